@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Bucket arithmetic of every Unblend histogram: base-2 log-linear, eight buckets to an octave, so no
+ * bucket is wider than 12.5 % of its lower bound. The layout is that of an HDR histogram with three
+ * bits of precision (Tene, "HdrHistogram"), and is the same in the kernel, in a file, on the wire and
+ * in the database, so nothing is ever binned twice.
+ *
+ *   bucket 0      the value 0 alone (a read that returns 0 is not a small read)
+ *   bucket 1..7   the values 1..7, exactly
+ *   bucket 8..    8 * octave + the three bits below the leading one
+ *
+ * A bucket holds [lower, upper). Freestanding: the BPF programs include this file too; the integer
+ * types come from whoever includes it.
+ */
+#ifndef UNBLEND_LIB_BUCKET_H
+#define UNBLEND_LIB_BUCKET_H
+
+#ifndef __bpf__
+#include <stdint.h>
+#endif
+
+#define BUCKET_SUB_BITS 3
+#define BUCKET_SUB      (1u << BUCKET_SUB_BITS)
+
+/* Buckets needed for values below 2^bits. */
+#define BUCKETS_FOR_BITS(bits) (((bits) - BUCKET_SUB_BITS + 1) << BUCKET_SUB_BITS)
+
+/* Buckets needed for all of uint64_t. */
+#define BUCKET_COUNT BUCKETS_FOR_BITS(64)
+
+/* Position of the highest set bit of a value that is not 0. Written out: BPF has no such instruction. */
+static inline unsigned bucket_msb(uint64_t value)
+{
+    unsigned msb = 0;
+
+    if (value >> 32) {
+        msb += 32;
+        value >>= 32;
+    }
+    if (value >> 16) {
+        msb += 16;
+        value >>= 16;
+    }
+    if (value >> 8) {
+        msb += 8;
+        value >>= 8;
+    }
+    if (value >> 4) {
+        msb += 4;
+        value >>= 4;
+    }
+    if (value >> 2) {
+        msb += 2;
+        value >>= 2;
+    }
+    return msb + (unsigned)(value >> 1);
+}
+
+static inline unsigned bucket_of(uint64_t value)
+{
+    unsigned shift;
+
+    if (value < BUCKET_SUB)
+        return (unsigned)value;
+    shift = bucket_msb(value) - BUCKET_SUB_BITS;
+    return (shift << BUCKET_SUB_BITS) + (unsigned)(value >> shift);
+}
+
+/* The smallest value of a bucket. */
+static inline uint64_t bucket_lower(unsigned bucket)
+{
+    unsigned shift;
+
+    if (bucket < 2 * BUCKET_SUB)
+        return bucket;
+    shift = (bucket >> BUCKET_SUB_BITS) - 1;
+    return (uint64_t)(BUCKET_SUB + (bucket & (BUCKET_SUB - 1))) << shift;
+}
+
+/* The largest value of a bucket. */
+static inline uint64_t bucket_last(unsigned bucket)
+{
+    return bucket + 1 < BUCKET_COUNT ? bucket_lower(bucket + 1) - 1 : UINT64_MAX;
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/histogram.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void histogram_clear(struct histogram *h)
+{
+    free(h->cells);
+    *h = (struct histogram){0};
+}
+
+static int reserve(struct histogram *h, unsigned cells)
+{
+    unsigned capacity = h->capacity ? h->capacity : 4;
+    struct histogram_cell *grown;
+
+    if (cells <= h->capacity)
+        return 0;
+    while (capacity < cells)
+        capacity *= 2;
+    grown = reallocarray(h->cells, capacity, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    h->cells = grown;
+    h->capacity = (uint16_t)capacity;
+    return 0;
+}
+
+/* Index of the first cell whose bucket is not below the one asked for. */
+static unsigned find(const struct histogram *h, unsigned bucket)
+{
+    unsigned low = 0, high = h->length;
+
+    /* Values mostly arrive in ascending order when decoding: look at the end first. */
+    if (high && h->cells[high - 1].bucket < bucket)
+        return high;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+
+        if (h->cells[middle].bucket < bucket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int histogram_add_bucket(struct histogram *h, unsigned bucket, uint64_t count)
+{
+    unsigned at;
+    int err;
+
+    if (bucket >= BUCKET_COUNT)
+        return -EINVAL;
+    if (count > INT64_MAX)
+        return -ERANGE;
+    if (!count)
+        return 0;
+    at = find(h, bucket);
+    if (at < h->length && h->cells[at].bucket == bucket) {
+        if (h->cells[at].count > INT64_MAX - count)
+            return -ERANGE;
+        h->cells[at].count += count;
+        return 0;
+    }
+    err = reserve(h, h->length + 1u);
+    if (err)
+        return err;
+    memmove(&h->cells[at + 1], &h->cells[at], (h->length - at) * sizeof(*h->cells));
+    h->cells[at] = (struct histogram_cell){.count = count, .bucket = (uint16_t)bucket};
+    h->length++;
+    return 0;
+}
+
+int histogram_merge(struct histogram *h, const struct histogram *other)
+{
+    unsigned extra = 0;
+    int err;
+
+    for (unsigned i = 0; i < other->length; i++) {
+        unsigned at = find(h, other->cells[i].bucket);
+
+        if (at == h->length || h->cells[at].bucket != other->cells[i].bucket)
+            extra++;
+        else if (h->cells[at].count > INT64_MAX - other->cells[i].count)
+            return -ERANGE;
+    }
+    err = reserve(h, h->length + extra);
+    if (err)
+        return err;
+    /* Nothing below can fail: there is room, and no count overflows. */
+    for (unsigned i = 0; i < other->length; i++)
+        (void)histogram_add_bucket(h, other->cells[i].bucket, other->cells[i].count);
+    return 0;
+}
+
+uint64_t histogram_count(const struct histogram *h)
+{
+    uint64_t count = 0;
+
+    for (unsigned i = 0; i < h->length; i++)
+        count += h->cells[i].count;
+    return count;
+}
+
+uint64_t histogram_zeros(const struct histogram *h)
+{
+    return h->length && h->cells[0].bucket == 0 ? h->cells[0].count : 0;
+}
+
+bool histogram_quantile(const struct histogram *h, double q, bool skip_zeros, uint64_t *value)
+{
+    uint64_t zeros = skip_zeros ? histogram_zeros(h) : 0;
+    uint64_t count = histogram_count(h) - zeros;
+    uint64_t seen = 0;
+    double rank;
+
+    if (!count)
+        return false;
+    rank = ceil(q * (double)count);
+    if (rank < 1)
+        rank = 1;
+    for (unsigned i = zeros ? 1 : 0; i < h->length; i++) {
+        seen += h->cells[i].count;
+        if ((double)seen >= rank) {
+            *value = bucket_lower(h->cells[i].bucket);
+            return true;
+        }
+    }
+    *value = bucket_lower(h->cells[h->length - 1].bucket);
+    return true;
+}
+
+bool histogram_max(const struct histogram *h, uint64_t *value)
+{
+    if (!h->length)
+        return false;
+    *value = bucket_last(h->cells[h->length - 1].bucket);
+    return true;
+}
+
+bool histogram_equal(const struct histogram *a, const struct histogram *b)
+{
+    if (a->length != b->length)
+        return false;
+    for (unsigned i = 0; i < a->length; i++)
+        if (a->cells[i].bucket != b->cells[i].bucket || a->cells[i].count != b->cells[i].count)
+            return false;
+    return true;
+}

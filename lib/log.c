@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_SIZE 2048
+
+static const char *program = "unblend";
+static bool verbose_;
+
+void log_program(const char *name)
+{
+    program = name;
+}
+
+void log_verbose(bool verbose)
+{
+    verbose_ = verbose;
+}
+
+/* One write() a line, so that lines of several threads and processes do not mix. */
+static void line(const char *severity, const char *format, va_list args)
+{
+    char text[LINE_SIZE / 4];
+    char out[LINE_SIZE + 8];
+    size_t length;
+
+    vsnprintf(text, sizeof(text), format, args);
+    length = (size_t)snprintf(out, 256, "%.200s: %s", program, severity);
+    for (const char *c = text; *c && length < LINE_SIZE - 4; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            length += (size_t)snprintf(out + length, 5, "\\x%02x", (unsigned char)*c);
+        else
+            out[length++] = *c;
+    out[length++] = '\n';
+    if (write(STDERR_FILENO, out, length) < 0)
+        return; /* nowhere left to say so */
+}
+
+#define LOG(name, severity)                                                                        \
+    void name(const char *format, ...)                                                             \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, format);                                                                    \
+        line(severity, format, args);                                                              \
+        va_end(args);                                                                              \
+    }
+
+LOG(log_error, "")
+LOG(log_warning, "warning: ")
+LOG(log_info, "")
+
+void log_debug(const char *format, ...)
+{
+    va_list args;
+
+    if (!verbose_)
+        return;
+    va_start(args, format);
+    line("debug: ", format, args);
+    va_end(args);
+}
+
+const char *log_errno(int err)
+{
+    static _Thread_local char text[128];
+
+    return strerror_r(-err, text, sizeof(text));
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/lookup.h"
+
+struct batch_index {
+    struct lookup jobs, volumes, processes, records;
+    uint32_t job_capacity, volume_capacity, process_capacity, record_capacity;
+};
+
+int batch_new(struct batch **out)
+{
+    struct batch *batch = calloc(1, sizeof(*batch));
+
+    if (!batch)
+        return -ENOMEM;
+    batch->index = calloc(1, sizeof(*batch->index));
+    if (!batch->index) {
+        free(batch);
+        return -ENOMEM;
+    }
+    batch->cluster = batch->node = batch->role = batch->kernel = "";
+    batch->boot_id = batch->stream = "";
+    *out = batch;
+    return 0;
+}
+
+void batch_free(struct batch *batch)
+{
+    if (!batch)
+        return;
+    for (uint32_t i = 0; i < batch->record_count; i++) {
+        histogram_clear(&batch->records[i].size);
+        histogram_clear(&batch->records[i].latency_ns);
+    }
+    lookup_clear(&batch->index->jobs);
+    lookup_clear(&batch->index->volumes);
+    lookup_clear(&batch->index->processes);
+    lookup_clear(&batch->index->records);
+    free(batch->index);
+    free(batch->jobs);
+    free(batch->volumes);
+    free(batch->processes);
+    free(batch->records);
+    arena_clear(&batch->arena);
+    free(batch);
+}
+
+/* Room for one more element of a table and of its index. */
+static int make_room(void **array, uint32_t *capacity, uint32_t count, size_t size,
+                     struct lookup *lookup)
+{
+    uint32_t wanted = *capacity ? *capacity * 2 : 8;
+    void *grown;
+
+    if (count == *capacity) {
+        grown = reallocarray(*array, wanted, size);
+        if (!grown)
+            return -ENOMEM;
+        *array = grown;
+        *capacity = wanted;
+    }
+    return lookup_reserve(lookup);
+}
+
+int batch_set(struct batch *batch, const char **field, const char *value)
+{
+    char *copy;
+
+    if (*field && strcmp(*field, value) == 0)
+        return 0;
+    copy = arena_strdup(&batch->arena, value);
+    if (!copy)
+        return -ENOMEM;
+    *field = copy;
+    return 0;
+}
+
+/* Takes a string over where the old one says nothing. */
+static int fill(struct batch *batch, const char **field, const char *value)
+{
+    return value && *value && !(*field && **field) ? batch_set(batch, field, value) : 0;
+}
+
+static int fill_labels(struct batch *batch, struct job *job, const struct job *from)
+{
+    struct label *labels;
+
+    if (job->label_count || !from->label_count)
+        return 0;
+    labels = arena_alloc(&batch->arena, from->label_count * sizeof(*labels));
+    if (!labels)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < from->label_count; i++)
+        if (batch_set(batch, &labels[i].name, from->labels[i].name) ||
+            batch_set(batch, &labels[i].value, from->labels[i].value))
+            return -ENOMEM;
+    job->labels = labels;
+    job->label_count = from->label_count;
+    return 0;
+}
+
+static int find_job(struct batch *batch, const char *name, uint32_t *out)
+{
+    uint32_t hash = lookup_hash(name, strlen(name)), cursor = hash, at;
+    struct job job = {.kind = "", .command = "", .exit = -1};
+
+    while (lookup_next(&batch->index->jobs, hash, &cursor, &at))
+        if (strcmp(batch->jobs[at].name, name) == 0) {
+            *out = at;
+            return 0;
+        }
+    if (batch_set(batch, &job.name, name) ||
+        make_room((void **)&batch->jobs, &batch->index->job_capacity, batch->job_count,
+                  sizeof(job), &batch->index->jobs))
+        return -ENOMEM;
+    batch->jobs[batch->job_count] = job;
+    lookup_insert(&batch->index->jobs, hash, batch->job_count);
+    *out = batch->job_count++;
+    return 0;
+}
+
+int batch_job(struct batch *batch, const struct job *from, uint32_t *out)
+{
+    struct job *job;
+    int err = find_job(batch, from->name, out);
+
+    if (err)
+        return err;
+    job = &batch->jobs[*out];
+    if (fill(batch, &job->kind, from->kind) || fill(batch, &job->user, from->user) ||
+        fill(batch, &job->command, from->command) || fill_labels(batch, job, from))
+        return -ENOMEM;
+    if (from->start_ns && (!job->start_ns || from->start_ns < job->start_ns))
+        job->start_ns = from->start_ns;
+    if (from->end_ns)
+        job->end_ns = from->end_ns;
+    if (from->exit >= 0)
+        job->exit = from->exit;
+    return 0;
+}
+
+static int find_volume(struct batch *batch, const char *name, uint32_t *out)
+{
+    uint32_t hash = lookup_hash(name, strlen(name)), cursor = hash, at;
+    struct volume volume = {.source = "", .fstype = ""};
+
+    while (lookup_next(&batch->index->volumes, hash, &cursor, &at))
+        if (strcmp(batch->volumes[at].name, name) == 0) {
+            *out = at;
+            return 0;
+        }
+    if (batch_set(batch, &volume.name, name) ||
+        make_room((void **)&batch->volumes, &batch->index->volume_capacity, batch->volume_count,
+                  sizeof(volume), &batch->index->volumes))
+        return -ENOMEM;
+    batch->volumes[batch->volume_count] = volume;
+    lookup_insert(&batch->index->volumes, hash, batch->volume_count);
+    *out = batch->volume_count++;
+    return 0;
+}
+
+int batch_volume(struct batch *batch, const struct volume *from, uint32_t *out)
+{
+    struct volume *volume;
+    int err = find_volume(batch, from->name, out);
+
+    if (err)
+        return err;
+    volume = &batch->volumes[*out];
+    if (fill(batch, &volume->source, from->source) || fill(batch, &volume->fstype, from->fstype))
+        return -ENOMEM;
+    if (from->scope == SCOPE_SHARED)
+        volume->scope = SCOPE_SHARED;
+    if (!volume->mount_count && from->mount_count) {
+        const char **mounts = arena_alloc(&batch->arena, from->mount_count * sizeof(*mounts));
+
+        if (!mounts)
+            return -ENOMEM;
+        for (uint32_t i = 0; i < from->mount_count; i++)
+            if (batch_set(batch, &mounts[i], from->mounts[i]))
+                return -ENOMEM;
+        volume->mounts = mounts;
+        volume->mount_count = from->mount_count;
+    }
+    return 0;
+}
+
+int batch_process(struct batch *batch, const struct process *from, uint32_t *out)
+{
+    const int64_t key[2] = {from->pid, from->start_ns};
+    uint32_t hash = lookup_hash(key, sizeof(key)), cursor = hash, at;
+    struct process *process = NULL;
+
+    if (from->job >= batch->job_count)
+        return -EINVAL;
+    while (!process && lookup_next(&batch->index->processes, hash, &cursor, &at))
+        if (batch->processes[at].pid == from->pid &&
+            batch->processes[at].start_ns == from->start_ns)
+            process = &batch->processes[at];
+    if (!process) {
+        if (make_room((void **)&batch->processes, &batch->index->process_capacity,
+                      batch->process_count, sizeof(*process), &batch->index->processes))
+            return -ENOMEM;
+        at = batch->process_count++;
+        process = &batch->processes[at];
+        *process = *from;
+        process->command = "";
+        lookup_insert(&batch->index->processes, hash, at);
+    }
+    process->job = from->job;
+    process->exited |= from->exited;
+    *out = at;
+    return from->command && *from->command ? batch_set(batch, &process->command, from->command)
+                                           : 0;
+}
+
+int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t process,
+                 enum operation op, struct record **out)
+{
+    const uint32_t key[4] = {job, volume, process, (uint32_t)op};
+    uint32_t hash = lookup_hash(key, sizeof(key)), cursor = hash, at;
+
+    if (job >= batch->job_count || volume >= batch->volume_count || !operation_info(op) ||
+        (process >= batch->process_count && process != NO_INDEX))
+        return -EINVAL;
+    while (lookup_next(&batch->index->records, hash, &cursor, &at)) {
+        struct record *record = &batch->records[at];
+
+        if (record->job == job && record->volume == volume && record->process == process &&
+            record->op == op) {
+            *out = record;
+            return 0;
+        }
+    }
+    if (make_room((void **)&batch->records, &batch->index->record_capacity, batch->record_count,
+                  sizeof(**out), &batch->index->records))
+        return -ENOMEM;
+    at = batch->record_count++;
+    batch->records[at] =
+        (struct record){.job = job, .volume = volume, .process = process, .op = op};
+    lookup_insert(&batch->index->records, hash, at);
+    *out = &batch->records[at];
+    return 0;
+}
+
+int record_add(struct record *dst, const struct record *src)
+{
+    int err;
+
+    if (dst->bytes > INT64_MAX - src->bytes || dst->errors > INT64_MAX - src->errors ||
+        dst->latency_sum_ns > INT64_MAX - src->latency_sum_ns)
+        return -ERANGE;
+    err = histogram_merge(&dst->size, &src->size);
+    if (err)
+        return err;
+    err = histogram_merge(&dst->latency_ns, &src->latency_ns);
+    if (err)
+        return err;
+    dst->bytes += src->bytes;
+    dst->errors += src->errors;
+    dst->latency_sum_ns += src->latency_sum_ns;
+    return 0;
+}
+
+int batch_hooks(struct batch *batch, const struct hook *from, uint32_t count)
+{
+    struct hook *hooks = arena_alloc(&batch->arena, count * sizeof(*hooks));
+
+    if (!hooks)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        hooks[i].attached = from[i].attached;
+        if (batch_set(batch, &hooks[i].name, from[i].name) ||
+            (from[i].why && batch_set(batch, &hooks[i].why, from[i].why)))
+            return -ENOMEM;
+    }
+    batch->coverage.hooks = hooks;
+    batch->coverage.hook_count = count;
+    return 0;
+}
+
+int batch_bypasses(struct batch *batch, const struct bypass *from, uint32_t count)
+{
+    struct bypass *bypasses = arena_alloc(&batch->arena, count * sizeof(*bypasses));
+
+    if (!bypasses)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        if (batch_set(batch, &bypasses[i].what, from[i].what) ||
+            batch_set(batch, &bypasses[i].device, from[i].device) ||
+            batch_set(batch, &bypasses[i].why, from[i].why))
+            return -ENOMEM;
+    batch->coverage.bypasses = bypasses;
+    batch->coverage.bypass_count = count;
+    return 0;
+}
+
+static int merge_identity(struct batch *dst, const struct batch *src)
+{
+    int64_t end = src->start_ns + (int64_t)src->duration_ns;
+
+    if (fill(dst, &dst->cluster, src->cluster) || fill(dst, &dst->node, src->node) ||
+        fill(dst, &dst->role, src->role) || fill(dst, &dst->kernel, src->kernel) ||
+        fill(dst, &dst->boot_id, src->boot_id))
+        return -ENOMEM;
+    if (!dst->duration_ns)
+        dst->start_ns = src->start_ns;
+    if (end - dst->start_ns > (int64_t)dst->duration_ns)
+        dst->duration_ns = (uint64_t)(end - dst->start_ns);
+    return 0;
+}
+
+static int merge_coverage(struct batch *dst, const struct coverage *src)
+{
+    dst->coverage.lost += src->lost;
+    dst->coverage.killed += src->killed;
+    dst->coverage.unattributed += src->unattributed;
+    dst->coverage.overflow += src->overflow;
+    dst->coverage.in_flight = src->in_flight;
+    if (dst->coverage.hook_count == src->hook_count &&
+        dst->coverage.bypass_count == src->bypass_count)
+        return 0; /* they change with the kernel's mood at most once; do not copy them each second */
+    if (batch_hooks(dst, src->hooks, src->hook_count))
+        return -ENOMEM;
+    return batch_bypasses(dst, src->bypasses, src->bypass_count);
+}
+
+int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
+{
+    _cleanup_free_ uint32_t *jobs = calloc(src->job_count + 1, sizeof(*jobs));
+    _cleanup_free_ uint32_t *volumes = calloc(src->volume_count + 1, sizeof(*volumes));
+    _cleanup_free_ uint32_t *processes = calloc(src->process_count + 1, sizeof(*processes));
+    int err;
+
+    if (!jobs || !volumes || !processes || merge_identity(dst, src) ||
+        merge_coverage(dst, &src->coverage))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < src->job_count; i++)
+        if (batch_job(dst, &src->jobs[i], &jobs[i]))
+            return -ENOMEM;
+    for (uint32_t i = 0; i < src->volume_count; i++)
+        if (batch_volume(dst, &src->volumes[i], &volumes[i]))
+            return -ENOMEM;
+    for (uint32_t i = 0; keep_processes && i < src->process_count; i++) {
+        struct process process = src->processes[i];
+
+        process.job = jobs[process.job];
+        if (batch_process(dst, &process, &processes[i]))
+            return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < src->record_count; i++) {
+        const struct record *from = &src->records[i];
+        bool process = keep_processes && from->process != NO_INDEX;
+        struct record *to;
+
+        err = batch_record(dst, jobs[from->job], volumes[from->volume],
+                           process ? processes[from->process] : NO_INDEX, from->op, &to);
+        if (!err)
+            err = record_add(to, from);
+        if (err)
+            return err;
+    }
+    return 0;
+}

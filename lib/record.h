@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The record, and the batch that carries it: the one shape that runs through Unblend. A record is one
+ * interval of one series (who, where, which operation); a batch is all records of one node and one
+ * interval, with the tables its records point into. It is made by the drain and read back, unchanged,
+ * from a file, a socket, the wire or the database.
+ *
+ * Units: bytes, nanoseconds, counts. Wall-clock times are nanoseconds since 1970 (UTC). How many
+ * operations a record holds is the sum of its latency histogram; there is no second count to disagree.
+ *
+ * Ownership: a batch owns everything reachable from it. Strings handed in are copied. Indices
+ * stay valid for the batch's life, pointers returned by batch_record() only until the next call of it.
+ */
+#ifndef UNBLEND_LIB_RECORD_H
+#define UNBLEND_LIB_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+#include "lib/histogram.h"
+#include "lib/operation.h"
+
+#define NO_INDEX UINT32_MAX
+
+struct label {
+    const char *name;
+    const char *value;
+};
+
+struct job {
+    const char *name;    /* unique in a batch */
+    const char *kind;    /* slurm, kubernetes, container, systemd, env or command */
+    const char *user;    /* NULL if not known */
+    const char *command; /* without arguments; "" if not known */
+    const struct label *labels;
+    uint32_t label_count;
+    int64_t start_ns; /* of this attempt on this node, wall clock; 0 if not known */
+    int64_t end_ns;   /* 0 while it runs */
+    int32_t exit;     /* exit status as a shell gives it; -1 if not known */
+};
+
+enum scope {
+    SCOPE_LOCAL,
+    SCOPE_SHARED,
+};
+
+struct volume {
+    const char *name;   /* unique in a batch; "?" is the volume of calls that no volume could be told of */
+    const char *source; /* as in mountinfo; "" if not known */
+    const char *fstype; /* "block" for a device that was opened directly or seen at the block layer */
+    enum scope scope;
+    const char *const *mounts;
+    uint32_t mount_count;
+};
+
+/* A thread group. Process detail never leaves the node. */
+struct process {
+    uint32_t pid;
+    uint32_t uid;
+    int64_t start_ns;    /* wall clock; pid and start make the key */
+    const char *command; /* as of its last execve */
+    uint32_t job;        /* index into jobs */
+    bool exited;
+};
+
+struct record {
+    uint32_t job;     /* index into jobs */
+    uint32_t volume;  /* index into volumes */
+    uint32_t process; /* index into processes; NO_INDEX on the wire and for what belongs to no process */
+    enum operation op;
+    uint64_t bytes;          /* really transferred */
+    uint64_t errors;         /* operations that failed; they are in latency and not in size */
+    uint64_t latency_sum_ns; /* operation-seconds, in ns */
+    struct histogram size;   /* one value a successful transfer; empty for operations without size */
+    struct histogram latency_ns;
+};
+
+struct hook {
+    const char *name;
+    bool attached;
+    const char *why; /* NULL when attached */
+};
+
+/* Kernel-bypass paths found on the node. */
+struct bypass {
+    const char *what;
+    const char *device;
+    const char *why;
+};
+
+/* What this interval could not see. Counts are of this interval but for in_flight. */
+struct coverage {
+    uint64_t lost;         /* operations the probe missed (programs skipped by the kernel) */
+    uint64_t killed;       /* operations whose thread died inside them */
+    uint64_t in_flight;    /* operations running at the end of the interval */
+    uint64_t unattributed; /* operations counted under no job, or under volume "?" */
+    uint64_t overflow;     /* operations counted under a coarser key than asked */
+    const struct hook *hooks;
+    uint32_t hook_count;
+    const struct bypass *bypasses;
+    uint32_t bypass_count;
+};
+
+struct batch {
+    struct arena arena;
+
+    /* identity */
+    const char *cluster;
+    const char *node;
+    const char *role; /* client, storage or converged */
+    const char *kernel;
+    const char *boot_id;
+    const char *stream; /* 32 hex digits; with cluster, node and seq the ledger's key */
+    uint64_t seq;
+
+    /* interval */
+    int64_t start_ns;     /* wall clock */
+    uint64_t duration_ns; /* monotonic clock */
+    uint32_t interval_ms; /* the nominal interval */
+
+    struct job *jobs;
+    uint32_t job_count;
+    struct volume *volumes;
+    uint32_t volume_count;
+    struct process *processes;
+    uint32_t process_count;
+    struct record *records;
+    uint32_t record_count;
+    struct coverage coverage;
+
+    struct batch_index *index; /* private to record.c */
+};
+
+/* 0 or -ENOMEM. */
+int batch_new(struct batch **out);
+void batch_free(struct batch *batch); /* NULL is fine */
+
+static inline void batch_freep(struct batch **batch)
+{
+    batch_free(*batch);
+}
+
+/* Sets a string field of the batch to a copy: batch_set(b, &b->node, "n1"). 0 or -ENOMEM. */
+int batch_set(struct batch *batch, const char **field, const char *value);
+
+/*
+ * Find or add by key (jobs and volumes by name, processes by pid and start). On a find the fields that
+ * the batch does not know yet are filled in, and end_ns, exit, command and exited are taken over. Everything is
+ * copied. 0 or -ENOMEM; *index only on success.
+ */
+int batch_job(struct batch *batch, const struct job *job, uint32_t *index);
+int batch_volume(struct batch *batch, const struct volume *volume, uint32_t *index);
+int batch_process(struct batch *batch, const struct process *process, uint32_t *index);
+
+/* Find or add the record of a series; a new one is empty. 0, -ENOMEM, or -EINVAL for an index out of range. */
+int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t process,
+                 enum operation op, struct record **out);
+
+/* Adds the counts of src to dst (keys untouched). 0, -ENOMEM or -ERANGE; dst unchanged on failure. */
+int record_add(struct record *dst, const struct record *src);
+
+static inline uint64_t record_ops(const struct record *record)
+{
+    return histogram_count(&record->latency_ns);
+}
+
+/* Copies of hooks and bypasses. 0 or -ENOMEM. */
+int batch_hooks(struct batch *batch, const struct hook *hooks, uint32_t count);
+int batch_bypasses(struct batch *batch, const struct bypass *bypasses, uint32_t count);
+
+/*
+ * Adds src to dst: records by series, coverage summed (in_flight and hooks: src's, which is later), the
+ * interval extended to src's end. Without keep_processes, processes are folded into their jobs.
+ * Identity is taken from src where dst has none. 0, -ENOMEM or -ERANGE.
+ */
+int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes);
+
+#endif
