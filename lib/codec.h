@@ -36,4 +36,12 @@ char *codec_histogram_encode(const struct histogram *h);
 /* Adds the string's values to h. 0, -EINVAL for what is no such string, -ENOMEM, -ERANGE. */
 int codec_histogram_decode(const char *text, struct histogram *h);
 
+/*
+ * The same pairs for the database's bytea: per cell the delta to the bucket before (the first: to 0) and the
+ * count, both as LEB128 varints, as in DWARF. pack: malloc'ed, NULL without memory, *size 0 and a
+ * valid pointer for an empty one. unpack as codec_histogram_decode().
+ */
+unsigned char *codec_histogram_pack(const struct histogram *h, size_t *size);
+int codec_histogram_unpack(const void *data, size_t size, struct histogram *h);
+
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where batches come from: recordings, the database, an agent's socket, the live probe. Whoever reads
+ * does not care. Batches come in the order of their start, as far as the origin keeps one.
+ */
+#ifndef UNBLEND_ANALYZER_SOURCE_H
+#define UNBLEND_ANALYZER_SOURCE_H
+
+#include <stdint.h>
+
+#include "lib/record.h"
+
+struct source {
+    /* The next batch, the caller's then. 1, 0 at the end, or -errno after the cause has been logged in
+       one line. */
+    int (*next)(struct source *source, struct batch **out);
+    void (*free)(struct source *source);
+};
+
+/* Bounds of what is asked for; an origin that can filter early does, the others filter on reading. */
+struct source_window {
+    int64_t since_ns;     /* wall clock; INT64_MIN for none */
+    int64_t until_ns;     /* exclusive; INT64_MAX for none */
+    const char *node;     /* glob, NULL for all */
+    const char *job;      /* glob, NULL for all */
+};
+
+/* One or more recording files, merged by time. A damaged file is read up to the damage and around it, with
+   one line on stderr, and *damaged is set. 0 or -errno (logged). */
+int source_recording(char *const *paths, unsigned count, const struct source_window *window,
+                     bool *damaged, struct source **out);
+
+/* A PostgreSQL database as the collector fills it. 0 or -errno (logged). */
+int source_database(const char *conninfo, const struct source_window *window, struct source **out);
+
+/* The local agent's socket: a batch an interval, with process detail. 0 or -errno (logged). */
+int source_agent(const char *socket_path, uint64_t interval_ns, struct source **out);
+
+/* The probe itself, for whoever has the rights. 0 or -errno (logged). */
+int source_live(uint64_t interval_ns, struct source **out);
+
+#endif
