@@ -2,6 +2,7 @@
 #include "lib/histogram.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +76,9 @@ int histogram_add_bucket(struct histogram *h, unsigned bucket, uint64_t count)
     return 0;
 }
 
-int histogram_merge(struct histogram *h, const struct histogram *other)
+int histogram_prepare(struct histogram *h, const struct histogram *other)
 {
     unsigned extra = 0;
-    int err;
 
     for (unsigned i = 0; i < other->length; i++) {
         unsigned at = find(h, other->cells[i].bucket);
@@ -88,13 +88,23 @@ int histogram_merge(struct histogram *h, const struct histogram *other)
         else if (h->cells[at].count > INT64_MAX - other->cells[i].count)
             return -ERANGE;
     }
-    err = reserve(h, h->length + extra);
+    return reserve(h, h->length + extra);
+}
+
+int histogram_merge(struct histogram *h, const struct histogram *other)
+{
+    int err = histogram_prepare(h, other);
+
     if (err)
         return err;
-    /* Nothing below can fail: there is room, and no count overflows. */
     for (unsigned i = 0; i < other->length; i++)
         (void)histogram_add_bucket(h, other->cells[i].bucket, other->cells[i].count);
     return 0;
+}
+
+static uint64_t saturating_add(uint64_t a, uint64_t b)
+{
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
 uint64_t histogram_count(const struct histogram *h)
@@ -102,7 +112,7 @@ uint64_t histogram_count(const struct histogram *h)
     uint64_t count = 0;
 
     for (unsigned i = 0; i < h->length; i++)
-        count += h->cells[i].count;
+        count = saturating_add(count, h->cells[i].count);
     return count;
 }
 
@@ -120,12 +130,14 @@ bool histogram_quantile(const struct histogram *h, double q, bool skip_zeros, ui
 
     if (!count)
         return false;
-    rank = ceil(q * (double)count);
+    /* 0.07 * 100 is a little more than 7 in binary: a hair off, so that it does not become rank 8.
+     */
+    rank = ceil(q * (double)count * (1 - 2 * DBL_EPSILON));
     if (rank < 1)
         rank = 1;
     for (unsigned i = zeros ? 1 : 0; i < h->length; i++) {
-        seen += h->cells[i].count;
-        if ((double)seen >= rank) {
+        seen = saturating_add(seen, h->cells[i].count);
+        if (q < 1 && (double)seen >= rank) {
             *value = bucket_lower(h->cells[i].bucket);
             return true;
         }

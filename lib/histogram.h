@@ -32,7 +32,10 @@ static inline int histogram_add(struct histogram *h, uint64_t value, uint64_t co
 /* Adds all of other. 0, -ENOMEM or -ERANGE; on failure h is unchanged. */
 int histogram_merge(struct histogram *h, const struct histogram *other);
 
-/* How many values lie in it, and how many of them are 0. */
+/* Room for a histogram_merge() that then cannot fail. 0, -ENOMEM or -ERANGE. */
+int histogram_prepare(struct histogram *h, const struct histogram *other);
+
+/* How many values lie in it (2^63 - 1 if more), and how many of them are 0. */
 uint64_t histogram_count(const struct histogram *h);
 uint64_t histogram_zeros(const struct histogram *h);
 

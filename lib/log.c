@@ -21,6 +21,14 @@ void log_verbose(bool verbose)
     verbose_ = verbose;
 }
 
+/* The second set, U+0080 to U+009F, too: terminals obey it even in UTF-8. */
+static bool is_control(const char *at)
+{
+    const unsigned char *c = (const unsigned char *)at;
+
+    return *c < ' ' || *c == 0x7f || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
+}
+
 /* One write() a line, so that lines of several threads and processes do not mix. */
 static void line(const char *severity, const char *format, va_list args)
 {
@@ -31,7 +39,7 @@ static void line(const char *severity, const char *format, va_list args)
     vsnprintf(text, sizeof(text), format, args);
     length = (size_t)snprintf(out, 256, "%.200s: %s", program, severity);
     for (const char *c = text; *c && length < LINE_SIZE - 4; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
+        if (is_control(c))
             length += (size_t)snprintf(out + length, 5, "\\x%02x", (unsigned char)*c);
         else
             out[length++] = *c;

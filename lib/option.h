@@ -2,7 +2,8 @@
 /*
  * One table of options feeds getopt_long, --help and the configuration file. Values go straight into
  * the caller's variables. A configuration file has "name = value" lines under the same long names
- * ("#" starts a comment; a flag is "name" or "name = yes"); what the command line says wins.
+ * ("#" at the start of a word begins a comment; a flag is "name" or "name = yes"); what the command line says
+ * wins, "--flag=no" too.
  */
 #ifndef UNBLEND_LIB_OPTION_H
 #define UNBLEND_LIB_OPTION_H

@@ -7,6 +7,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/lookup.h"
+#include "lib/utf8.h"
 
 struct batch_index {
     struct lookup jobs, volumes, processes, records;
@@ -68,13 +69,29 @@ static int make_room(void **array, uint32_t *capacity, uint32_t count, size_t si
     return lookup_reserve(lookup);
 }
 
-int batch_set(struct batch *batch, const char **field, const char *value)
+/*
+ * A copy that can be encoded. Names are keys, so they are repaired on the way in: two that look the
+ * same on the wire are the same here, too.
+ */
+static const char *copy_text(struct batch *batch, const char *value)
 {
     char *copy;
 
+    if (utf8_valid(value))
+        return arena_strdup(&batch->arena, value);
+    copy = arena_alloc(&batch->arena, UTF8_REPAIRED(strlen(value)));
+    if (copy)
+        utf8_repair(copy, value);
+    return copy;
+}
+
+int batch_set(struct batch *batch, const char **field, const char *value)
+{
+    const char *copy;
+
     if (*field && strcmp(*field, value) == 0)
         return 0;
-    copy = arena_strdup(&batch->arena, value);
+    copy = copy_text(batch, value);
     if (!copy)
         return -ENOMEM;
     *field = copy;
@@ -107,17 +124,23 @@ static int fill_labels(struct batch *batch, struct job *job, const struct job *f
 
 static int find_job(struct batch *batch, const char *name, uint32_t *out)
 {
-    uint32_t hash = lookup_hash(name, strlen(name)), cursor = hash, at;
+    uint32_t hash, cursor, at;
     struct job job = {.kind = "", .command = "", .exit = -1};
 
+    if (!utf8_valid(name)) {
+        name = copy_text(batch, name);
+        if (!name)
+            return -ENOMEM;
+    }
+    cursor = hash = lookup_hash(name, strlen(name));
     while (lookup_next(&batch->index->jobs, hash, &cursor, &at))
         if (strcmp(batch->jobs[at].name, name) == 0) {
             *out = at;
             return 0;
         }
     if (batch_set(batch, &job.name, name) ||
-        make_room((void **)&batch->jobs, &batch->index->job_capacity, batch->job_count,
-                  sizeof(job), &batch->index->jobs))
+        make_room((void **)&batch->jobs, &batch->index->job_capacity, batch->job_count, sizeof(job),
+                  &batch->index->jobs))
         return -ENOMEM;
     batch->jobs[batch->job_count] = job;
     lookup_insert(&batch->index->jobs, hash, batch->job_count);
@@ -128,11 +151,12 @@ static int find_job(struct batch *batch, const char *name, uint32_t *out)
 int batch_job(struct batch *batch, const struct job *from, uint32_t *out)
 {
     struct job *job;
-    int err = find_job(batch, from->name, out);
+    uint32_t at;
+    int err = find_job(batch, from->name, &at);
 
     if (err)
         return err;
-    job = &batch->jobs[*out];
+    job = &batch->jobs[at];
     if (fill(batch, &job->kind, from->kind) || fill(batch, &job->user, from->user) ||
         fill(batch, &job->command, from->command) || fill_labels(batch, job, from))
         return -ENOMEM;
@@ -142,14 +166,21 @@ int batch_job(struct batch *batch, const struct job *from, uint32_t *out)
         job->end_ns = from->end_ns;
     if (from->exit >= 0)
         job->exit = from->exit;
+    *out = at;
     return 0;
 }
 
 static int find_volume(struct batch *batch, const char *name, uint32_t *out)
 {
-    uint32_t hash = lookup_hash(name, strlen(name)), cursor = hash, at;
+    uint32_t hash, cursor, at;
     struct volume volume = {.source = "", .fstype = ""};
 
+    if (!utf8_valid(name)) {
+        name = copy_text(batch, name);
+        if (!name)
+            return -ENOMEM;
+    }
+    cursor = hash = lookup_hash(name, strlen(name));
     while (lookup_next(&batch->index->volumes, hash, &cursor, &at))
         if (strcmp(batch->volumes[at].name, name) == 0) {
             *out = at;
@@ -168,11 +199,12 @@ static int find_volume(struct batch *batch, const char *name, uint32_t *out)
 int batch_volume(struct batch *batch, const struct volume *from, uint32_t *out)
 {
     struct volume *volume;
-    int err = find_volume(batch, from->name, out);
+    uint32_t at;
+    int err = find_volume(batch, from->name, &at);
 
     if (err)
         return err;
-    volume = &batch->volumes[*out];
+    volume = &batch->volumes[at];
     if (fill(batch, &volume->source, from->source) || fill(batch, &volume->fstype, from->fstype))
         return -ENOMEM;
     if (from->scope == SCOPE_SHARED)
@@ -188,6 +220,7 @@ int batch_volume(struct batch *batch, const struct volume *from, uint32_t *out)
         volume->mounts = mounts;
         volume->mount_count = from->mount_count;
     }
+    *out = at;
     return 0;
 }
 
@@ -215,9 +248,10 @@ int batch_process(struct batch *batch, const struct process *from, uint32_t *out
     }
     process->job = from->job;
     process->exited |= from->exited;
+    if (from->command && *from->command && batch_set(batch, &process->command, from->command))
+        return -ENOMEM;
     *out = at;
-    return from->command && *from->command ? batch_set(batch, &process->command, from->command)
-                                           : 0;
+    return 0;
 }
 
 int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t process,
@@ -249,19 +283,26 @@ int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t pr
     return 0;
 }
 
+/* Whether a sum is one that JSON and PostgreSQL can hold. */
+static bool fits(uint64_t a, uint64_t b)
+{
+    return a <= INT64_MAX && b <= INT64_MAX - a;
+}
+
 int record_add(struct record *dst, const struct record *src)
 {
     int err;
 
-    if (dst->bytes > INT64_MAX - src->bytes || dst->errors > INT64_MAX - src->errors ||
-        dst->latency_sum_ns > INT64_MAX - src->latency_sum_ns)
+    if (!fits(dst->bytes, src->bytes) || !fits(dst->errors, src->errors) ||
+        !fits(dst->latency_sum_ns, src->latency_sum_ns))
         return -ERANGE;
-    err = histogram_merge(&dst->size, &src->size);
+    err = histogram_prepare(&dst->size, &src->size);
+    if (!err)
+        err = histogram_prepare(&dst->latency_ns, &src->latency_ns);
     if (err)
         return err;
-    err = histogram_merge(&dst->latency_ns, &src->latency_ns);
-    if (err)
-        return err;
+    (void)histogram_merge(&dst->size, &src->size);
+    (void)histogram_merge(&dst->latency_ns, &src->latency_ns);
     dst->bytes += src->bytes;
     dst->errors += src->errors;
     dst->latency_sum_ns += src->latency_sum_ns;
@@ -304,28 +345,61 @@ int batch_bypasses(struct batch *batch, const struct bypass *from, uint32_t coun
 static int merge_identity(struct batch *dst, const struct batch *src)
 {
     int64_t end = src->start_ns + (int64_t)src->duration_ns;
+    int64_t dst_end = dst->start_ns + (int64_t)dst->duration_ns;
 
     if (fill(dst, &dst->cluster, src->cluster) || fill(dst, &dst->node, src->node) ||
         fill(dst, &dst->role, src->role) || fill(dst, &dst->kernel, src->kernel) ||
         fill(dst, &dst->boot_id, src->boot_id))
         return -ENOMEM;
-    if (!dst->duration_ns)
+    if (!dst->interval_ms)
+        dst->interval_ms = src->interval_ms;
+    if (!dst->duration_ns) {
         dst->start_ns = src->start_ns;
-    if (end - dst->start_ns > (int64_t)dst->duration_ns)
-        dst->duration_ns = (uint64_t)(end - dst->start_ns);
+        dst_end = end;
+    }
+    if (src->start_ns < dst->start_ns)
+        dst->start_ns = src->start_ns;
+    dst->duration_ns = (uint64_t)((end > dst_end ? end : dst_end) - dst->start_ns);
     return 0;
+}
+
+static void add_count(uint64_t *sum, uint64_t count)
+{
+    *sum = fits(*sum, count) ? *sum + count : INT64_MAX;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* They hardly ever change, and copying them each second would fill the arena. */
+static bool same_findings(const struct coverage *a, const struct coverage *b)
+{
+    bool same = a->hook_count == b->hook_count && a->bypass_count == b->bypass_count;
+
+    for (uint32_t i = 0; same && i < a->hook_count; i++)
+        same = a->hooks[i].attached == b->hooks[i].attached &&
+               same_text(a->hooks[i].name, b->hooks[i].name) &&
+               same_text(a->hooks[i].why, b->hooks[i].why);
+    for (uint32_t i = 0; same && i < a->bypass_count; i++)
+        same = same_text(a->bypasses[i].what, b->bypasses[i].what) &&
+               same_text(a->bypasses[i].device, b->bypasses[i].device) &&
+               same_text(a->bypasses[i].why, b->bypasses[i].why);
+    return same;
 }
 
 static int merge_coverage(struct batch *dst, const struct coverage *src)
 {
-    dst->coverage.lost += src->lost;
-    dst->coverage.killed += src->killed;
-    dst->coverage.unattributed += src->unattributed;
-    dst->coverage.overflow += src->overflow;
-    dst->coverage.in_flight = src->in_flight;
-    if (dst->coverage.hook_count == src->hook_count &&
-        dst->coverage.bypass_count == src->bypass_count)
-        return 0; /* they change with the kernel's mood at most once; do not copy them each second */
+    struct coverage *c = &dst->coverage;
+
+    add_count(&c->lost, src->lost);
+    add_count(&c->killed, src->killed);
+    add_count(&c->unattributed, src->unattributed);
+    add_count(&c->overflow, src->overflow);
+    c->in_flight = src->in_flight;
+    if (same_findings(c, src))
+        return 0;
     if (batch_hooks(dst, src->hooks, src->hook_count))
         return -ENOMEM;
     return batch_bypasses(dst, src->bypasses, src->bypass_count);

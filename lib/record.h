@@ -10,6 +10,7 @@
  *
  * Ownership: a batch owns everything reachable from it. Strings handed in are copied. Indices
  * stay valid for the batch's life, pointers returned by batch_record() only until the next call of it.
+ * Bytes of a string that are no UTF-8 become U+FFFD, so every batch can be encoded.
  */
 #ifndef UNBLEND_LIB_RECORD_H
 #define UNBLEND_LIB_RECORD_H
@@ -148,7 +149,7 @@ int batch_set(struct batch *batch, const char **field, const char *value);
 /*
  * Find or add by key (jobs and volumes by name, processes by pid and start). On a find the fields that
  * the batch does not know yet are filled in, and end_ns, exit, command and exited are taken over. Everything is
- * copied. 0 or -ENOMEM; *index only on success.
+ * copied. 0, -ENOMEM, or -EINVAL for a process's job out of range; *index only on success.
  */
 int batch_job(struct batch *batch, const struct job *job, uint32_t *index);
 int batch_volume(struct batch *batch, const struct volume *volume, uint32_t *index);
@@ -173,7 +174,7 @@ int batch_bypasses(struct batch *batch, const struct bypass *bypasses, uint32_t 
 /*
  * Adds src to dst: records by series, coverage summed (in_flight and hooks: src's, which is later), the
  * interval extended to src's end. Without keep_processes, processes are folded into their jobs.
- * Identity is taken from src where dst has none. 0, -ENOMEM or -ERANGE.
+ * Identity and interval_ms are taken from src where dst has none. 0, -ENOMEM or -ERANGE.
  */
 int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes);
 

@@ -20,7 +20,7 @@
 #define RECORDING_FRAME_MAX (64u << 20)  /* compressed */
 #define RECORDING_BATCH_MAX (512u << 20) /* decompressed */
 
-/* A frame with its payload, malloc'ed. 0 or -ENOMEM. */
+/* A frame with its payload, malloc'ed. 0, -ENOMEM, or -EFBIG for a batch beyond the limits above. */
 int frame_encode(const struct batch *batch, void **frame, size_t *size);
 
 /*
@@ -37,11 +37,11 @@ int frame_decode(const void *payload, size_t size, struct batch **out, struct co
 
 struct recording_writer;
 
-/* Creates the file, or empties it. 0 or -errno. */
+/* Creates the file, or empties it. 0 or -errno; -EBUSY while another writer has it. */
 int recording_create(const char *path, struct recording_writer **out);
 
-/* Opens the file for more, or creates it; a torn tail is cut off, *cut tells how many bytes. 0, -errno,
-   -EBADMSG if it is no recording. */
+/* Opens the file for more, or creates it; what stands behind the last intact frame is cut off, *cut tells
+   how many bytes. 0, -errno, -EBUSY as above, -EBADMSG if it is no recording. */
 int recording_append(const char *path, struct recording_writer **out, uint64_t *cut);
 
 /* 0 or -errno; after a failure (ENOSPC) what was there before is still intact and writing can go on. */

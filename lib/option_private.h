@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of lib/option.h share among themselves. */
+#ifndef UNBLEND_LIB_OPTION_PRIVATE_H
+#define UNBLEND_LIB_OPTION_PRIVATE_H
+
+#include "lib/option.h"
+
+/* Stores a value, which a string option keeps; text NULL sets a flag. 0 or -EINVAL. */
+int option_set(const struct option_spec *spec, const char *text);
+
+/* Completes "'x' is ..." for a value that option_set() refused. */
+const char *option_wanted(enum option_type type);
+
+/* Prints --help to stdout. */
+void option_help(const struct option_program *program);
+
+/*
+ * Reads a configuration file; given[i] keeps option i as it is. One line on stderr for each bad line.
+ * Without must_exist a file that is not there is an empty one. 0 or -EINVAL.
+ */
+int option_file(const struct option_program *program, const char *path, bool must_exist,
+                const bool *given);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/utf8.h"
+
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* Bytes of the character at s, 0 if there is none. The '\0' at the end is no continuation byte. */
+static size_t character(const unsigned char *s)
+{
+    unsigned low = 0x80, high = 0xbf; /* bounds of the second byte */
+    size_t length;
+
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    length = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (s[0] == 0xe0)
+        low = 0xa0;
+    else if (s[0] == 0xed)
+        high = 0x9f; /* surrogates */
+    else if (s[0] == 0xf0)
+        low = 0x90;
+    else if (s[0] == 0xf4)
+        high = 0x8f; /* U+10FFFF */
+    if (s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+bool utf8_valid(const char *s)
+{
+    const unsigned char *at = (const unsigned char *)s;
+
+    while (*at) {
+        size_t length = character(at);
+
+        if (!length)
+            return false;
+        at += length;
+    }
+    return true;
+}
+
+void utf8_repair(char *to, const char *s)
+{
+    while (*s) {
+        size_t length = character((const unsigned char *)s);
+
+        if (length) {
+            memcpy(to, s, length);
+            to += length;
+            s += length;
+        } else {
+            memcpy(to, REPLACEMENT, 3);
+            to += 3;
+            s++;
+        }
+    }
+    *to = '\0';
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the BPF programs and the drain agree upon: keys and values of every map. Included by both, so
+ * there is no second copy to disagree.
+ *
+ * Counters only grow; the drain reads them through mmap and subtracts what it saw before. A row belongs to
+ * one thread and is written by it alone, so it needs no atomics; rows of dead threads are merged and
+ * recycled by the drain. Index 0 of every table means "none".
+ */
+#ifndef UNBLEND_PROBE_ABI_H
+#define UNBLEND_PROBE_ABI_H
+
+#ifdef __bpf__
+typedef __u64 uint64_t;
+typedef __u32 uint32_t;
+typedef __u16 uint16_t;
+typedef __u8 uint8_t;
+typedef __s32 int32_t;
+typedef __s8 int8_t;
+#define UINT64_MAX (~0ULL)
+#else
+#include <assert.h>
+#include <stdint.h>
+#endif
+
+#include "lib/bucket.h"
+#include "lib/operation.h"
+
+/* Transfers are below 2^31 (MAX_RW_COUNT), discards below 2^32; larger values land in the last bucket. */
+#define ABI_SIZE_BUCKETS    BUCKETS_FOR_BITS(32)
+/* 2^44 ns are 4.9 hours; what hangs longer lands in the last bucket. */
+#define ABI_LATENCY_BUCKETS BUCKETS_FOR_BITS(44)
+
+#define ABI_PAGE_BUCKETS  16
+#define ABI_SIZE_PAGES    (ABI_SIZE_BUCKETS / ABI_PAGE_BUCKETS)
+#define ABI_LATENCY_PAGES (ABI_LATENCY_BUCKETS / ABI_PAGE_BUCKETS)
+
+/* A piece of a histogram, taken from a common pool when its first bucket is needed. */
+struct abi_page {
+    uint32_t count[ABI_PAGE_BUCKETS];
+};
+
+/*
+ * Where an operation went: kind << 32 | the kernel's dev_t (major << 20 | minor).
+ */
+#define ABI_VOLUME_NONE    0ULL /* not storage: a pipe, a terminal, a pseudo file system, a bad descriptor */
+#define ABI_VOLUME_UNKNOWN 1ULL /* storage, but no volume could be told */
+#define ABI_VOLUME_FS      (1ULL << 32)
+#define ABI_VOLUME_DEVICE  (2ULL << 32)
+
+/* One series of one thread: the operations of one kind on one volume. */
+struct abi_row {
+    uint64_t volume;
+    uint32_t next;    /* the thread's next row of the same operation */
+    uint32_t touched; /* grows with each operation: has this row changed since the last drain? */
+    uint64_t bytes;
+    uint64_t latency_sum_ns;
+    uint64_t errors;
+    uint64_t reserved;
+    uint32_t size_page[ABI_SIZE_PAGES];
+    uint32_t latency_page[ABI_LATENCY_PAGES];
+};
+
+/* What a thread's last files were, so that the next call on them is cheap. */
+struct abi_file {
+    uint64_t file;
+    uint64_t inode;
+    uint64_t super;
+    uint64_t volume;
+};
+
+#define ABI_FILE_CACHE 4
+
+struct abi_thread {
+    uint32_t pid;
+    uint32_t process;
+    uint32_t dead;
+    uint32_t pending_op;  /* not 0 while a call is in flight */
+    uint64_t pending_ns;  /* when it began, CLOCK_MONOTONIC */
+    uint64_t pending_volume;
+    uint64_t stat_device; /* the last st_dev a stat returned, and what it stands for */
+    uint64_t stat_volume;
+    uint32_t head[OP_FILE_END];
+    uint64_t reserved[2];
+    struct abi_file files[ABI_FILE_CACHE];
+};
+
+/* A thread group. */
+struct abi_process {
+    uint32_t tgid;
+    uint32_t job; /* 0: none was given to it */
+    uint32_t uid;
+    uint32_t exited;
+    uint64_t start_ns; /* CLOCK_BOOTTIME */
+    uint64_t reserved;
+    char comm[16]; /* as of its last execve */
+    int32_t exit_code; /* as wait(2) has it */
+    uint32_t reserved2[3];
+};
+
+/* What a close_range() is about to close. */
+struct abi_range {
+    uint64_t volume;
+    uint64_t count;
+};
+
+#define ABI_RANGES 4
+
+/* The value of task storage, one a thread. */
+struct abi_task {
+    uint32_t process;    /* 0 when the process table was full */
+    uint32_t job;        /* then, the job it inherited */
+    uint32_t thread;     /* 0 until its first call that touches storage, or when the table is full */
+    uint32_t pending;    /* system call number + 1 while one is in flight */
+    uint32_t restart_op; /* not 0: it was interrupted and may begin again, so it has not returned yet */
+    uint32_t reserved;
+    uint64_t enter_ns;
+    uint64_t exit_ns; /* of the interrupted attempt */
+    uint64_t volume;
+    uint64_t volume2; /* the writing side of a transfer */
+    struct abi_range ranges[ABI_RANGES];
+};
+
+/*
+ * Rows that several CPUs write, with atomics: the block layer's, and what found no row of its own. They
+ * are dense. A key that does not fit is counted in `last`, by operation.
+ */
+struct abi_shared_key {
+    uint32_t job;
+    uint32_t op;
+    uint64_t volume;
+};
+
+struct abi_shared_row {
+    uint64_t bytes;
+    uint64_t latency_sum_ns;
+    uint64_t errors;
+    uint32_t size[ABI_SIZE_BUCKETS];
+    uint32_t latency[ABI_LATENCY_BUCKETS];
+};
+
+/* A request on its way through the block layer; the key is the request's address. */
+struct abi_request {
+    uint64_t start_ns; /* when it was issued to the device; 0 before */
+    uint64_t bytes;    /* completed so far */
+    uint32_t job;
+    uint32_t reserved;
+};
+
+#define ABI_FSTYPE_MAX 32
+
+/* A superblock as first seen by the kernel side: what remains when its mount is gone again. */
+struct abi_volume {
+    char fstype[ABI_FSTYPE_MAX];
+    char id[32];
+    uint32_t pseudo; /* shows the kernel's state and stores nothing */
+    uint32_t reserved;
+};
+
+/* The longest mount point that prefixes a path, by mount namespace: key of an LPM trie. */
+#define ABI_PATH_MAX 248
+struct abi_mount_key {
+    uint32_t prefix_bits; /* of namespace and path together */
+    uint32_t namespace;   /* inode number of the mount namespace */
+    char path[ABI_PATH_MAX]; /* with a '/' behind every component */
+};
+
+/* The shape of a system call: where its descriptors and paths are. Argument numbers, -1 for none. */
+enum abi_shape {
+    ABI_SHAPE_FD,          /* fd */
+    ABI_SHAPE_CLOSE_RANGE, /* first, last, flags */
+    ABI_SHAPE_TRANSFER,    /* fd reads, second writes */
+    ABI_SHAPE_OPEN,        /* fd (directory), path, third: flags */
+    ABI_SHAPE_OPEN_HOW,    /* the same, third: struct open_how */
+    ABI_SHAPE_PATH,        /* fd (directory), path */
+    ABI_SHAPE_STAT,        /* fd (directory), path, third: struct stat */
+    ABI_SHAPE_STATX,       /* fd (directory), path, third: struct statx */
+    ABI_SHAPE_NOWHERE,     /* no descriptor, no path */
+};
+
+struct abi_syscall {
+    uint8_t op; /* 0: not counted */
+    uint8_t shape;
+    int8_t fd;
+    int8_t path; /* ABI_SHAPE_TRANSFER: the writing descriptor */
+    int8_t third;
+    uint8_t reserved[3];
+};
+
+#define ABI_SYSCALLS 512
+
+/* Set before loading. */
+struct abi_config {
+    uint32_t all;    /* every process, not only those given a job */
+    uint32_t pseudo; /* pseudo file systems too */
+    uint32_t request_argument; /* which argument of block_rq_issue is the request */
+    uint32_t has_io_start;     /* block_io_start tells the owner before block_rq_issue */
+    struct abi_syscall syscalls[ABI_SYSCALLS];
+};
+
+enum abi_counter {
+    ABI_COUNTER_KILLED,   /* calls whose thread died inside */
+    ABI_COUNTER_OVERFLOW, /* operations counted in shared rows for want of room */
+    ABI_COUNTER_LOST,     /* operations that could not be counted */
+    ABI_COUNTER_COMPAT,   /* 32-bit calls seen and not counted */
+    ABI_COUNTERS
+};
+
+#ifndef __bpf__
+static_assert(sizeof(struct abi_page) == 64, "a page is a cache line");
+static_assert(sizeof(struct abi_row) == 192, "a row is three cache lines");
+static_assert(sizeof(struct abi_thread) % 64 == 0, "threads do not share cache lines");
+static_assert(sizeof(struct abi_process) == 64, "a process is a cache line");
+static_assert(sizeof(struct abi_mount_key) <= 4 + 256, "an LPM key has at most 256 bytes of data");
+#endif
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The only code that updates rows. An operation is counted in exactly one place: in its thread's row, or, where there
+ * is no room for one, in a shared row of its job and volume, or else in the one of its operation.
+ */
+#ifndef UNBLEND_PROBE_ACCOUNT_H
+#define UNBLEND_PROBE_ACCOUNT_H
+
+#include "probe/bpf/maps.bpf.h"
+
+/* So many volumes a thread may use with one operation before the rest overflows. */
+#define CHAIN_MAX 24
+
+struct measure {
+    __u32 op;
+    __u32 job;
+    __u64 volume;
+    __u64 bytes;
+    __u64 latency_ns; /* of each */
+    __u32 count;      /* so many equal operations */
+    bool error;
+    bool sized; /* bytes belong into the size histogram */
+};
+
+static __always_inline void count(enum abi_counter which, __u64 by)
+{
+    __u32 key = which;
+    __u64 *counter = bpf_map_lookup_elem(&counters, &key);
+
+    if (counter)
+        __sync_fetch_and_add(counter, by);
+}
+
+static __always_inline void add_shared(struct abi_shared_row *row, const struct measure *m)
+{
+    __u32 bucket = bucket_of(m->latency_ns);
+
+    if (bucket >= ABI_LATENCY_BUCKETS)
+        bucket = ABI_LATENCY_BUCKETS - 1;
+    if (m->sized) {
+        __u32 size = bucket_of(m->bytes);
+
+        if (size >= ABI_SIZE_BUCKETS)
+            size = ABI_SIZE_BUCKETS - 1;
+        __sync_fetch_and_add(&row->size[size], m->count);
+    }
+    __sync_fetch_and_add(&row->bytes, m->bytes);
+    __sync_fetch_and_add(&row->latency_sum_ns, m->latency_ns * m->count);
+    if (m->error)
+        __sync_fetch_and_add(&row->errors, m->count);
+    __sync_fetch_and_add(&row->latency[bucket], m->count);
+}
+
+static __always_inline void account_shared(const struct measure *m)
+{
+    struct abi_shared_key key = {.job = m->job, .op = m->op, .volume = m->volume};
+    struct abi_shared_row *row = bpf_map_lookup_elem(&shared, &key);
+    __u32 zero = 0;
+
+    if (!row) {
+        void *empty = bpf_map_lookup_elem(&empty_row, &zero);
+
+        if (empty)
+            bpf_map_update_elem(&shared, &key, empty, BPF_NOEXIST);
+        row = bpf_map_lookup_elem(&shared, &key);
+    }
+    if (!row)
+        row = bpf_map_lookup_elem(&last, &key.op);
+    if (row)
+        add_shared(row, m);
+}
+
+/* The bucket's page in a row, taken from the pool at first use. NULL when the pool is empty. */
+static __always_inline __u32 *page_bucket(__u32 *index, __u32 bucket)
+{
+    struct abi_page *page;
+
+    if (!*index) {
+        __u32 fresh;
+
+        if (bpf_map_pop_elem(&free_pages, &fresh))
+            return NULL;
+        *index = fresh;
+    }
+    page = bpf_map_lookup_elem(&pages, index);
+    return page ? &page->count[bucket % ABI_PAGE_BUCKETS] : NULL;
+}
+
+/* The thread's row of that operation and volume, made at first use. NULL when there is no room. */
+static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32 op, __u64 volume)
+{
+    struct abi_row *row;
+    __u32 index, fresh;
+
+    if (op >= OP_FILE_END)
+        return NULL;
+    index = thread->head[op];
+    for (int i = 0; i < CHAIN_MAX && index; i++) {
+        row = bpf_map_lookup_elem(&rows, &index);
+        if (!row)
+            return NULL;
+        if (row->volume == volume)
+            return row;
+        index = row->next;
+    }
+    if (index || bpf_map_pop_elem(&free_rows, &fresh))
+        return NULL;
+    row = bpf_map_lookup_elem(&rows, &fresh);
+    if (!row)
+        return NULL;
+    row->volume = volume;
+    row->next = thread->head[op];
+    thread->head[op] = fresh;
+    return row;
+}
+
+/* Counts an operation in its thread's row; false when there is no room for it. */
+static __always_inline bool account_thread(struct abi_thread *thread, const struct measure *m)
+{
+    struct abi_row *row = find_row(thread, m->op, m->volume);
+    __u32 *latency, *size = NULL, bucket;
+
+    if (!row)
+        return false;
+    bucket = bucket_of(m->latency_ns);
+    if (bucket >= ABI_LATENCY_BUCKETS)
+        bucket = ABI_LATENCY_BUCKETS - 1;
+    latency = page_bucket(&row->latency_page[bucket / ABI_PAGE_BUCKETS], bucket);
+    if (!latency)
+        return false;
+    if (m->sized) {
+        bucket = bucket_of(m->bytes);
+        if (bucket >= ABI_SIZE_BUCKETS)
+            bucket = ABI_SIZE_BUCKETS - 1;
+        size = page_bucket(&row->size_page[bucket / ABI_PAGE_BUCKETS], bucket);
+        if (!size)
+            return false;
+        *size += m->count;
+    }
+    *latency += m->count;
+    row->bytes += m->bytes;
+    row->latency_sum_ns += m->latency_ns * m->count;
+    if (m->error)
+        row->errors += m->count;
+    row->touched += 1;
+    return true;
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The block layer: a request is counted when the device has completed all of it, with the time from its issue
+ * to its completion. Its owner is who caused it to be made; writeback belongs to the kernel's own threads.
+ */
+#include "probe/bpf/task.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#define REQ_OP_MASK 0xff
+/* include/linux/blk_types.h; an odd operation moves data to the device */
+#define REQ_OP_READ         0
+#define REQ_OP_FLUSH        2
+#define REQ_OP_DISCARD      3
+#define REQ_OP_SECURE_ERASE 5
+
+/* 0 for requests that neither move nor discard data (zone management, driver commands). */
+static __always_inline __u32 operation_of(struct request *request)
+{
+    __u32 op = BPF_CORE_READ(request, cmd_flags) & REQ_OP_MASK;
+
+    switch (op) {
+    case REQ_OP_READ:
+        return OP_BLOCK_READ;
+    case REQ_OP_FLUSH:
+        return OP_BLOCK_FLUSH;
+    case REQ_OP_DISCARD:
+    case REQ_OP_SECURE_ERASE:
+        return OP_BLOCK_DISCARD;
+    case 1:  /* write */
+    case 7:  /* zone append */
+    case 9:  /* write zeroes: /proc/diskstats counts it as a write too */
+    case 13: /* zone append before 6.x */
+        return OP_BLOCK_WRITE;
+    }
+    return 0;
+}
+
+static __always_inline __u64 device_of(struct request *request)
+{
+    struct gendisk *disk;
+
+    if (bpf_core_field_exists(request->rq_disk))
+        disk = BPF_CORE_READ(request, rq_disk);
+    else
+        disk = BPF_CORE_READ(request, q, disk);
+    return ABI_VOLUME_DEVICE | (__u64)BPF_CORE_READ(disk, major) << 20 |
+           (__u32)BPF_CORE_READ(disk, first_minor);
+}
+
+/* The request has been made: whoever runs now asked for it. */
+static __always_inline void own(struct request *request)
+{
+    struct abi_task *state = current_state(bpf_get_current_task_btf());
+    struct abi_request entry = {};
+    __u64 key = (__u64)request;
+
+    if (state)
+        entry.job = job_of(state);
+    else if (!config.all)
+        return;
+    bpf_map_update_elem(&requests, &key, &entry, BPF_ANY);
+}
+
+SEC("tp_btf/block_io_start")
+int BPF_PROG(on_io_start, struct request *request)
+{
+    own(request);
+    return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int on_issue(__u64 *context)
+{
+    struct request *request =
+        config.request_argument ? (struct request *)context[1] : (struct request *)context[0];
+    __u64 key = (__u64)request;
+    struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
+
+    if (!entry && (!config.has_io_start || config.all)) {
+        own(request);
+        entry = bpf_map_lookup_elem(&requests, &key);
+    }
+    if (entry)
+        entry->start_ns = bpf_ktime_get_ns();
+    else if (config.all)
+        count(ABI_COUNTER_LOST, 1);
+    return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes)
+{
+    struct measure m = {.op = operation_of(request), .count = 1, .error = error != 0};
+    __u64 key = (__u64)request;
+    struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
+
+    if (!entry)
+        return 0;
+    if (!error)
+        entry->bytes += bytes;
+    if (bytes < BPF_CORE_READ(request, __data_len))
+        return 0; /* a part of it; the rest follows */
+    if (m.op && entry->start_ns) {
+        m.job = entry->job;
+        m.volume = device_of(request);
+        m.bytes = entry->bytes;
+        m.latency_ns = bpf_ktime_get_ns() - entry->start_ns;
+        m.sized = !error && m.op != OP_BLOCK_FLUSH;
+        account_shared(&m);
+    }
+    bpf_map_delete_elem(&requests, &key);
+    return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel types that the programs touch, and of them only the fields they touch. Offsets come from the
+ * running kernel's BTF when the programs are loaded (CO-RE), so nothing here needs to match a kernel.
+ */
+#ifndef UNBLEND_PROBE_KERNEL_H
+#define UNBLEND_PROBE_KERNEL_H
+
+typedef unsigned char __u8;
+typedef signed char __s8;
+typedef unsigned short __u16;
+typedef short __s16;
+typedef unsigned int __u32;
+typedef int __s32;
+typedef unsigned long long __u64;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+#define true  1
+#define false 0
+#define NULL  ((void *)0)
+
+/* From the kernel's user API (linux/bpf.h), which never changes a number. */
+enum {
+    BPF_MAP_TYPE_HASH = 1,
+    BPF_MAP_TYPE_ARRAY = 2,
+    BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+    BPF_MAP_TYPE_LPM_TRIE = 11,
+    BPF_MAP_TYPE_STACK = 23,
+    BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+enum {
+    BPF_ANY = 0,
+    BPF_NOEXIST = 1,
+    BPF_F_NO_PREALLOC = 1,
+    BPF_F_MMAPABLE = 1024,
+    BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+    unsigned long di, si, dx, r10, r8, r9, orig_ax, ax;
+};
+struct thread_info {
+    unsigned int status;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+    __u64 regs[31];
+    __u64 orig_x0;
+    __s32 syscallno;
+};
+struct thread_info {
+    unsigned long flags;
+};
+#endif
+
+typedef struct {
+    int counter;
+} atomic_t;
+
+struct super_block;
+struct file_system_type {
+    const char *name;
+};
+
+struct super_block {
+    __u32 s_dev;
+    unsigned long s_flags;
+    struct file_system_type *s_type;
+    char s_id[32];
+};
+
+struct inode {
+    unsigned short i_mode;
+    struct super_block *i_sb;
+    __u32 i_rdev;
+};
+
+struct dentry {
+    struct super_block *d_sb;
+    struct inode *d_inode;
+};
+
+struct path {
+    struct dentry *dentry;
+};
+
+struct file {
+    unsigned int f_mode;
+    struct inode *f_inode;
+};
+
+struct fdtable {
+    unsigned int max_fds;
+    struct file **fd;
+    unsigned long *open_fds;
+};
+
+struct files_struct {
+    struct fdtable *fdt;
+};
+
+struct fs_struct {
+    struct path pwd;
+};
+
+struct ns_common {
+    unsigned int inum;
+};
+
+struct mnt_namespace {
+    struct ns_common ns;
+};
+
+struct nsproxy {
+    struct mnt_namespace *mnt_ns;
+};
+
+struct signal_struct {
+    atomic_t live;
+};
+
+typedef struct {
+    __u32 val;
+} kuid_t;
+
+struct cred {
+    kuid_t uid;
+};
+
+struct task_struct {
+    struct thread_info thread_info;
+    int pid;
+    int tgid;
+    int exit_code;
+    __u64 start_boottime;
+    char comm[16];
+    struct task_struct *group_leader;
+    struct files_struct *files;
+    struct fs_struct *fs;
+    struct nsproxy *nsproxy;
+    struct signal_struct *signal;
+    const struct cred *cred;
+};
+
+struct linux_binprm;
+
+struct gendisk {
+    int major;
+    int first_minor;
+};
+
+struct request_queue {
+    struct gendisk *disk;
+};
+
+struct request {
+    struct request_queue *q;
+    struct gendisk *rq_disk; /* before 5.17 */
+    unsigned int cmd_flags;
+    unsigned int __data_len;
+};
+
+#pragma clang attribute pop
+
+#endif

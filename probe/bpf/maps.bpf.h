@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Every map of the probe. Sizes marked 1 are set before loading, from --kernel-memory. The objects share
+ * these maps: the first one loaded makes them, the others reuse them.
+ */
+#ifndef UNBLEND_PROBE_MAPS_H
+#define UNBLEND_PROBE_MAPS_H
+
+#include "probe/bpf/kernel.bpf.h"
+#include "probe/bpf/abi.h"
+
+#include <bpf/bpf_helpers.h>
+
+const volatile struct abi_config config SEC(".rodata.config");
+
+#define TABLE(name_, value_)                                                                       \
+    struct {                                                                                       \
+        __uint(type, BPF_MAP_TYPE_ARRAY);                                                          \
+        __uint(map_flags, BPF_F_MMAPABLE);                                                         \
+        __uint(max_entries, 1);                                                                    \
+        __type(key, __u32);                                                                        \
+        __type(value, value_);                                                                     \
+    } name_ SEC(".maps")
+
+/* The free indices of a table, low ones on top; the drain fills it and gives back what it recycles. */
+#define POOL(name_)                                                                                \
+    struct {                                                                                       \
+        __uint(type, BPF_MAP_TYPE_STACK);                                                          \
+        __uint(max_entries, 1);                                                                    \
+        __uint(value_size, sizeof(__u32));                                                         \
+    } name_ SEC(".maps")
+
+TABLE(rows, struct abi_row);
+TABLE(pages, struct abi_page);
+TABLE(threads, struct abi_thread);
+TABLE(processes, struct abi_process);
+POOL(free_rows);
+POOL(free_pages);
+POOL(free_threads);
+POOL(free_processes);
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, ABI_COUNTERS);
+    __type(key, __u32);
+    __type(value, __u64);
+} counters SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct abi_task);
+} tasks SEC(".maps");
+
+/* tgid -> index into processes, of the living */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, __u32);
+} by_tgid SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1024);
+    __type(key, struct abi_shared_key);
+    __type(value, struct abi_shared_row);
+} shared SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, OP_COUNT);
+    __type(key, __u32);
+    __type(value, struct abi_shared_row);
+} last SEC(".maps");
+
+/* volume -> what it is; filled from mountinfo, and by the programs for what mountinfo does not show */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 8192);
+    __type(key, __u64);
+    __type(value, struct abi_volume);
+} volumes SEC(".maps");
+
+/* The file system types that are no storage; the one list is in user space. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 64);
+    __type(key, char[ABI_FSTYPE_MAX]);
+    __type(value, __u32);
+} pseudo_types SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LPM_TRIE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, 65536);
+    __type(key, struct abi_mount_key);
+    __type(value, __u64);
+} mounts SEC(".maps");
+
+/* mount namespace -> tgid of somebody in it, for namespaces whose mounts the drain has not read */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1024);
+    __type(key, __u32);
+    __type(value, __u32);
+} namespaces SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 16384);
+    __type(key, __u64);
+    __type(value, struct abi_request);
+} requests SEC(".maps");
+
+/* Too large for the stack. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct abi_mount_key);
+} scratch_path SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct abi_shared_row);
+} empty_row SEC(".maps");
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who is running: the state of the current thread, its process and its job. */
+#ifndef UNBLEND_PROBE_TASK_H
+#define UNBLEND_PROBE_TASK_H
+
+#include "probe/bpf/account.bpf.h"
+
+static __always_inline struct abi_process *process_at(__u32 index)
+{
+    return bpf_map_lookup_elem(&processes, &index);
+}
+
+static __always_inline __u32 job_of(const struct abi_task *state)
+{
+    struct abi_process *process = process_at(state->process);
+
+    return state->process && process ? process->job : state->job;
+}
+
+/* A new entry in the process table for a thread group; 0 when the table is full. */
+static __always_inline __u32 new_process(struct task_struct *leader, __u32 tgid, __u32 job)
+{
+    struct abi_process *process;
+    __u32 index;
+
+    if (bpf_map_pop_elem(&free_processes, &index))
+        return 0;
+    process = process_at(index);
+    if (!process)
+        return 0;
+    process->tgid = tgid;
+    process->job = job;
+    process->uid = leader->cred->uid.val;
+    process->start_ns = leader->start_boottime;
+    bpf_probe_read_kernel_str(process->comm, sizeof(process->comm), leader->comm);
+    return index;
+}
+
+/* Gives back an entry that nobody has used. */
+static __always_inline void drop_process(__u32 index)
+{
+    struct abi_process *process = process_at(index);
+
+    if (process) {
+        __builtin_memset(process, 0, sizeof(*process));
+        bpf_map_push_elem(&free_processes, &index, BPF_ANY);
+    }
+}
+
+/*
+ * The state of the calling thread; NULL for one that is not watched. With config.all a thread that was there
+ * before the probe gets its state at its first call.
+ */
+static __always_inline struct abi_task *current_state(struct task_struct *task)
+{
+    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    __u32 tgid, index, *known;
+
+    if (state || !config.all)
+        return state;
+    state = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!state)
+        return NULL;
+    tgid = task->tgid;
+    known = bpf_map_lookup_elem(&by_tgid, &tgid);
+    if (!known) {
+        index = new_process(task->group_leader, tgid, 0);
+        /* Two threads of one process may come here at once; the loser takes the winner's entry. */
+        if (index && bpf_map_update_elem(&by_tgid, &tgid, &index, BPF_NOEXIST))
+            drop_process(index);
+        known = bpf_map_lookup_elem(&by_tgid, &tgid);
+    }
+    state->process = known ? *known : 0;
+    return state;
+}
+
+static __always_inline struct abi_thread *thread_at(__u32 index)
+{
+    return index ? bpf_map_lookup_elem(&threads, &index) : NULL;
+}
+
+/* The thread's entry, made at its first call that touches storage; NULL when the table is full. */
+static __always_inline struct abi_thread *thread_of(struct abi_task *state, struct task_struct *task)
+{
+    struct abi_thread *thread;
+    __u32 index;
+
+    if (state->thread)
+        return thread_at(state->thread);
+    if (!state->process || bpf_map_pop_elem(&free_threads, &index))
+        return NULL;
+    thread = thread_at(index);
+    if (!thread)
+        return NULL;
+    thread->pid = task->pid;
+    thread->process = state->process;
+    state->thread = index;
+    return thread;
+}
+
+#endif

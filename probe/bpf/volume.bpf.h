@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where a call goes. A descriptor's volume is its file's; a successful stat's is the st_dev it returned; any
+ * other path's is the longest mount point that prefixes it, or the volume of the directory it is relative to.
+ * Symbolic links are not followed.
+ */
+#ifndef UNBLEND_PROBE_VOLUME_H
+#define UNBLEND_PROBE_VOLUME_H
+
+#include "probe/bpf/task.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+
+#define S_IFMT   0170000
+#define S_IFREG  0100000
+#define S_IFDIR  0040000
+#define S_IFLNK  0120000
+#define S_IFBLK  0060000
+#define AT_FDCWD (-100)
+
+/* Superblocks that only the kernel mounts: memfds, shared anonymous memory, pipes, sockets. */
+#define SB_INTERNAL (1UL << 22 | 1UL << 31) /* SB_KERNMOUNT, SB_NOUSER */
+
+/* Makes a superblock known, so that it has a name even when it is unmounted before anybody looks. */
+static __always_inline struct abi_volume *learn_volume(__u64 key, struct super_block *super)
+{
+    struct abi_volume volume = {};
+    struct file_system_type *type = BPF_CORE_READ(super, s_type);
+
+    bpf_probe_read_kernel_str(volume.fstype, sizeof(volume.fstype), BPF_CORE_READ(type, name));
+    volume.pseudo = bpf_map_lookup_elem(&pseudo_types, volume.fstype) != NULL;
+    bpf_probe_read_kernel_str(volume.id, sizeof(volume.id), super->s_id);
+    bpf_map_update_elem(&volumes, &key, &volume, BPF_NOEXIST);
+    return bpf_map_lookup_elem(&volumes, &key);
+}
+
+static __always_inline __u64 volume_of_super(struct super_block *super)
+{
+    __u64 key = ABI_VOLUME_FS | BPF_CORE_READ(super, s_dev);
+    struct abi_volume *volume = bpf_map_lookup_elem(&volumes, &key);
+
+    if (!volume) {
+        if (BPF_CORE_READ(super, s_flags) & SB_INTERNAL)
+            return ABI_VOLUME_NONE;
+        volume = learn_volume(key, super);
+    }
+    return volume && volume->pseudo && !config.pseudo ? ABI_VOLUME_NONE : key;
+}
+
+/* Global, so that the verifier looks at it once and not at each of its many callers. */
+__noinline __u64 volume_of_inode(__u64 inode_address, __u64 super_address)
+{
+    struct super_block *super = (struct super_block *)super_address;
+    struct inode *inode = (struct inode *)inode_address;
+
+    switch (BPF_CORE_READ(inode, i_mode) & S_IFMT) {
+    case S_IFREG:
+    case S_IFDIR:
+    case S_IFLNK:
+        return volume_of_super(super);
+    case S_IFBLK:
+        return ABI_VOLUME_DEVICE | BPF_CORE_READ(inode, i_rdev);
+    }
+    return ABI_VOLUME_NONE;
+}
+
+/* The open file behind a descriptor; NULL for a bad one. */
+static __always_inline struct file *file_of(struct task_struct *task, int fd)
+{
+    struct fdtable *table = task->files->fdt;
+    struct file *file = NULL;
+
+    if (fd < 0 || (__u32)fd >= table->max_fds)
+        return NULL;
+    bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
+    return file;
+}
+
+/* thread may be NULL: then nothing is remembered. */
+static __always_inline __u64 volume_of_file(struct abi_thread *thread, struct file *file)
+{
+    struct inode *inode = BPF_CORE_READ(file, f_inode);
+    struct super_block *super = BPF_CORE_READ(inode, i_sb);
+    struct abi_file *cached;
+    __u64 volume;
+
+    if (!thread)
+        return volume_of_inode((__u64)inode, (__u64)super);
+    cached = &thread->files[(__u64)file >> 8 & (ABI_FILE_CACHE - 1)];
+    if (cached->file == (__u64)file && cached->inode == (__u64)inode &&
+        cached->super == (__u64)super)
+        return cached->volume;
+    volume = volume_of_inode((__u64)inode, (__u64)super);
+    cached->file = (__u64)file;
+    cached->inode = (__u64)inode;
+    cached->super = (__u64)super;
+    cached->volume = volume;
+    return volume;
+}
+
+static __always_inline __u64 volume_of_fd(struct task_struct *task, struct abi_thread *thread, int fd)
+{
+    struct file *file = file_of(task, fd);
+
+    return file ? volume_of_file(thread, file) : ABI_VOLUME_NONE;
+}
+
+static __always_inline __u64 volume_of_directory(struct task_struct *task, int fd)
+{
+    struct file *file;
+
+    if (fd == AT_FDCWD)
+        return volume_of_super(task->fs->pwd.dentry->d_sb);
+    file = file_of(task, fd);
+    return file ? volume_of_file(NULL, file) : ABI_VOLUME_NONE;
+}
+
+/* The longest mount point that prefixes the path in scratch_path, length bytes without the NUL. */
+static __always_inline __u64 volume_of_prefix(struct task_struct *task, struct abi_mount_key *key,
+                                              __u32 length)
+{
+    __u32 tgid = task->tgid;
+    __u64 *volume;
+
+    key->namespace = task->nsproxy->mnt_ns->ns.inum;
+    /* "/mnt" must match the mount point "/mnt/" and not "/mn/"; a longer path is cut where the key ends. */
+    if (length < ABI_PATH_MAX)
+        key->path[length] = '/';
+    key->prefix_bits = (sizeof(key->namespace) + length + 1) * 8;
+    if (key->prefix_bits > (sizeof(*key) - sizeof(key->prefix_bits)) * 8)
+        key->prefix_bits = (sizeof(*key) - sizeof(key->prefix_bits)) * 8;
+    volume = bpf_map_lookup_elem(&mounts, key);
+    if (volume)
+        return *volume;
+    bpf_map_update_elem(&namespaces, &key->namespace, &tgid, BPF_NOEXIST);
+    return ABI_VOLUME_UNKNOWN;
+}
+
+/* fd: the directory of a relative path; an empty path or none at all means the descriptor itself. */
+static __always_inline __u64 volume_of_path(struct task_struct *task, int fd, const void *path)
+{
+    struct abi_mount_key *key;
+    __u32 zero = 0;
+    long length;
+
+    key = bpf_map_lookup_elem(&scratch_path, &zero);
+    if (!key)
+        return ABI_VOLUME_UNKNOWN;
+    length = bpf_probe_read_user_str(key->path, sizeof(key->path), path);
+    if (length > 1 && key->path[0] == '/')
+        return volume_of_prefix(task, key, (__u32)length - 1);
+    if (length > 1)
+        return volume_of_directory(task, fd);
+    if (fd == AT_FDCWD)
+        return length == 1 ? volume_of_directory(task, fd) : ABI_VOLUME_UNKNOWN;
+    return volume_of_fd(task, NULL, fd);
+}
+
+#endif

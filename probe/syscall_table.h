@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which system calls are which operation: the one table, for the architecture this is built for. */
+#ifndef UNBLEND_PROBE_SYSCALL_TABLE_H
+#define UNBLEND_PROBE_SYSCALL_TABLE_H
+
+#include "probe/bpf/abi.h"
+
+/* Fills ABI_SYSCALLS entries, indexed by system call number. */
+void syscall_table(struct abi_syscall table[ABI_SYSCALLS]);
+
+#endif
