@@ -55,6 +55,8 @@ static int recordings_next(struct source *source, struct batch **out)
 {
     struct recordings *recordings = (struct recordings *)source;
     struct file *first = NULL;
+    struct batch *batch;
+    int err;
 
     for (unsigned i = 0; i < recordings->count; i++) {
         struct file *file = &recordings->files[i];
@@ -64,8 +66,14 @@ static int recordings_next(struct source *source, struct batch **out)
     }
     if (!first)
         return 0;
-    *out = take_pointer(first->ahead);
-    return advance(recordings, first) ? -EIO : 1;
+    batch = take_pointer(first->ahead);
+    err = advance(recordings, first);
+    if (err) {
+        batch_free(batch);
+        return err;
+    }
+    *out = batch;
+    return 1;
 }
 
 static void recordings_free(struct source *source)
