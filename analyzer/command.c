@@ -16,7 +16,6 @@ static const struct {
     const char *help;
 } commands[] = {
     {"report", command_report, "say what was done, by whom, how fast, and what it looks like"},
-    {"top", command_top, "watch the processes that do I/O"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
