@@ -64,8 +64,10 @@ static int find_view(const char *name, const struct view **out)
 
 static void find_grouping(const char *by, struct aggregate *totals)
 {
-    static const char *const names[] = {
-        [GROUP_JOB] = "job", [GROUP_USER] = "user", [GROUP_NODE] = "node", [GROUP_VOLUME] = "volume"};
+    static const char *const names[] = {[GROUP_JOB] = "job",
+                                        [GROUP_USER] = "user",
+                                        [GROUP_NODE] = "node",
+                                        [GROUP_VOLUME] = "volume"};
 
     totals->grouping = by ? GROUP_LABEL : GROUP_JOB;
     totals->label = by;
@@ -121,7 +123,8 @@ static int write_report(const struct view *view, struct report *report, const ch
     return err;
 }
 
-static int run(const struct arguments *a, const struct view *view, const struct source_window *window)
+static int run(const struct arguments *a, const struct view *view,
+               const struct source_window *window)
 {
     struct catalogue catalogue = {0};
     struct report report = {0};
