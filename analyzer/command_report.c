@@ -14,7 +14,7 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
-static const struct view *const views[] = {&view_json};
+static const struct view *const views[] = {&view_text, &view_json};
 
 struct arguments {
     const char *format, *out, *since, *until, *node, *job, *by, *profiles;
