@@ -26,12 +26,19 @@ static uint64_t below(uint64_t *state, uint64_t limit)
     return sample_random(state) % limit;
 }
 
-/* Names as they come: plain, with what JSON escapes, with characters of two to four bytes, and bytes. */
+/* Names as they come: plain, with what JSON escapes, with characters of two to four bytes, and
+ * bytes. */
 static const char *name(uint64_t *state, char to[64])
 {
-    static const char *const forms[] = {"job-%u",       "a \"quoted\"\\%u", "two\nlines\t%u",
-                                        "\x01\x1f\x7f%u", "gr\xc3\xbc\xc3\x9f%u", "\xe2\x82\xac%u",
-                                        "\xf0\x9f\x92\xbe%u", "broken\xff\xc3%u",  "/mnt/%u/#=:"};
+    static const char *const forms[] = {"job-%u",
+                                        "a \"quoted\"\\%u",
+                                        "two\nlines\t%u",
+                                        "\x01\x1f\x7f%u",
+                                        "gr\xc3\xbc\xc3\x9f%u",
+                                        "\xe2\x82\xac%u",
+                                        "\xf0\x9f\x92\xbe%u",
+                                        "broken\xff\xc3%u",
+                                        "/mnt/%u/#=:"};
 
     snprintf(to, 64, forms[below(state, 9)], (unsigned)below(state, 1000000));
     return to;

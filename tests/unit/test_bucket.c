@@ -8,7 +8,8 @@
 #include "lib/bucket.h"
 #include "tests/unit/sample.h"
 
-/* The layout as its definition has it: eight equal parts of each octave, one value each below 16. */
+/* The layout as its definition has it: eight equal parts of each octave, one value each below 16.
+ */
 static uint64_t defined_lower(unsigned bucket)
 {
     unsigned octave = bucket / 8, part = bucket % 8;
@@ -104,9 +105,12 @@ static void values_lie_in_their_bucket(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_boundary),       cmocka_unit_test(known_values),
-        cmocka_unit_test(none_wider_than_an_eighth), cmocka_unit_test(octaves_fold),
-        cmocka_unit_test(as_many_as_bits_need), cmocka_unit_test(highest_bit),
+        cmocka_unit_test(every_boundary),
+        cmocka_unit_test(known_values),
+        cmocka_unit_test(none_wider_than_an_eighth),
+        cmocka_unit_test(octaves_fold),
+        cmocka_unit_test(as_many_as_bits_need),
+        cmocka_unit_test(highest_bit),
         cmocka_unit_test(values_lie_in_their_bucket),
     };
 

@@ -21,7 +21,8 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Nearest rank by the book, with whole numbers: the ceil(percent * n / 100)th of the sorted values. */
+/* Nearest rank by the book, with whole numbers: the ceil(percent * n / 100)th of the sorted values.
+ */
 static void check_percentiles(const uint64_t *sorted, size_t n, const struct histogram *h,
                               bool skip_zeros)
 {
