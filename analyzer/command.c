@@ -15,6 +15,7 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
+    {"record", command_record, "run a command, or watch the node, and record every storage operation"},
     {"report", command_report, "say what was done, by whom, how fast, and what it looks like"},
 };
 
