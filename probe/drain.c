@@ -38,12 +38,12 @@ static void *reserve(size_t bytes)
 
 static size_t rows_bytes(const struct drain *drain)
 {
-    return drain->from.tables->table[TABLE_ROWS].entries * sizeof(*drain->rows);
+    return drain->from.tables->table[ABI_TABLE_ROWS].entries * sizeof(*drain->rows);
 }
 
 static size_t pages_bytes(const struct drain *drain)
 {
-    return drain->from.tables->table[TABLE_PAGES].entries * sizeof(*drain->pages);
+    return drain->from.tables->table[ABI_TABLE_PAGES].entries * sizeof(*drain->pages);
 }
 
 int drain_new(const struct drain_sources *sources, struct drain **out)
@@ -85,7 +85,7 @@ static int drain_pages(struct drain *drain, const uint32_t *indices, unsigned co
         const volatile struct abi_page *page;
         struct abi_page *seen;
 
-        if (!index || index >= drain->from.tables->table[TABLE_PAGES].entries)
+        if (!index || index >= drain->from.tables->table[ABI_TABLE_PAGES].entries)
             continue;
         page = page_at(drain->from.tables, index);
         seen = &drain->pages[index];
@@ -146,7 +146,7 @@ static void recycle_pages(struct drain *drain, const uint32_t *indices, unsigned
     for (unsigned i = 0; i < count; i++)
         if (indices[i]) {
             memset(&drain->pages[indices[i]], 0, sizeof(*drain->pages));
-            table_give(&drain->from.tables->table[TABLE_PAGES], indices[i]);
+            table_give(&drain->from.tables->table[ABI_TABLE_PAGES], indices[i]);
         }
 }
 
@@ -164,9 +164,9 @@ static void recycle_thread(struct drain *drain, uint32_t index)
             recycle_pages(drain, row->size_page, ABI_SIZE_PAGES);
             recycle_pages(drain, row->latency_page, ABI_LATENCY_PAGES);
             memset(&drain->rows[at], 0, sizeof(*drain->rows));
-            table_give(&tables->table[TABLE_ROWS], at);
+            table_give(&tables->table[ABI_TABLE_ROWS], at);
         }
-    table_give(&tables->table[TABLE_THREADS], index);
+    table_give(&tables->table[ABI_TABLE_THREADS], index);
 }
 
 /* The batch's entry for a process, made when its first changed row turns up. */
@@ -203,7 +203,7 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
         uint32_t row = __atomic_load_n(&thread->head[op], __ATOMIC_ACQUIRE);
 
-        for (; row && row < tables->table[TABLE_ROWS].entries; row = row_at(tables, row)->next) {
+        for (; row && row < tables->table[ABI_TABLE_ROWS].entries; row = row_at(tables, row)->next) {
             int err = 0;
 
             if (*(volatile uint32_t *)&row_at(tables, row)->touched == drain->rows[row].touched)
@@ -221,7 +221,7 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
 
 static int drain_threads(struct drain *drain, struct batch *batch)
 {
-    struct table *table = &drain->from.tables->table[TABLE_THREADS];
+    struct table *table = &drain->from.tables->table[ABI_TABLE_THREADS];
 
     table_find_high(table);
     for (uint32_t i = 1; i <= table->high; i++) {
@@ -266,7 +266,7 @@ static int64_t clock_ns(clockid_t clock)
 
 int drain_run(struct drain *drain, struct batch *batch)
 {
-    struct table *processes = &drain->from.tables->table[TABLE_PROCESSES];
+    struct table *processes = &drain->from.tables->table[ABI_TABLE_PROCESSES];
     _cleanup_free_ unsigned char *gone = NULL;
     int err;
 

@@ -28,11 +28,18 @@ const unsigned blind_spot_count = sizeof(blind_spots) / sizeof(*blind_spots);
 
 int hook_arguments(const char *tracepoint)
 {
-    struct btf *btf = btf__load_vmlinux_btf();
+    static struct btf *btf; /* several megabytes to parse, and the same for every question */
     const struct btf_type *type;
     char name[128];
     int id, arguments = 0;
 
+    if (!tracepoint) {
+        btf__free(btf);
+        btf = NULL;
+        return 0;
+    }
+    if (!btf)
+        btf = btf__load_vmlinux_btf();
     if (!btf)
         return -errno;
     /* typedef void (*btf_trace_NAME)(void *data, arguments...) */
@@ -45,7 +52,6 @@ int hook_arguments(const char *tracepoint)
         if (btf_is_func_proto(type))
             arguments = btf_vlen(type) - 1;
     }
-    btf__free(btf);
     return arguments;
 }
 

@@ -27,7 +27,8 @@ extern const unsigned blind_spot_count;
 
 /*
  * Whether the kernel's BTF knows a tracepoint ("sys_enter"), and how many arguments its programs get (0 if
- * it does not). Needs /sys/kernel/btf/vmlinux; -errno if that cannot be read.
+ * it does not). Needs /sys/kernel/btf/vmlinux; -errno if that cannot be read. NULL gives the memory of
+ * earlier questions back.
  */
 int hook_arguments(const char *tracepoint);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct user {
 struct origin {
     struct arena arena;
     struct job *jobs;
+    bool *ended; /* its end has been reported */
     uint32_t job_count;
     struct user *users;
     uint32_t user_count;
@@ -35,6 +37,7 @@ void origin_free(struct origin *origin)
         return;
     arena_clear(&origin->arena);
     free(origin->jobs);
+    free(origin->ended);
     free(origin->users);
     free(origin);
 }
@@ -42,11 +45,13 @@ void origin_free(struct origin *origin)
 int origin_job(struct origin *origin, const struct job *job, uint32_t *id)
 {
     struct job *grown = reallocarray(origin->jobs, origin->job_count + 1, sizeof(*grown));
+    bool *ended = reallocarray(origin->ended, origin->job_count + 1, sizeof(*ended));
     struct job copy = *job;
 
-    if (!grown)
+    origin->jobs = grown ? grown : origin->jobs;
+    origin->ended = ended ? ended : origin->ended;
+    if (!grown || !ended)
         return -ENOMEM;
-    origin->jobs = grown;
     copy.name = arena_strdup(&origin->arena, job->name);
     copy.kind = arena_strdup(&origin->arena, job->kind);
     copy.command = arena_strdup(&origin->arena, job->command);
@@ -55,6 +60,7 @@ int origin_job(struct origin *origin, const struct job *job, uint32_t *id)
     copy.label_count = 0;
     if (!copy.name || !copy.kind || !copy.command || (job->user && !copy.user))
         return -ENOMEM;
+    ended[origin->job_count] = false;
     grown[origin->job_count++] = copy;
     *id = origin->job_count;
     return 0;
@@ -63,6 +69,20 @@ int origin_job(struct origin *origin, const struct job *job, uint32_t *id)
 struct job *origin_find(struct origin *origin, uint32_t id)
 {
     return id && id <= origin->job_count ? &origin->jobs[id - 1] : NULL;
+}
+
+int origin_report(struct origin *origin, struct batch *batch)
+{
+    for (uint32_t i = 0; i < origin->job_count; i++) {
+        uint32_t index;
+
+        if (origin->ended[i])
+            continue;
+        if (batch_job(batch, &origin->jobs[i], &index))
+            return -ENOMEM;
+        origin->ended[i] = origin->jobs[i].end_ns != 0;
+    }
+    return 0;
 }
 
 const char *origin_user(struct origin *origin, uint32_t uid)

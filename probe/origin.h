@@ -26,6 +26,9 @@ struct job *origin_find(struct origin *origin, uint32_t id);
 int origin_name(struct origin *origin, uint32_t id, uint32_t uid, const char *command,
                 struct batch *batch, uint32_t *index);
 
+/* Adds the given jobs that run, or have ended since the last report, whether or not they did any I/O. 0 or -ENOMEM. */
+int origin_report(struct origin *origin, struct batch *batch);
+
 /* The name of a user, "1000" for one without; valid until the next call. */
 const char *origin_user(struct origin *origin, uint32_t uid);
 

@@ -225,6 +225,7 @@ int probe_new(const struct probe_options *options, struct probe **out)
         return err;
     }
     load_block(probe, options);
+    hook_arguments(NULL);
     *out = probe;
     return 0;
 }
@@ -255,7 +256,7 @@ static int find_process(struct probe *probe, pid_t pid, uint32_t *index)
 
     if (bpf_map_lookup_elem(by_tgid, &tgid, index) == 0)
         return 0;
-    err = table_take(&probe->tables.table[TABLE_PROCESSES], index);
+    err = table_take(&probe->tables.table[ABI_TABLE_PROCESSES], index);
     if (err)
         return err;
     process = process_at(&probe->tables, *index);
@@ -296,7 +297,7 @@ void probe_job_exit(struct probe *probe, uint32_t id, int status, int64_t end_ns
 
 unsigned probe_job_living(struct probe *probe, uint32_t id)
 {
-    struct table *table = &probe->tables.table[TABLE_PROCESSES];
+    struct table *table = &probe->tables.table[ABI_TABLE_PROCESSES];
     unsigned living = 0;
 
     table_find_high(table);
@@ -349,6 +350,8 @@ int probe_drain(struct probe *probe, struct batch *batch)
 
     volumes_refresh_namespaces(probe->volumes);
     err = drain_run(probe->drain, batch);
+    if (!err)
+        err = origin_report(probe->origin, batch);
     return err ? err : cover(probe, batch);
 }
 

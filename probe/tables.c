@@ -10,11 +10,11 @@
 static const struct {
     const char *map, *free_map;
     uint32_t size;
-} names[TABLE_COUNT] = {
-    [TABLE_ROWS] = {"rows", "free_rows", sizeof(struct abi_row)},
-    [TABLE_PAGES] = {"pages", "free_pages", sizeof(struct abi_page)},
-    [TABLE_THREADS] = {"threads", "free_threads", sizeof(struct abi_thread)},
-    [TABLE_PROCESSES] = {"processes", "free_processes", sizeof(struct abi_process)},
+} names[ABI_TABLES] = {
+    [ABI_TABLE_ROWS] = {"rows", "free_rows", sizeof(struct abi_row)},
+    [ABI_TABLE_PAGES] = {"pages", "free_pages", sizeof(struct abi_page)},
+    [ABI_TABLE_THREADS] = {"threads", "free_threads", sizeof(struct abi_thread)},
+    [ABI_TABLE_PROCESSES] = {"processes", "free_processes", sizeof(struct abi_process)},
 };
 
 /*
@@ -45,26 +45,40 @@ static uint32_t budget_threads(uint64_t memory)
 void tables_size(struct bpf_object *object, uint64_t memory)
 {
     uint32_t threads = budget_threads(memory);
-    const uint32_t entries[TABLE_COUNT] = {
-        [TABLE_ROWS] = threads * ROWS_PER_THREAD,
-        [TABLE_PAGES] = threads * PAGES_PER_THREAD,
-        [TABLE_THREADS] = threads,
-        [TABLE_PROCESSES] = threads / THREADS_PER_PROCESS,
+    const uint32_t entries[ABI_TABLES] = {
+        [ABI_TABLE_ROWS] = threads * ROWS_PER_THREAD,
+        [ABI_TABLE_PAGES] = threads * PAGES_PER_THREAD,
+        [ABI_TABLE_THREADS] = threads,
+        [ABI_TABLE_PROCESSES] = threads / THREADS_PER_PROCESS,
     };
 
-    for (int i = 0; i < TABLE_COUNT; i++) {
+    for (int i = 0; i < ABI_TABLES; i++) {
         bpf_map__set_max_entries(bpf_object__find_map_by_name(object, names[i].map), entries[i]);
         bpf_map__set_max_entries(bpf_object__find_map_by_name(object, names[i].free_map),
                                  entries[i]);
     }
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "by_tgid"),
-                             entries[TABLE_PROCESSES]);
+                             entries[ABI_TABLE_PROCESSES]);
+}
+
+/* Low indices on top, so that what is in use stays together at the front. 0 means none. */
+static int fill(int program, int which, uint64_t entries)
+{
+    for (uint64_t end = entries; end > 1; end = end > ABI_FILL ? end - ABI_FILL : 0) {
+        uint64_t context[3] = {(uint64_t)which, 1, end};
+        LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = context, .ctx_size_in = sizeof(context));
+
+        if (bpf_prog_test_run_opts(program, &run))
+            return -errno;
+    }
+    return 0;
 }
 
 static int open_table(struct table *table, const struct bpf_object *object, int which)
 {
     struct bpf_map *map = bpf_object__find_map_by_name(object, names[which].map);
     struct bpf_map *stack = bpf_object__find_map_by_name(object, names[which].free_map);
+    const struct bpf_program *filler = bpf_object__find_program_by_name(object, "on_fill");
     size_t bytes;
 
     table->entries = bpf_map__max_entries(map);
@@ -77,11 +91,7 @@ static int open_table(struct table *table, const struct bpf_object *object, int 
         table->memory = NULL;
         return -errno;
     }
-    /* Low indices on top, so that what is in use stays together at the front. 0 means none. */
-    for (uint32_t index = table->entries - 1; index > 0; index--)
-        if (bpf_map_update_elem(table->free_map, NULL, &index, BPF_ANY))
-            return -errno;
-    return 0;
+    return fill(bpf_program__fd(filler), which, table->entries);
 }
 
 int tables_open(struct tables *tables, const struct bpf_object *object)
@@ -89,7 +99,7 @@ int tables_open(struct tables *tables, const struct bpf_object *object)
     struct bpf_map *counters = bpf_object__find_map_by_name(object, "counters");
     int err;
 
-    for (int i = 0; i < TABLE_COUNT; i++) {
+    for (int i = 0; i < ABI_TABLES; i++) {
         err = open_table(&tables->table[i], object, i);
         if (err)
             return err;
@@ -106,7 +116,7 @@ int tables_open(struct tables *tables, const struct bpf_object *object)
 
 void tables_close(struct tables *tables)
 {
-    for (int i = 0; i < TABLE_COUNT; i++) {
+    for (int i = 0; i < ABI_TABLES; i++) {
         struct table *table = &tables->table[i];
 
         if (table->memory)

@@ -12,8 +12,6 @@
 
 struct bpf_object;
 
-enum table_name { TABLE_ROWS, TABLE_PAGES, TABLE_THREADS, TABLE_PROCESSES, TABLE_COUNT };
-
 struct table {
     void *memory; /* the map itself, shared with the programs */
     uint32_t entries;
@@ -24,7 +22,7 @@ struct table {
 };
 
 struct tables {
-    struct table table[TABLE_COUNT];
+    struct table table[ABI_TABLES];
     volatile uint64_t *counters;
     int counters_map;
 };
@@ -42,22 +40,22 @@ int table_give(struct table *table, uint32_t index);
 
 static inline struct abi_row *row_at(const struct tables *tables, uint32_t index)
 {
-    return (struct abi_row *)tables->table[TABLE_ROWS].memory + index;
+    return (struct abi_row *)tables->table[ABI_TABLE_ROWS].memory + index;
 }
 
 static inline struct abi_page *page_at(const struct tables *tables, uint32_t index)
 {
-    return (struct abi_page *)tables->table[TABLE_PAGES].memory + index;
+    return (struct abi_page *)tables->table[ABI_TABLE_PAGES].memory + index;
 }
 
 static inline struct abi_thread *thread_at(const struct tables *tables, uint32_t index)
 {
-    return (struct abi_thread *)tables->table[TABLE_THREADS].memory + index;
+    return (struct abi_thread *)tables->table[ABI_TABLE_THREADS].memory + index;
 }
 
 static inline struct abi_process *process_at(const struct tables *tables, uint32_t index)
 {
-    return (struct abi_process *)tables->table[TABLE_PROCESSES].memory + index;
+    return (struct abi_process *)tables->table[ABI_TABLE_PROCESSES].memory + index;
 }
 
 /* Moves table->high up to the last index in use. An entry is in use when its first 64 bits are not 0. */

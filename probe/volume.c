@@ -302,7 +302,7 @@ static void device_name(uint32_t major, uint32_t minor, char *name, size_t size)
 
 static int name_device(struct volumes *volumes, uint64_t key, struct batch *batch, uint32_t *index)
 {
-    char device[128], name[512], source[136];
+    char device[256], name[520], source[264];
 
     device_name((uint32_t)(key >> 20) & 0xfff, (uint32_t)key & 0xfffff, device, sizeof(device));
     snprintf(name, sizeof(name), "%.255s:%s", volumes->node, device);
