@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/human.h"
 
@@ -94,6 +95,8 @@ static int mention_sizes(const char *what, double transfers, const double sizes[
     human_bytes(middle, (double)part_quantile(sizes, 0.5));
     human_bytes(high, (double)part_quantile(sizes, 0.95));
     human_bytes(sum, bytes);
+    if (strcmp(low, high) == 0)
+        return evidence_add(share, "%s %s move %s in pieces of %s", count, what, sum, middle);
     return evidence_add(share, "%s %s move %s in pieces of %s to %s, %s in the middle", count,
                         what, sum, low, high, middle);
 }

@@ -4,11 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/codec_coverage.h"
 #include "lib/field.h"
 
 #define DEPTH_MAX      16
@@ -177,73 +176,6 @@ static int decode_table(struct batch *batch, struct codec_error *error, const js
     return 0;
 }
 
-static int decode_hooks(struct batch *batch, const struct field_place *coverage, json_t *o)
-{
-    struct field_place p = {.error = coverage->error, .table = "coverage.hooks", .indexed = true};
-    _cleanup_free_ struct hook *hooks = NULL;
-    json_t *array, *element;
-    int err = field_array(coverage, o, "hooks", UINT32_MAX, &array);
-
-    if (err)
-        return err;
-    hooks = calloc(json_array_size(array) + 1, sizeof(*hooks));
-    if (!hooks)
-        return -ENOMEM;
-    json_array_foreach(array, p.at, element)
-    {
-        struct hook *hook = &hooks[p.at];
-
-        if ((err = field_text(&p, element, "hook", &hook->name)) ||
-            (err =
-                 field_choice(&p, element, "state", "attached", "unavailable", &hook->attached)) ||
-            (err = field_text_or_null(&p, element, "why", &hook->why)))
-            return err;
-    }
-    return batch_hooks(batch, hooks, (uint32_t)json_array_size(array));
-}
-
-static int decode_bypasses(struct batch *batch, const struct field_place *coverage, json_t *o)
-{
-    struct field_place p = {.error = coverage->error, .table = "coverage.bypass", .indexed = true};
-    _cleanup_free_ struct bypass *bypasses = NULL;
-    json_t *array, *element;
-    int err = field_array(coverage, o, "bypass", UINT32_MAX, &array);
-
-    if (err)
-        return err;
-    bypasses = calloc(json_array_size(array) + 1, sizeof(*bypasses));
-    if (!bypasses)
-        return -ENOMEM;
-    json_array_foreach(array, p.at, element)
-    {
-        struct bypass *bypass = &bypasses[p.at];
-
-        if ((err = field_text(&p, element, "what", &bypass->what)) ||
-            (err = field_text(&p, element, "device", &bypass->device)) ||
-            (err = field_text(&p, element, "why", &bypass->why)))
-            return err;
-    }
-    return batch_bypasses(batch, bypasses, (uint32_t)json_array_size(array));
-}
-
-static int decode_coverage(struct batch *batch, struct codec_error *error, const json_t *root)
-{
-    struct field_place top = {.error = error}, p = {.error = error, .table = "coverage"};
-    struct coverage *c = &batch->coverage;
-    json_t *o;
-    int err;
-
-    if ((err = field_get(&top, root, "coverage", &o)) ||
-        (err = field_count(&p, o, "lost_ops", &c->lost)) ||
-        (err = field_count(&p, o, "killed_ops", &c->killed)) ||
-        (err = field_count(&p, o, "in_flight_ops", &c->in_flight)) ||
-        (err = field_count(&p, o, "unattributed_ops", &c->unattributed)) ||
-        (err = field_count(&p, o, "overflow_ops", &c->overflow)) ||
-        (err = decode_hooks(batch, &p, o)))
-        return err;
-    return decode_bypasses(batch, &p, o);
-}
-
 static int decode_text(struct batch *batch, const struct field_place *top, const json_t *root,
                        const char *key, const char **field)
 {
@@ -321,8 +253,8 @@ int codec_decode(const char *json, size_t size, struct batch **out, struct codec
     if (err)
         return err;
     root = json_loadb(json, size, JSON_REJECT_DUPLICATES, &syntax);
-    if (!root && json_error_code(&syntax) == json_error_out_of_memory)
-        return -ENOMEM;
+    if (!root && (!*syntax.text || json_error_code(&syntax) == json_error_out_of_memory))
+        return -ENOMEM; /* for most allocations jansson says nothing at all */
     if (!root)
         return field_refuse(&top, NULL, "is no JSON: column %d: %s", syntax.column, syntax.text);
     if (!json_is_object(root))
@@ -338,7 +270,7 @@ int codec_decode(const char *json, size_t size, struct batch **out, struct codec
         (err = decode_table(batch, error, root, "processes", UINT32_MAX, decode_process)))
         return err;
     if ((err = decode_table(batch, error, root, "records", CODEC_RECORDS_MAX, decode_record)) ||
-        (err = decode_coverage(batch, error, root)))
+        (err = codec_coverage(batch, error, root)))
         return err;
     *out = take_pointer(batch);
     return 0;

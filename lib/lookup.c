@@ -2,22 +2,52 @@
 #include "lib/lookup.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 struct lookup_slot {
     uint32_t hash;
     uint32_t position; /* plus one; 0 is a free slot */
 };
 
-/* FNV-1a (Fowler, Noll, Vo), with the high bits folded in because the low ones choose the slot. */
+/* Of this run alone: names and indices come from outside, and nobody may choose keys that collide.
+ */
+static uint64_t secret(void)
+{
+    static _Atomic uint64_t kept;
+    uint64_t value = kept, none = 0;
+
+    if (value)
+        return value;
+    if (getrandom(&value, sizeof(value), GRND_NONBLOCK) != sizeof(value))
+        value = (uint64_t)(uintptr_t)&value ^ (uint64_t)time(NULL); /* early in boot */
+    value |= 1;
+    return atomic_compare_exchange_strong(&kept, &none, value) ? value : none;
+}
+
+/* The multiplication of wyhash (Wang Yi): both halves of the 128-bit product. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 uint32_t lookup_hash(const void *key, size_t size)
 {
     const unsigned char *bytes = key;
-    uint32_t hash = 2166136261u;
+    uint64_t seed = secret(), hash = seed ^ size;
 
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * 16777619u;
-    return hash ^ hash >> 15;
+    for (; size; size -= size < 8 ? size : 8, bytes += 8) {
+        uint64_t word = 0;
+
+        memcpy(&word, bytes, size < 8 ? size : 8);
+        hash = mix(hash ^ word, seed ^ 0x9e3779b97f4a7c15);
+    }
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 int lookup_reserve(struct lookup *lookup)

@@ -16,6 +16,7 @@ struct lookup {
     uint32_t used;
 };
 
+/* Differs from run to run. */
 uint32_t lookup_hash(const void *key, size_t size);
 
 /* Room for one more lookup_insert(). 0 or -ENOMEM. */

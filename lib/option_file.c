@@ -162,7 +162,8 @@ int option_file(const struct option_program *program, const char *path, bool mus
     if (!stream && errno == ENOENT && !must_exist)
         return 0;
     if (!stream) {
-        log_error("cannot read the configuration file %s: %s", path, log_errno(-errno));
+        log_error("cannot read the configuration file %s: %s: name another with --config", path,
+                  log_errno(-errno));
         return -EINVAL;
     }
     if (!set_on) {

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/codec_coverage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/cleanup.h"
+#include "lib/field.h"
+
+static int decode_hooks(struct batch *batch, const struct field_place *coverage, json_t *o)
+{
+    struct field_place p = {.error = coverage->error, .table = "coverage.hooks", .indexed = true};
+    _cleanup_free_ struct hook *hooks = NULL;
+    json_t *array, *element;
+    int err = field_array(coverage, o, "hooks", UINT32_MAX, &array);
+
+    if (err)
+        return err;
+    hooks = calloc(json_array_size(array) + 1, sizeof(*hooks));
+    if (!hooks)
+        return -ENOMEM;
+    json_array_foreach(array, p.at, element)
+    {
+        struct hook *hook = &hooks[p.at];
+
+        if ((err = field_text(&p, element, "hook", &hook->name)) ||
+            (err =
+                 field_choice(&p, element, "state", "attached", "unavailable", &hook->attached)) ||
+            (err = field_text_or_null(&p, element, "why", &hook->why)))
+            return err;
+    }
+    return batch_hooks(batch, hooks, (uint32_t)json_array_size(array));
+}
+
+static int decode_bypasses(struct batch *batch, const struct field_place *coverage, json_t *o)
+{
+    struct field_place p = {.error = coverage->error, .table = "coverage.bypass", .indexed = true};
+    _cleanup_free_ struct bypass *bypasses = NULL;
+    json_t *array, *element;
+    int err = field_array(coverage, o, "bypass", UINT32_MAX, &array);
+
+    if (err)
+        return err;
+    bypasses = calloc(json_array_size(array) + 1, sizeof(*bypasses));
+    if (!bypasses)
+        return -ENOMEM;
+    json_array_foreach(array, p.at, element)
+    {
+        struct bypass *bypass = &bypasses[p.at];
+
+        if ((err = field_text(&p, element, "what", &bypass->what)) ||
+            (err = field_text(&p, element, "device", &bypass->device)) ||
+            (err = field_text(&p, element, "why", &bypass->why)))
+            return err;
+    }
+    return batch_bypasses(batch, bypasses, (uint32_t)json_array_size(array));
+}
+
+int codec_coverage(struct batch *batch, struct codec_error *error, const json_t *root)
+{
+    struct field_place top = {.error = error}, p = {.error = error, .table = "coverage"};
+    struct coverage *c = &batch->coverage;
+    json_t *o;
+    int err;
+
+    if ((err = field_get(&top, root, "coverage", &o)) ||
+        (err = field_count(&p, o, "lost_ops", &c->lost)) ||
+        (err = field_count(&p, o, "killed_ops", &c->killed)) ||
+        (err = field_count(&p, o, "in_flight_ops", &c->in_flight)) ||
+        (err = field_count(&p, o, "unattributed_ops", &c->unattributed)) ||
+        (err = field_count(&p, o, "overflow_ops", &c->overflow)) ||
+        (err = decode_hooks(batch, &p, o)))
+        return err;
+    return decode_bypasses(batch, &p, o);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+
+/* Adding one record, or one batch, to another. */
+
+/* Whether a sum is one that JSON and PostgreSQL can hold. */
+static bool fits(uint64_t a, uint64_t b)
+{
+    return a <= INT64_MAX && b <= INT64_MAX - a;
+}
+
+int record_add(struct record *dst, const struct record *src)
+{
+    int err;
+
+    if (!fits(dst->bytes, src->bytes) || !fits(dst->errors, src->errors) ||
+        !fits(dst->latency_sum_ns, src->latency_sum_ns))
+        return -ERANGE;
+    err = histogram_prepare(&dst->size, &src->size);
+    if (!err)
+        err = histogram_prepare(&dst->latency_ns, &src->latency_ns);
+    if (err)
+        return err;
+    (void)histogram_merge(&dst->size, &src->size);
+    (void)histogram_merge(&dst->latency_ns, &src->latency_ns);
+    dst->bytes += src->bytes;
+    dst->errors += src->errors;
+    dst->latency_sum_ns += src->latency_sum_ns;
+    return 0;
+}
+
+static int take_over(struct batch *dst, const char **field, const char *value)
+{
+    return **field ? 0 : batch_set(dst, field, value);
+}
+
+static int merge_identity(struct batch *dst, const struct batch *src)
+{
+    int64_t end = src->start_ns + (int64_t)src->duration_ns;
+    int64_t dst_end = dst->start_ns + (int64_t)dst->duration_ns;
+
+    if (take_over(dst, &dst->cluster, src->cluster) || take_over(dst, &dst->node, src->node) ||
+        take_over(dst, &dst->role, src->role) || take_over(dst, &dst->kernel, src->kernel) ||
+        take_over(dst, &dst->boot_id, src->boot_id))
+        return -ENOMEM;
+    if (!dst->interval_ms)
+        dst->interval_ms = src->interval_ms;
+    if (!dst->duration_ns) {
+        dst->start_ns = src->start_ns;
+        dst_end = end;
+    }
+    if (src->start_ns < dst->start_ns)
+        dst->start_ns = src->start_ns;
+    dst->duration_ns = (uint64_t)((end > dst_end ? end : dst_end) - dst->start_ns);
+    return 0;
+}
+
+static void add_count(uint64_t *sum, uint64_t count)
+{
+    *sum = fits(*sum, count) ? *sum + count : INT64_MAX;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* They hardly ever change, and copying them each second would fill the arena. */
+static bool same_findings(const struct coverage *a, const struct coverage *b)
+{
+    bool same = a->hook_count == b->hook_count && a->bypass_count == b->bypass_count;
+
+    for (uint32_t i = 0; same && i < a->hook_count; i++)
+        same = a->hooks[i].attached == b->hooks[i].attached &&
+               same_text(a->hooks[i].name, b->hooks[i].name) &&
+               same_text(a->hooks[i].why, b->hooks[i].why);
+    for (uint32_t i = 0; same && i < a->bypass_count; i++)
+        same = same_text(a->bypasses[i].what, b->bypasses[i].what) &&
+               same_text(a->bypasses[i].device, b->bypasses[i].device) &&
+               same_text(a->bypasses[i].why, b->bypasses[i].why);
+    return same;
+}
+
+static int merge_coverage(struct batch *dst, const struct coverage *src)
+{
+    struct coverage *c = &dst->coverage;
+
+    add_count(&c->lost, src->lost);
+    add_count(&c->killed, src->killed);
+    add_count(&c->unattributed, src->unattributed);
+    add_count(&c->overflow, src->overflow);
+    c->in_flight = src->in_flight;
+    if (same_findings(c, src))
+        return 0;
+    if (batch_hooks(dst, src->hooks, src->hook_count))
+        return -ENOMEM;
+    return batch_bypasses(dst, src->bypasses, src->bypass_count);
+}
+
+int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
+{
+    _cleanup_free_ uint32_t *jobs = calloc(src->job_count + 1, sizeof(*jobs));
+    _cleanup_free_ uint32_t *volumes = calloc(src->volume_count + 1, sizeof(*volumes));
+    _cleanup_free_ uint32_t *processes = calloc(src->process_count + 1, sizeof(*processes));
+    int err;
+
+    if (!jobs || !volumes || !processes || merge_identity(dst, src) ||
+        merge_coverage(dst, &src->coverage))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < src->job_count; i++)
+        if (batch_job(dst, &src->jobs[i], &jobs[i]))
+            return -ENOMEM;
+    for (uint32_t i = 0; i < src->volume_count; i++)
+        if (batch_volume(dst, &src->volumes[i], &volumes[i]))
+            return -ENOMEM;
+    for (uint32_t i = 0; keep_processes && i < src->process_count; i++) {
+        struct process process = src->processes[i];
+
+        process.job = jobs[process.job];
+        if (batch_process(dst, &process, &processes[i]))
+            return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < src->record_count; i++) {
+        const struct record *from = &src->records[i];
+        bool process = keep_processes && from->process != NO_INDEX;
+        struct record *to;
+
+        err = batch_record(dst, jobs[from->job], volumes[from->volume],
+                           process ? processes[from->process] : NO_INDEX, from->op, &to);
+        if (!err)
+            err = record_add(to, from);
+        if (err)
+            return err;
+    }
+    return 0;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/unit/sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t sample_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * 2685821657736338717u;
+}
+
+static void must(int err)
+{
+    if (err) {
+        fprintf(stderr, "sample: %s\n", strerror(-err));
+        abort();
+    }
+}
+
+static uint64_t below(uint64_t *state, uint64_t limit)
+{
+    return sample_random(state) % limit;
+}
+
+/* Names as they come: plain, with what JSON escapes, with characters of two to four bytes, and
+ * bytes. */
+static const char *name(uint64_t *state, char to[64])
+{
+    static const char *const forms[] = {"job-%u",
+                                        "a \"quoted\"\\%u",
+                                        "two\nlines\t%u",
+                                        "\x01\x1f\x7f%u",
+                                        "gr\xc3\xbc\xc3\x9f%u",
+                                        "\xe2\x82\xac%u",
+                                        "\xf0\x9f\x92\xbe%u",
+                                        "broken\xff\xc3%u",
+                                        "/mnt/%u/#=:"};
+
+    snprintf(to, 64, forms[below(state, 9)], (unsigned)below(state, 1000000));
+    return to;
+}
+
+static void fill_histogram(uint64_t *state, struct histogram *h)
+{
+    for (uint64_t cells = below(state, 20); cells; cells--) {
+        uint64_t value = sample_random(state) >> below(state, 64);
+
+        must(histogram_add(h, value, 1 + (sample_random(state) >> (24 + below(state, 40)))));
+    }
+}
+
+static void add_jobs(struct batch *batch, uint64_t *state)
+{
+    char texts[5][64];
+
+    for (uint64_t i = 1 + below(state, 12); i; i--) {
+        struct label labels[2] = {{"account", name(state, texts[0])}, {"\xfe", "x"}};
+        struct job job = {.name = name(state, texts[1]),
+                          .kind = "slurm",
+                          .user = below(state, 2) ? name(state, texts[2]) : NULL,
+                          .command = name(state, texts[3]),
+                          .labels = labels,
+                          .label_count = (uint32_t)below(state, 3),
+                          .start_ns = (int64_t)(below(state, 2) * (sample_random(state) >> 2)),
+                          .end_ns = (int64_t)(below(state, 2) * (sample_random(state) >> 1)),
+                          .exit = (int32_t)below(state, 257) - 1};
+        uint32_t at;
+
+        must(batch_job(batch, &job, &at));
+    }
+}
+
+static void add_volumes(struct batch *batch, uint64_t *state)
+{
+    char texts[4][64];
+
+    for (uint64_t i = 1 + below(state, 6); i; i--) {
+        const char *mounts[] = {name(state, texts[0]), name(state, texts[1])};
+        struct volume volume = {.name = name(state, texts[2]),
+                                .source = name(state, texts[3]),
+                                .fstype = "xfs",
+                                .scope = below(state, 2) ? SCOPE_SHARED : SCOPE_LOCAL,
+                                .mounts = mounts,
+                                .mount_count = (uint32_t)below(state, 3)};
+        uint32_t at;
+
+        must(batch_volume(batch, &volume, &at));
+    }
+}
+
+static void add_processes(struct batch *batch, uint64_t *state)
+{
+    char text[64];
+
+    for (uint64_t i = below(state, 20); i; i--) {
+        struct process process = {.pid = (uint32_t)sample_random(state),
+                                  .uid = (uint32_t)sample_random(state),
+                                  .start_ns = (int64_t)(sample_random(state) >> 1),
+                                  .command = name(state, text),
+                                  .job = (uint32_t)below(state, batch->job_count),
+                                  .exited = below(state, 2)};
+        uint32_t at;
+
+        must(batch_process(batch, &process, &at));
+    }
+}
+
+static void add_record(struct batch *batch, uint64_t *state)
+{
+    bool process = batch->process_count && below(state, 2);
+    struct record *r;
+    uint64_t ops;
+
+    must(batch_record(batch, (uint32_t)below(state, batch->job_count),
+                      (uint32_t)below(state, batch->volume_count),
+                      process ? (uint32_t)below(state, batch->process_count) : NO_INDEX,
+                      OP_FIRST + (enum operation)below(state, OP_COUNT - OP_FIRST), &r));
+    if (r->latency_ns.length)
+        return; /* that series is there already */
+    fill_histogram(state, &r->latency_ns);
+    ops = record_ops(r);
+    if (operation_info(r->op)->has_size && below(state, 4))
+        must(histogram_merge(&r->size, &r->latency_ns));
+    r->errors = ops ? below(state, ops + 1) : 0;
+    r->bytes = sample_random(state) >> (1 + below(state, 63));
+    r->latency_sum_ns = sample_random(state) >> (1 + below(state, 63));
+}
+
+struct batch *sample_batch(uint64_t seed, uint32_t records)
+{
+    uint64_t state = seed * 2654435761u + 1;
+    struct hook hooks[] = {{"read", true, NULL}, {"mmap_fault", false, "kernel too old"}};
+    struct bypass bypass = {"spdk", "0000:01:00.0", "the driver is vfio-pci"};
+    struct batch *batch;
+    char text[64];
+
+    must(batch_new(&batch));
+    must(batch_set(batch, &batch->cluster, name(&state, text)));
+    must(batch_set(batch, &batch->node, name(&state, text)));
+    must(batch_set(batch, &batch->role, "client"));
+    must(batch_set(batch, &batch->kernel, "6.1.0"));
+    must(batch_set(batch, &batch->boot_id, name(&state, text)));
+    must(batch_set(batch, &batch->stream, "0123456789abcdef0123456789abcdef"));
+    batch->seq = sample_random(&state) >> 1;
+    batch->start_ns = (int64_t)(sample_random(&state) >> 2);
+    batch->duration_ns = sample_random(&state) >> 2;
+    batch->interval_ms = (uint32_t)sample_random(&state);
+    add_jobs(batch, &state);
+    add_volumes(batch, &state);
+    add_processes(batch, &state);
+    for (uint32_t i = 0; i < records; i++)
+        add_record(batch, &state);
+    batch->coverage = (struct coverage){.lost = sample_random(&state) >> 1,
+                                        .killed = below(&state, 9),
+                                        .in_flight = below(&state, 9),
+                                        .unattributed = sample_random(&state) >> 9,
+                                        .overflow = below(&state, 9)};
+    must(batch_hooks(batch, hooks, (uint32_t)below(&state, 3)));
+    must(batch_bypasses(batch, &bypass, (uint32_t)below(&state, 2)));
+    return batch;
+}
+
+static bool differ(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) != 0 : a != b;
+}
+
+static bool jobs_differ(const struct job *a, const struct job *b)
+{
+    if (differ(a->name, b->name) || differ(a->kind, b->kind) || differ(a->user, b->user) ||
+        differ(a->command, b->command) || a->label_count != b->label_count ||
+        a->start_ns != b->start_ns || a->end_ns != b->end_ns || a->exit != b->exit)
+        return true;
+    for (uint32_t i = 0; i < a->label_count; i++)
+        if (differ(a->labels[i].name, b->labels[i].name) ||
+            differ(a->labels[i].value, b->labels[i].value))
+            return true;
+    return false;
+}
+
+static bool volumes_differ(const struct volume *a, const struct volume *b)
+{
+    if (differ(a->name, b->name) || differ(a->source, b->source) || differ(a->fstype, b->fstype) ||
+        a->scope != b->scope || a->mount_count != b->mount_count)
+        return true;
+    for (uint32_t i = 0; i < a->mount_count; i++)
+        if (differ(a->mounts[i], b->mounts[i]))
+            return true;
+    return false;
+}
+
+static bool processes_differ(const struct process *a, const struct process *b)
+{
+    return a->pid != b->pid || a->uid != b->uid || a->start_ns != b->start_ns ||
+           differ(a->command, b->command) || a->job != b->job || a->exited != b->exited;
+}
+
+static bool records_differ(const struct record *a, const struct record *b)
+{
+    return a->job != b->job || a->volume != b->volume || a->process != b->process ||
+           a->op != b->op || a->bytes != b->bytes || a->errors != b->errors ||
+           a->latency_sum_ns != b->latency_sum_ns || !histogram_equal(&a->size, &b->size) ||
+           !histogram_equal(&a->latency_ns, &b->latency_ns);
+}
+
+static bool coverages_differ(const struct coverage *a, const struct coverage *b)
+{
+    if (a->lost != b->lost || a->killed != b->killed || a->in_flight != b->in_flight ||
+        a->unattributed != b->unattributed || a->overflow != b->overflow ||
+        a->hook_count != b->hook_count || a->bypass_count != b->bypass_count)
+        return true;
+    for (uint32_t i = 0; i < a->hook_count; i++)
+        if (differ(a->hooks[i].name, b->hooks[i].name) ||
+            a->hooks[i].attached != b->hooks[i].attached ||
+            differ(a->hooks[i].why, b->hooks[i].why))
+            return true;
+    for (uint32_t i = 0; i < a->bypass_count; i++)
+        if (differ(a->bypasses[i].what, b->bypasses[i].what) ||
+            differ(a->bypasses[i].device, b->bypasses[i].device) ||
+            differ(a->bypasses[i].why, b->bypasses[i].why))
+            return true;
+    return false;
+}
+
+const char *sample_difference(const struct batch *a, const struct batch *b)
+{
+    if (differ(a->cluster, b->cluster) || differ(a->node, b->node) || differ(a->role, b->role) ||
+        differ(a->kernel, b->kernel) || differ(a->boot_id, b->boot_id) ||
+        differ(a->stream, b->stream) || a->seq != b->seq)
+        return "identity";
+    if (a->start_ns != b->start_ns || a->duration_ns != b->duration_ns ||
+        a->interval_ms != b->interval_ms)
+        return "interval";
+    if (a->job_count != b->job_count || a->volume_count != b->volume_count ||
+        a->process_count != b->process_count || a->record_count != b->record_count)
+        return "number of elements";
+    for (uint32_t i = 0; i < a->job_count; i++)
+        if (jobs_differ(&a->jobs[i], &b->jobs[i]))
+            return "jobs";
+    for (uint32_t i = 0; i < a->volume_count; i++)
+        if (volumes_differ(&a->volumes[i], &b->volumes[i]))
+            return "volumes";
+    for (uint32_t i = 0; i < a->process_count; i++)
+        if (processes_differ(&a->processes[i], &b->processes[i]))
+            return "processes";
+    for (uint32_t i = 0; i < a->record_count; i++)
+        if (records_differ(&a->records[i], &b->records[i]))
+            return "records";
+    return coverages_differ(&a->coverage, &b->coverage) ? "coverage" : NULL;
+}
