@@ -137,7 +137,7 @@ static int run(const struct arguments *a, const struct view *view,
         return err;
     find_grouping(a->by, &report.totals);
     err = a->db ? source_database(a->db, window, &source)
-                    : source_recording(a->files, a->file_count, window, &report.damaged, &source);
+                : source_recording(a->files, a->file_count, window, &report.damaged, &source);
     if (!err)
         err = report_build(source, &catalogue, &report);
     if (!err)

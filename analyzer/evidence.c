@@ -52,9 +52,9 @@ static int mention_operations(const struct part *part, struct profile_share *sha
         if (most == OP_NONE || ops < MENTION_MIN * total)
             break;
         used[most] = true;
-        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%.0f %% %s",
-                                   length ? ", " : "", 100 * ops / total,
-                                   operation_info(most)->name);
+        length +=
+            (size_t)snprintf(text + length, sizeof(text) - length, "%s%.0f %% %s",
+                             length ? ", " : "", 100 * ops / total, operation_info(most)->name);
     }
     return evidence_add(share, "operations: %s", text);
 }
@@ -97,8 +97,8 @@ static int mention_sizes(const char *what, double transfers, const double sizes[
     human_bytes(sum, bytes);
     if (strcmp(low, high) == 0)
         return evidence_add(share, "%s %s move %s in pieces of %s", count, what, sum, middle);
-    return evidence_add(share, "%s %s move %s in pieces of %s to %s, %s in the middle", count,
-                        what, sum, low, high, middle);
+    return evidence_add(share, "%s %s move %s in pieces of %s to %s, %s in the middle", count, what,
+                        sum, low, high, middle);
 }
 
 static int mention_reads(const struct part *part, struct profile_share *share)
@@ -133,8 +133,8 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
                                 100 * part->rejected / ops);
         return evidence_add(share, "no profile of the catalogue has this mix of operations");
     }
-    if (ops > 0 && evidence_add(share, "agrees with the signature to %.0f %%",
-                                100 * part->fit / ops))
+    if (ops > 0 &&
+        evidence_add(share, "agrees with the signature to %.0f %%", 100 * part->fit / ops))
         return -ENOMEM;
     if (part->processes ? evidence_add(share, "seen in %u %s by itself", part->processes,
                                        part->processes == 1 ? "process" : "processes, each")

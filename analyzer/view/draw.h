@@ -28,7 +28,8 @@ void pen_init(struct pen *pen, FILE *out);
 /* Switches to a tone; TONE_PLAIN ends it. */
 void draw_tone(const struct pen *pen, enum tone tone);
 
-/* Text from outside, at most width columns (0: any number); control characters become "?". Returns its columns. */
+/* Text from outside, at most width columns (0: any number); control characters become "?". Returns
+ * its columns. */
 unsigned draw_text(const struct pen *pen, const char *text, unsigned width);
 
 /* A bar of fraction 0..1 in a field of that many columns. */

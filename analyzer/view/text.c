@@ -61,7 +61,8 @@ static void show_coverage(const struct pen *pen, const struct report *report)
             human_count(c, totals->unattributed), human_count(d, report->in_flight));
     fprintf(pen->out, "%s\n", report->damaged ? "; a file was damaged" : "");
     if (unavailable || totals->bypass_count)
-        fprintf(pen->out, "          %u hooks unavailable, %u ways around the kernel found (below)\n",
+        fprintf(pen->out,
+                "          %u hooks unavailable, %u ways around the kernel found (below)\n",
                 unavailable, totals->bypass_count);
 }
 
@@ -71,7 +72,8 @@ static void show_job_list(const struct pen *pen, const struct report *report)
     char ops[HUMAN_SIZE], read[HUMAN_SIZE], written[HUMAN_SIZE];
 
     fputc('\n', pen->out);
-    title(pen, "Job                              operations       read    written  metadata  mostly");
+    title(pen,
+          "Job                              operations       read    written  metadata  mostly");
     fputc('\n', pen->out);
     for (uint32_t i = 0; i < totals->job_count && i < LISTED_JOBS; i++) {
         const struct job_total *job = &totals->jobs[i];

@@ -203,17 +203,23 @@ static void show_volumes(const struct pen *pen, const struct job_total *job)
     for (uint32_t i = 0; i < job->volume_count; i++) {
         const struct volume_total *volume = &job->volumes[i];
         const struct tally *tally = &volume->tally;
+        bool device = !tally_file_ops(tally); /* seen at the block layer only */
+        enum operation reads = device ? OP_BLOCK_READ : OP_READ;
+        uint64_t count = 0;
         unsigned columns;
+
+        for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+            count += device || operation_is_file(op) ? tally_ops(tally, op) : 0;
 
         fputs("  ", pen->out);
         columns = draw_text(pen, volume->name, 30);
         fprintf(pen->out, "%*s  ", (int)(30 - columns), "");
         columns = draw_text(pen, volume->fstype ? volume->fstype : "", 6);
         fprintf(pen->out, "%*s %-6s %13s%12s%12s%10s\n", (int)(6 - columns), "",
-                names[volume->scope], human_count(ops, tally_file_ops(tally)),
-                human_bytes(read, (double)tally->op[OP_READ].bytes),
-                human_bytes(written, (double)tally->op[OP_WRITE].bytes),
-                quantile(text, &tally->op[OP_READ].latency_ns, 0.99, false, human_ns));
+                names[volume->scope], human_count(ops, count),
+                human_bytes(read, (double)tally->op[reads].bytes),
+                human_bytes(written, (double)tally->op[device ? OP_BLOCK_WRITE : OP_WRITE].bytes),
+                quantile(text, &tally->op[reads].latency_ns, 0.99, false, human_ns));
     }
 }
 
