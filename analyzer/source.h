@@ -11,8 +11,8 @@
 #include "lib/record.h"
 
 struct source {
-    /* The next batch, the caller's then. 1, 0 at the end, or -errno after the cause has been logged in
-       one line. */
+    /* The next batch, the caller's then. 1, 0 at the end, -EINTR when a signal came while it waited, or
+       another -errno after the cause has been logged in one line. */
     int (*next)(struct source *source, struct batch **out);
     void (*free)(struct source *source);
 };
@@ -24,6 +24,18 @@ struct source_window {
     const char *node;     /* glob, NULL for all */
     const char *job;      /* glob, NULL for all */
 };
+
+/*
+ * What a window leaves of a batch: 1 when the batch is inside, without the jobs that were not asked for; 0
+ * when it is not; -ENOMEM. The batch is for reading only after that.
+ */
+int source_filter(const struct source_window *window, struct batch *batch);
+
+static inline void source_freep(struct source **source)
+{
+    if (*source)
+        (*source)->free(*source);
+}
 
 /* One or more recording files, merged by time. A damaged file is read up to the damage and around it, with
    one line on stderr, and *damaged is set. 0 or -errno (logged). */

@@ -61,6 +61,11 @@ struct abi_row {
     uint32_t latency_page[ABI_LATENCY_PAGES];
 };
 
+enum abi_table { ABI_TABLE_ROWS, ABI_TABLE_PAGES, ABI_TABLE_THREADS, ABI_TABLE_PROCESSES, ABI_TABLES };
+
+/* So many indices one run of the filling program pushes. */
+#define ABI_FILL 1000
+
 /* What a thread's last files were, so that the next call on them is cheap. */
 struct abi_file {
     uint64_t file;

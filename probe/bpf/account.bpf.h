@@ -13,7 +13,7 @@
 
 struct measure {
     __u32 op;
-    __u32 job;
+    __u32 process;
     __u64 volume;
     __u64 bytes;
     __u64 latency_ns; /* of each */
@@ -51,9 +51,9 @@ static __always_inline void add_shared(struct abi_shared_row *row, const struct 
     __sync_fetch_and_add(&row->latency[bucket], m->count);
 }
 
-static __always_inline void account_shared(const struct measure *m)
+static __always_inline void account_shared(const struct measure *m, __u32 job)
 {
-    struct abi_shared_key key = {.job = m->job, .op = m->op, .volume = m->volume};
+    struct abi_shared_key key = {.job = job, .op = m->op, .volume = m->volume};
     struct abi_shared_row *row = bpf_map_lookup_elem(&shared, &key);
     __u32 zero = 0;
 

@@ -57,7 +57,7 @@ static __always_inline void own(struct request *request)
     __u64 key = (__u64)request;
 
     if (state)
-        entry.job = job_of(state);
+        entry.job = job_of(state->process, state->job);
     else if (!config.all)
         return;
     bpf_map_update_elem(&requests, &key, &entry, BPF_ANY);
@@ -103,12 +103,11 @@ int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes
     if (bytes < BPF_CORE_READ(request, __data_len))
         return 0; /* a part of it; the rest follows */
     if (m.op && entry->start_ns) {
-        m.job = entry->job;
         m.volume = device_of(request);
         m.bytes = entry->bytes;
         m.latency_ns = bpf_ktime_get_ns() - entry->start_ns;
         m.sized = !error && m.op != OP_BLOCK_FLUSH;
-        account_shared(&m);
+        account_shared(&m, entry->job);
     }
     bpf_map_delete_elem(&requests, &key);
     return 0;

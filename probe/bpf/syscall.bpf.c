@@ -83,21 +83,12 @@ static __always_inline int directory_argument(const volatile struct abi_syscall 
     return shape->fd < 0 ? AT_FDCWD : (int)pick(argument, shape->fd);
 }
 
-/* Counts an operation where it belongs. */
-static __noinline void record(struct abi_task *state, struct abi_thread *thread, struct measure *m)
-{
-    if (m->volume == ABI_VOLUME_NONE || (thread && account_thread(thread, m)))
-        return;
-    m->job = job_of(state);
-    count(ABI_COUNTER_OVERFLOW, m->count);
-    account_shared(m);
-}
-
-static __always_inline void record_result(struct abi_task *state, struct abi_thread *thread, __u32 op,
-                                          __u64 volume, long result, __u64 latency_ns)
+static __always_inline void record_result(const struct abi_task *state, __u32 op, __u64 volume,
+                                          long result, __u64 latency_ns)
 {
     struct measure m = {
         .op = op,
+        .process = state->process,
         .volume = volume,
         .latency_ns = latency_ns,
         .count = 1,
@@ -105,9 +96,11 @@ static __always_inline void record_result(struct abi_task *state, struct abi_thr
         .sized = result >= 0 && (op == OP_READ || op == OP_WRITE),
     };
 
+    if (volume == ABI_VOLUME_NONE)
+        return;
     if (m.sized)
         m.bytes = result;
-    record(state, thread, &m);
+    record(&m, state->thread, state->job);
 }
 
 /* --- at the start of a call --- */
@@ -154,13 +147,13 @@ static __noinline void remember_range(struct abi_task *state, __u32 first, __u32
 }
 
 /* An interrupted call did not begin again, so its program has seen EINTR: it counts as failed. */
-static __noinline void settle_restart(struct abi_task *state, struct abi_thread *thread)
+static __always_inline void settle_restart(struct abi_task *state)
 {
     __u64 latency_ns = state->exit_ns - state->enter_ns;
 
-    record_result(state, thread, state->restart_op, state->volume, -1, latency_ns);
+    record_result(state, state->restart_op, state->volume, -1, latency_ns);
     if (state->volume2)
-        record_result(state, thread, OP_WRITE, state->volume2, -1, latency_ns);
+        record_result(state, OP_WRITE, state->volume2, -1, latency_ns);
     state->restart_op = 0;
     state->pending = 0;
 }
@@ -216,7 +209,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
             state->restart_op = 0;
             return 0; /* the same call again: its clock runs on */
         }
-        settle_restart(state, thread);
+        settle_restart(state);
     }
     arguments_of(regs, argument);
     if (!resolve_before(shape, argument, task, state, thread))
@@ -261,8 +254,8 @@ static __always_inline __u64 decode_device(__u64 encoded)
 
 /* The volume of what a successful stat has described in the program's buffer. */
 static __always_inline __u64 volume_of_stat(const volatile struct abi_syscall *shape,
-                                            struct task_struct *task, struct abi_thread *thread,
-                                            int directory, const void *path, const void *buffer)
+                                            struct abi_thread *thread, int directory,
+                                            __u64 path, const void *buffer)
 {
     __u64 device, special;
     __u16 mode = 0;
@@ -295,7 +288,7 @@ static __always_inline __u64 volume_of_stat(const volatile struct abi_syscall *s
     }
     device = volume_of_device_number(thread, device);
     /* A number that is no superblock's: a btrfs subvolume, an overlay's lower file, a memfd. */
-    return device == ABI_VOLUME_UNKNOWN ? volume_of_path(task, directory, path) : device;
+    return device == ABI_VOLUME_UNKNOWN ? volume_of_path(directory, path) : device;
 }
 
 static __always_inline bool makes_a_file(const volatile struct abi_syscall *shape,
@@ -310,10 +303,9 @@ static __always_inline bool makes_a_file(const volatile struct abi_syscall *shap
     return flags & O_TMPFILE_BIT || (file && BPF_CORE_READ(file, f_mode) & FMODE_CREATED);
 }
 
-static __always_inline void record_ranges(struct abi_task *state, struct abi_thread *thread,
-                                          long result, __u64 latency_ns)
+static __always_inline void record_ranges(const struct abi_task *state, long result, __u64 latency_ns)
 {
-    struct measure m = {.op = OP_CLOSE, .error = result < 0};
+    struct measure m = {.op = OP_CLOSE, .error = result < 0, .process = state->process};
     __u64 total = 0;
 
     for (int i = 0; i < ABI_RANGES; i++)
@@ -323,7 +315,7 @@ static __always_inline void record_ranges(struct abi_task *state, struct abi_thr
         m.volume = state->ranges[i].volume;
         m.count = state->ranges[i].count;
         if (m.count)
-            record(state, thread, &m);
+            record(&m, state->thread, state->job);
     }
 }
 
@@ -334,7 +326,7 @@ static __always_inline __u32 resolve_after(const volatile struct abi_syscall *sh
                                            struct abi_thread *thread)
 {
     int directory = directory_argument(shape, argument);
-    const void *path = (const void *)pick(argument, shape->path);
+    __u64 path = pick(argument, shape->path);
     struct file *file = NULL;
 
     switch (shape->shape) {
@@ -343,23 +335,23 @@ static __always_inline __u32 resolve_after(const volatile struct abi_syscall *sh
         if (result >= 0)
             file = file_of(task, (int)result);
         if (file)
-            state->volume = volume_of_file(thread, file);
+            state->volume = volume_of_known_file(thread, file);
         else if (shape->path < 0)
             state->volume = volume_of_directory(task, directory);
         else
-            state->volume = volume_of_path(task, directory, path);
+            state->volume = volume_of_path(directory, path);
         return makes_a_file(shape, argument, file) ? OP_CREATE : OP_OPEN;
     case ABI_SHAPE_STAT:
     case ABI_SHAPE_STATX:
         if (result == 0) {
             const void *buffer = (const void *)pick(argument, shape->third);
 
-            state->volume = volume_of_stat(shape, task, thread, directory, path, buffer);
+            state->volume = volume_of_stat(shape, thread, directory, path, buffer);
             break;
         }
         /* fall through */
     case ABI_SHAPE_PATH:
-        state->volume = volume_of_path(task, directory, path);
+        state->volume = volume_of_path(directory, path);
         break;
     }
     return shape->op;
@@ -398,12 +390,12 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
     if (thread)
         thread->pending_op = 0;
     if (shape->shape == ABI_SHAPE_CLOSE_RANGE) {
-        record_ranges(state, thread, result, now - state->enter_ns);
+        record_ranges(state, result, now - state->enter_ns);
         return 0;
     }
-    record_result(state, thread, op, state->volume, result, now - state->enter_ns);
+    record_result(state, op, state->volume, result, now - state->enter_ns);
     if (shape->shape == ABI_SHAPE_TRANSFER)
-        record_result(state, thread, OP_WRITE, state->volume2, result, now - state->enter_ns);
+        record_result(state, OP_WRITE, state->volume2, result, now - state->enter_ns);
     return 0;
 }
 
@@ -417,13 +409,13 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
     if (state) {
         from.process = state->process;
-        from.job = job_of(state);
+        from.job = job_of(state->process, state->job);
     } else if (!config.all) {
         return 0;
     } else {
         known = bpf_map_lookup_elem(&by_tgid, &parent_tgid);
         from.process = known ? *known : 0;
-        from.job = job_of(&from);
+        from.job = job_of(from.process, 0);
     }
     if (!state && tgid == parent_tgid && !from.process)
         return 0; /* a thread of a process not seen yet: known at its first call */
@@ -481,6 +473,43 @@ int BPF_PROG(on_exit, struct task_struct *task)
         process->exit_code = task->exit_code;
         process->exited = 1;
         bpf_map_delete_elem(&by_tgid, &tgid);
+    }
+    return 0;
+}
+
+/* --- the drain's helper: fills a stack of free indices, faster than a system call for each --- */
+
+struct fill {
+    __u64 table; /* enum abi_table */
+    __u64 first;
+    __u64 end; /* one past the last; pushed from there downwards, ABI_FILL at most */
+};
+
+SEC("raw_tp/sys_enter")
+int on_fill(struct fill *context)
+{
+    __u64 table = context->table, first = context->first, end = context->end;
+
+    for (int i = 0; i < ABI_FILL; i++) {
+        __u32 index;
+
+        if (end <= first)
+            break;
+        index = --end;
+        switch (table) {
+        case ABI_TABLE_ROWS:
+            bpf_map_push_elem(&free_rows, &index, BPF_ANY);
+            break;
+        case ABI_TABLE_PAGES:
+            bpf_map_push_elem(&free_pages, &index, BPF_ANY);
+            break;
+        case ABI_TABLE_THREADS:
+            bpf_map_push_elem(&free_threads, &index, BPF_ANY);
+            break;
+        case ABI_TABLE_PROCESSES:
+            bpf_map_push_elem(&free_processes, &index, BPF_ANY);
+            break;
+        }
     }
     return 0;
 }

@@ -10,11 +10,12 @@ static __always_inline struct abi_process *process_at(__u32 index)
     return bpf_map_lookup_elem(&processes, &index);
 }
 
-static __always_inline __u32 job_of(const struct abi_task *state)
+/* The job of a process, or the inherited one where the process table was full. */
+static __always_inline __u32 job_of(__u32 process_index, __u32 inherited)
 {
-    struct abi_process *process = process_at(state->process);
+    struct abi_process *process = process_at(process_index);
 
-    return state->process && process ? process->job : state->job;
+    return process_index && process ? process->job : inherited;
 }
 
 /* A new entry in the process table for a thread group; 0 when the table is full. */
@@ -96,6 +97,23 @@ static __always_inline struct abi_thread *thread_of(struct abi_task *state, stru
     thread->process = state->process;
     state->thread = index;
     return thread;
+}
+
+/*
+ * Counts an operation where it belongs: in a row of the thread with that index (0: it has none), else in a shared
+ * one. Global, so that the verifier looks at it once.
+ */
+__noinline int record(const struct measure *m, __u32 thread_index, __u32 inherited_job)
+{
+    struct abi_thread *thread = thread_at(thread_index);
+
+    if (!m)
+        return 0;
+    if (thread && account_thread(thread, m))
+        return 0;
+    count(ABI_COUNTER_OVERFLOW, m->count);
+    account_shared(m, job_of(m->process, inherited_job));
+    return 0;
 }
 
 #endif

@@ -76,13 +76,19 @@ static __always_inline struct file *file_of(struct task_struct *task, int fd)
     return file;
 }
 
-/* thread may be NULL: then nothing is remembered. */
-static __always_inline __u64 volume_of_file(struct abi_thread *thread, struct file *file)
+static __always_inline __u64 volume_of_file(struct file *file)
+{
+    struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+    return volume_of_inode((__u64)inode, (__u64)BPF_CORE_READ(inode, i_sb));
+}
+
+/* The same, remembered by the thread. */
+static __always_inline __u64 volume_of_known_file(struct abi_thread *thread, struct file *file)
 {
     struct inode *inode = BPF_CORE_READ(file, f_inode);
     struct super_block *super = BPF_CORE_READ(inode, i_sb);
     struct abi_file *cached;
-    __u64 volume;
 
     if (!thread)
         return volume_of_inode((__u64)inode, (__u64)super);
@@ -90,19 +96,18 @@ static __always_inline __u64 volume_of_file(struct abi_thread *thread, struct fi
     if (cached->file == (__u64)file && cached->inode == (__u64)inode &&
         cached->super == (__u64)super)
         return cached->volume;
-    volume = volume_of_inode((__u64)inode, (__u64)super);
     cached->file = (__u64)file;
     cached->inode = (__u64)inode;
     cached->super = (__u64)super;
-    cached->volume = volume;
-    return volume;
+    cached->volume = volume_of_inode((__u64)inode, (__u64)super);
+    return cached->volume;
 }
 
 static __always_inline __u64 volume_of_fd(struct task_struct *task, struct abi_thread *thread, int fd)
 {
     struct file *file = file_of(task, fd);
 
-    return file ? volume_of_file(thread, file) : ABI_VOLUME_NONE;
+    return file ? volume_of_known_file(thread, file) : ABI_VOLUME_NONE;
 }
 
 static __always_inline __u64 volume_of_directory(struct task_struct *task, int fd)
@@ -112,10 +117,10 @@ static __always_inline __u64 volume_of_directory(struct task_struct *task, int f
     if (fd == AT_FDCWD)
         return volume_of_super(task->fs->pwd.dentry->d_sb);
     file = file_of(task, fd);
-    return file ? volume_of_file(NULL, file) : ABI_VOLUME_NONE;
+    return file ? volume_of_file(file) : ABI_VOLUME_NONE;
 }
 
-/* The longest mount point that prefixes the path in scratch_path, length bytes without the NUL. */
+/* The longest mount point that prefixes the path in the key, length bytes without the NUL. */
 static __always_inline __u64 volume_of_prefix(struct task_struct *task, struct abi_mount_key *key,
                                               __u32 length)
 {
@@ -137,23 +142,26 @@ static __always_inline __u64 volume_of_prefix(struct task_struct *task, struct a
 }
 
 /* fd: the directory of a relative path; an empty path or none at all means the descriptor itself. */
-static __always_inline __u64 volume_of_path(struct task_struct *task, int fd, const void *path)
+__noinline __u64 volume_of_path(int fd, __u64 path)
 {
+    struct task_struct *task = bpf_get_current_task_btf();
     struct abi_mount_key *key;
+    struct file *file;
     __u32 zero = 0;
     long length;
 
     key = bpf_map_lookup_elem(&scratch_path, &zero);
     if (!key)
         return ABI_VOLUME_UNKNOWN;
-    length = bpf_probe_read_user_str(key->path, sizeof(key->path), path);
+    length = bpf_probe_read_user_str(key->path, sizeof(key->path), (const void *)path);
     if (length > 1 && key->path[0] == '/')
         return volume_of_prefix(task, key, (__u32)length - 1);
     if (length > 1)
         return volume_of_directory(task, fd);
     if (fd == AT_FDCWD)
         return length == 1 ? volume_of_directory(task, fd) : ABI_VOLUME_UNKNOWN;
-    return volume_of_fd(task, NULL, fd);
+    file = file_of(task, fd);
+    return file ? volume_of_file(file) : ABI_VOLUME_NONE;
 }
 
 #endif

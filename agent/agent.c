@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/agent.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "agent/push.h"
+#include "agent/serve.h"
+#include "agent/spool.h"
+#include "lib/cleanup.h"
+#include "lib/log.h"
+#include "lib/recording.h"
+#include "probe/sampler.h"
+
+#define SAMPLE_NS         1000000000ull
+#define FAREWELL_MS       5000
+/* So many intervals may pile up in memory while the disk is full; they are summed, not lost. */
+#define SPOOL_RETRY_TICKS 1
+
+struct agent {
+    const struct agent_options *options;
+    struct probe *probe;
+    struct sampler *sampler;
+    struct spool *spool; /* NULL without a collector */
+    struct push *push;
+    struct serve *serve;
+    struct recording_writer *copy;
+    struct batch *interval; /* what the current interval has so far; NULL for nothing */
+    char spool_trouble[160];
+    int events; /* epoll */
+    int signals;
+    bool stopping;
+};
+
+static int64_t interval_number(const struct agent *agent, int64_t wall_ns)
+{
+    return wall_ns / (int64_t)agent->options->interval_ns;
+}
+
+/* Sends what the interval has gathered on its way. When the disk is full it stays, and the next one joins it. */
+static int end_interval(struct agent *agent)
+{
+    int err;
+
+    if (!agent->interval || !agent->spool)
+        return 0;
+    agent->interval->interval_ms = (uint32_t)(agent->options->interval_ns / 1000000);
+    err = spool_append(agent->spool, agent->interval);
+    if (err) {
+        if (!*agent->spool_trouble)
+            log_warning("state %s: cannot spool: %s; keeping the counts in memory and trying again",
+                        agent->options->state, log_errno(err));
+        snprintf(agent->spool_trouble, sizeof(agent->spool_trouble), "cannot spool: %s",
+                 log_errno(err));
+        return err;
+    }
+    if (*agent->spool_trouble)
+        log_info("state %s: spooling again", agent->options->state);
+    *agent->spool_trouble = '\0';
+    if (agent->copy) {
+        err = recording_write(agent->copy, agent->interval);
+        if (err)
+            log_warning("copy %s: %s: this batch is missing in it", agent->options->copy,
+                        log_errno(err));
+    }
+    batch_free(agent->interval);
+    agent->interval = NULL;
+    push_wake(agent->push, false);
+    return 0;
+}
+
+/* Takes a sample, shows it to the watchers and adds it to the interval. */
+static int sample(struct agent *agent)
+{
+    _cleanup_(batch_freep) struct batch *batch = NULL;
+    int err = sampler_take(agent->sampler, &batch);
+
+    if (err)
+        return err;
+    serve_batch(agent->serve, batch);
+    if (!agent->spool)
+        return 0;
+    if (!agent->interval) {
+        err = batch_new(&agent->interval);
+        if (err)
+            return err;
+    }
+    return batch_merge(agent->interval, batch, false);
+}
+
+static void tick(struct agent *agent)
+{
+    int err = sample(agent);
+
+    if (err)
+        log_warning("a sample failed: %s; its counts come with the next one", log_errno(err));
+    if (agent->interval &&
+        interval_number(agent, agent->interval->start_ns) != interval_number(agent, wall_clock_ns()))
+        end_interval(agent);
+}
+
+int agent_adopt(struct agent *agent, pid_t pid, const struct job *job, uint32_t *id)
+{
+    return probe_adopt(agent->probe, pid, job, id);
+}
+
+void agent_job_exit(struct agent *agent, uint32_t id, int status)
+{
+    probe_job_exit(agent->probe, id, status, wall_clock_ns());
+}
+
+unsigned agent_job_living(struct agent *agent, uint32_t id)
+{
+    return probe_job_living(agent->probe, id);
+}
+
+int agent_flush(struct agent *agent)
+{
+    int err = sample(agent);
+
+    if (!err)
+        err = end_interval(agent);
+    if (agent->push)
+        push_wake(agent->push, true);
+    return err;
+}
+
+unsigned agent_pending(struct agent *agent, char *why, size_t size)
+{
+    *why = '\0';
+    if (!agent->spool)
+        return 0;
+    push_status(agent->push, why, size);
+    if (*agent->spool_trouble)
+        snprintf(why, size, "%s", agent->spool_trouble);
+    return spool_pending(agent->spool);
+}
+
+bool agent_has_unspooled(const struct agent *agent)
+{
+    return *agent->spool_trouble != '\0';
+}
+
+static int watch(const struct agent *agent, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+    return epoll_ctl(agent->events, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int open_signals(struct agent *agent)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(), not an end */
+    agent->events = epoll_create1(EPOLL_CLOEXEC);
+    agent->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (agent->events < 0 || agent->signals < 0)
+        return -errno;
+    return watch(agent, agent->signals);
+}
+
+static int open_copy(struct agent *agent)
+{
+    uint64_t cut = 0;
+    int err;
+
+    if (!agent->options->copy)
+        return 0;
+    err = recording_append(agent->options->copy, &agent->copy, &cut);
+    if (err)
+        log_error("copy %s: %s", agent->options->copy,
+                  err == -EBADMSG ? "it is there and is no recording; give another name"
+                                  : log_errno(err));
+    return err;
+}
+
+static int start_push(struct agent *agent)
+{
+    const struct push_options push = {
+        .url = agent->options->collector,
+        .token_file = agent->options->token_file,
+        .ca_file = agent->options->ca_file,
+    };
+    int err;
+
+    if (!agent->options->collector)
+        return 0;
+    err = spool_open(agent->options->state, &agent->spool);
+    if (!err)
+        err = push_start(&push, agent->spool, &agent->push);
+    return err ? err : watch(agent, push_event_fd(agent->push));
+}
+
+static int start_probe(struct agent *agent)
+{
+    const struct probe_options probe = {
+        .all = true,
+        .pseudo = agent->options->pseudo,
+        .memory = agent->options->kernel_memory,
+        .node = agent->options->node,
+    };
+    const struct sampler_options sampler = {
+        .interval_ns = SAMPLE_NS,
+        .cluster = agent->options->cluster,
+        .node = agent->options->node,
+        .role = agent->options->role,
+    };
+    int err = probe_new(&probe, &agent->probe);
+
+    return err ? err : sampler_new(agent->probe, &sampler, &agent->sampler);
+}
+
+static void handle(struct agent *agent)
+{
+    struct epoll_event events[64];
+    int count = epoll_wait(agent->events, events, 64, 0);
+
+    for (int i = 0; i < count; i++) {
+        struct signalfd_siginfo info;
+        uint64_t pushed;
+
+        if (events[i].data.fd == agent->signals) {
+            if (read(agent->signals, &info, sizeof(info)) == sizeof(info))
+                agent->stopping = true;
+        } else if (agent->push && events[i].data.fd == push_event_fd(agent->push)) {
+            if (read(events[i].data.fd, &pushed, sizeof(pushed)) > 0)
+                serve_progress(agent->serve);
+        } else {
+            serve_event(agent->serve, events[i].data.fd, events[i].events);
+        }
+    }
+}
+
+static void finish(struct agent *agent)
+{
+    if (agent->probe && agent->sampler && agent->serve && sample(agent) == 0)
+        end_interval(agent);
+    serve_free(agent->serve);
+    push_stop(agent->push, FAREWELL_MS);
+    batch_free(agent->interval);
+    sampler_free(agent->sampler);
+    probe_free(agent->probe);
+    spool_close(agent->spool);
+    if (agent->copy)
+        recording_close(agent->copy);
+    if (agent->signals >= 0)
+        close(agent->signals);
+    if (agent->events >= 0)
+        close(agent->events);
+}
+
+int agent_run(const struct agent_options *options)
+{
+    struct agent agent = {.options = options, .events = -1, .signals = -1};
+    int err;
+
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    err = open_signals(&agent);
+    if (!err)
+        err = open_copy(&agent);
+    if (!err)
+        err = start_push(&agent);
+    if (!err)
+        err = start_probe(&agent);
+    if (!err)
+        err = serve_new(options->socket, &agent, agent.events, &agent.serve);
+    if (!err)
+        log_info("watching; socket %s%s%s", options->socket,
+                 options->collector ? ", collector " : "", options->collector ? options->collector : "");
+    while (!err && !agent.stopping) {
+        int ended = sampler_wait(agent.sampler, agent.events);
+
+        if (ended > 0)
+            tick(&agent);
+        else
+            handle(&agent);
+        serve_progress(agent.serve);
+    }
+    finish(&agent);
+    curl_global_cleanup();
+    return err ? 1 : 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/agent.h"
+
+#include "config.h"
+
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/option.h"
+#include "probe/probe.h"
+
+static bool is_role(const char *role)
+{
+    return strcmp(role, "client") == 0 || strcmp(role, "storage") == 0 ||
+           strcmp(role, "converged") == 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct agent_options agent = {
+        .state = AGENT_STATE,
+        .socket = AGENT_SOCKET,
+        .role = "client",
+        .interval_ns = 10000000000ull,
+        .kernel_memory = PROBE_MEMORY_DEFAULT,
+    };
+    bool verbose = false;
+    const struct option_spec options[] = {
+        {"collector", 'c', OPTION_STRING, "URL", &agent.collector,
+         "push to this collector (https://HOST:PORT); without it nothing leaves the node"},
+        {"token-file", 't', OPTION_STRING, "FILE", &agent.token_file,
+         "the node's token, as `unblend-collector enroll` printed it"},
+        {"ca-file", 0, OPTION_STRING, "FILE", &agent.ca_file,
+         "trust these certificates instead of the system's"},
+        {"state", 0, OPTION_STRING, "DIR", &agent.state,
+         "the spool and what must survive a restart (default " AGENT_STATE ")"},
+        {"socket", 's', OPTION_STRING, "PATH", &agent.socket,
+         "where record, top and report find the agent (default " AGENT_SOCKET ")"},
+        {"interval", 'i', OPTION_DURATION, "TIME", &agent.interval_ns,
+         "one batch each TIME (default 10s)"},
+        {"cluster", 0, OPTION_STRING, "NAME", &agent.cluster, "the cluster this node belongs to (default: default)"},
+        {"node", 0, OPTION_STRING, "NAME", &agent.node, "the node's name (default: the host's)"},
+        {"role", 0, OPTION_STRING, "ROLE", &agent.role,
+         "client, storage or converged (default client)"},
+        {"copy", 0, OPTION_STRING, "FILE", &agent.copy,
+         "append every batch to this recording too"},
+        {"kernel-memory", 0, OPTION_SIZE, "SIZE", &agent.kernel_memory,
+         "memory the probe may use in the kernel (default 64M)"},
+        {"pseudo", 0, OPTION_FLAG, NULL, &agent.pseudo,
+         "count operations on proc, sysfs and their like too"},
+        {"verbose", 'v', OPTION_FLAG, NULL, &verbose, "say more"},
+    };
+    const struct option_program program = {
+        .name = "unblend-agent",
+        .usage = "[--collector URL --token-file FILE] [OPTION...]",
+        .summary = "Watches every storage operation on this node and ships profiles to the collector.",
+        .options = options,
+        .count = sizeof(options) / sizeof(*options),
+        .config = SYSCONFDIR "/unblend/agent.conf",
+    };
+    int first, parsed;
+
+    log_program(program.name);
+    parsed = option_parse(&program, argc, argv, &first);
+    if (parsed)
+        return parsed > 0 ? 0 : 2;
+    log_verbose(verbose);
+    if (first < argc)
+        log_error("%s: no operand is expected here; see --help", argv[first]);
+    else if (!is_role(agent.role))
+        log_error("role %s: give client, storage or converged", agent.role);
+    else if (agent.interval_ns < 1000000000 || agent.interval_ns > 3600000000000ull ||
+             agent.interval_ns % 1000000000)
+        log_error("interval: give a whole number of seconds, from 1s to 1h");
+    else if (agent.collector && !agent.token_file)
+        log_error("collector %s: --token-file is needed with it", agent.collector);
+    else if (agent.collector && !strstr(agent.collector, "://"))
+        log_error("collector %s: give a URL, as https://HOST:PORT", agent.collector);
+    else
+        return agent_run(&agent);
+    return 2;
+}

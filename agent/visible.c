@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/visible.h"
+
+#include <errno.h>
+
+#include "lib/cleanup.h"
+
+static const struct job others = {.name = "(others)", .kind = "command", .command = "", .exit = -1};
+/* Where others keep their files is theirs too. */
+static const struct volume elsewhere = {.name = "(others)", .source = "", .fstype = ""};
+
+static int copy_identity(struct batch *to, const struct batch *from)
+{
+    if (batch_set(to, &to->cluster, from->cluster) || batch_set(to, &to->node, from->node) ||
+        batch_set(to, &to->role, from->role) || batch_set(to, &to->kernel, from->kernel) ||
+        batch_set(to, &to->boot_id, from->boot_id) || batch_set(to, &to->stream, from->stream) ||
+        batch_hooks(to, from->coverage.hooks, from->coverage.hook_count) ||
+        batch_bypasses(to, from->coverage.bypasses, from->coverage.bypass_count))
+        return -ENOMEM;
+    to->seq = from->seq;
+    to->start_ns = from->start_ns;
+    to->duration_ns = from->duration_ns;
+    to->interval_ms = from->interval_ms;
+    to->coverage.lost = from->coverage.lost;
+    to->coverage.killed = from->coverage.killed;
+    to->coverage.in_flight = from->coverage.in_flight;
+    to->coverage.unattributed = from->coverage.unattributed;
+    to->coverage.overflow = from->coverage.overflow;
+    return 0;
+}
+
+static int copy_record(struct batch *to, const struct batch *from, const struct record *record,
+                       uint32_t uid)
+{
+    uint32_t job, volume, process = NO_INDEX;
+    struct record *copy;
+    int err;
+
+    if (record->process != NO_INDEX && from->processes[record->process].uid == uid) {
+        struct process own = from->processes[record->process];
+
+        err = batch_job(to, &from->jobs[record->job], &job);
+        own.job = job;
+        if (!err)
+            err = batch_process(to, &own, &process);
+        if (!err)
+            err = batch_volume(to, &from->volumes[record->volume], &volume);
+    } else {
+        err = batch_job(to, &others, &job);
+        if (!err)
+            err = batch_volume(to, &elsewhere, &volume);
+    }
+    if (!err)
+        err = batch_record(to, job, volume, process, record->op, &copy);
+    return err ? err : record_add(copy, record);
+}
+
+int visible_batch(const struct batch *batch, uint32_t uid, struct batch **out)
+{
+    _cleanup_(batch_freep) struct batch *copy = NULL;
+    int err = batch_new(&copy);
+
+    if (!err)
+        err = copy_identity(copy, batch);
+    for (uint32_t i = 0; !err && i < batch->record_count; i++)
+        err = copy_record(copy, batch, &batch->records[i], uid);
+    if (!err)
+        *out = take_pointer(copy);
+    return err;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Batches in, totals out: by job, by job and volume, by volume, of the cluster; and, where records carry
+ * processes, by process. Memory depends on how many of these there are and on the length of the span
+ * (bounded by series.h), never on how many batches were read. Sums do not depend on how records were
+ * grouped into batches, so a recording and a database that hold the same records give the same totals.
+ */
+#ifndef UNBLEND_ANALYZER_AGGREGATE_H
+#define UNBLEND_ANALYZER_AGGREGATE_H
+
+#include "analyzer/burst.h"
+#include "analyzer/feature.h"
+#include "analyzer/series.h"
+#include "lib/lookup.h"
+#include "lib/record.h"
+
+#define AGGREGATE_UNITS_MAX 20000 /* processes a job that are kept apart; the others stay in its rest */
+
+struct attempt {
+    const char *node;
+    int64_t start_ns; /* 0 when not known */
+    int64_t end_ns;   /* 0 while it runs */
+    int32_t exit;     /* -1 when not known */
+};
+
+struct volume_total {
+    const char *name, *source, *fstype;
+    enum scope scope;
+    const char **mounts;
+    uint32_t mount_count, mount_capacity;
+    struct tally tally;
+    struct series series;  /* what programs asked for */
+    struct series reached; /* block layer; kept for the cluster's volumes only */
+};
+
+struct unit {
+    uint32_t pid;
+    int64_t start_ns;
+    const char *node;
+    const char *command;
+    struct tally tally;
+};
+
+struct job_total {
+    const char *cluster, *name, *kind, *user, *command;
+    const char *node; /* NULL for jobs that may run on several nodes */
+    struct label *labels;
+    uint32_t label_count;
+    const char **nodes;
+    uint32_t node_count, node_capacity;
+    struct attempt *attempts;
+    uint32_t attempt_count, attempt_capacity;
+    struct volume_total *volumes;
+    uint32_t volume_count, volume_capacity;
+    struct unit *units;
+    uint32_t unit_count, unit_capacity;
+    struct lookup unit_index;
+    struct tally tally;
+    struct tally rest; /* what belongs to no process, or to more than are kept apart */
+    struct series series;
+    struct pace pace;
+};
+
+struct node_total {
+    const char *cluster, *node, *role, *kernel;
+    int64_t last_ns; /* end of its latest interval */
+    uint64_t in_flight;
+};
+
+struct hook_total {
+    const char *name;
+    const char *why; /* NULL when attached on all nodes */
+};
+
+struct bypass_total {
+    const char *what, *device, *why;
+};
+
+/* What stands for "job": the job, or what jobs are to be added up by. */
+enum grouping {
+    GROUP_JOB,
+    GROUP_USER,
+    GROUP_NODE,
+    GROUP_VOLUME,
+    GROUP_LABEL,
+};
+
+struct aggregate {
+    struct arena arena;
+    enum grouping grouping;
+    const char *label; /* the one to group by */
+
+    int64_t start_ns, end_ns; /* first interval's start, last interval's end; both 0 without batches */
+    uint32_t interval_ms;     /* the longest nominal interval */
+    uint64_t batches;
+    struct node_total *nodes;
+    uint32_t node_count, node_capacity;
+    struct job_total *jobs;
+    uint32_t job_count, job_capacity;
+    struct lookup job_index;
+    struct volume_total *volumes; /* of the cluster */
+    uint32_t volume_count, volume_capacity;
+    struct tally tally;
+    struct series series;
+
+    uint64_t lost, killed, unattributed, overflow;
+    struct hook_total *hooks;
+    uint32_t hook_count, hook_capacity;
+    struct bypass_total *bypasses;
+    uint32_t bypass_count, bypass_capacity;
+};
+
+/* Adds a batch, which stays the caller's. 0, -ENOMEM, -EINVAL, -ERANGE; the totals are then of no use. */
+int aggregate_add(struct aggregate *aggregate, const struct batch *batch);
+
+/* When all is added: drops jobs without I/O; nodes and volumes in the order of their names, jobs by bytes,
+   operations and name. */
+void aggregate_sort(struct aggregate *aggregate);
+
+void aggregate_clear(struct aggregate *aggregate);
+
+#endif

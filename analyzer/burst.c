@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/burst.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/cleanup.h"
+
+const uint32_t burst_window_ms[BURST_WINDOWS] = {100, 1000, 10000};
+
+#define PERIOD_VALUES_MIN 32
+#define PERIOD_VALUES_MAX 4096 /* more are added up in pairs: the lags are compared in O(n^2) */
+#define PERIOD_CYCLES_MIN 3
+#define PERIOD_STRENGTH   0.3   /* a weaker rhythm is of no use to anybody, however significant */
+#define PERIOD_ALPHA      0.001 /* chance of a false period in noise, over all lags */
+
+static double autocorrelation(const double *x, size_t count, double variance, size_t lag)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i + lag < count; i++)
+        sum += x[i] * x[i + lag];
+    return sum / variance / (double)(count - lag);
+}
+
+/*
+ * Autocorrelation of noise is about normal with variance 1/(n - lag) (Bartlett 1946); testing m lags at once
+ * asks for sqrt(2 ln(m / alpha)) standard deviations (a union bound on Gaussian tails). A period must
+ * repeat three times, and lie behind the first fall below zero, or any slow drift would pass for one.
+ */
+double burst_period(const double *values, size_t count)
+{
+    size_t lags = count / PERIOD_CYCLES_MIN, lag = 1, best = 0;
+    _cleanup_free_ double *x = NULL, *r = NULL;
+    double mean = 0, variance = 0, threshold;
+
+    if (count < PERIOD_VALUES_MIN || !(x = calloc(count, sizeof(*x))) ||
+        !(r = calloc(lags + 2, sizeof(*r))))
+        return NAN;
+    for (size_t i = 0; i < count; i++)
+        mean += values[i] / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        x[i] = values[i] - mean;
+        variance += x[i] * x[i] / (double)count;
+    }
+    if (!(variance > 0))
+        return NAN;
+    for (size_t i = 1; i <= lags + 1; i++)
+        r[i] = autocorrelation(x, count, variance, i);
+    while (lag <= lags && r[lag] >= 0)
+        lag++;
+    for (; lag <= lags; lag++)
+        if ((!best || r[lag] > r[best]) && r[lag] >= r[lag - 1] && r[lag] >= r[lag + 1])
+            best = lag;
+    if (!best)
+        return NAN;
+    threshold = sqrt(2 * log((double)lags / PERIOD_ALPHA) / (double)(count - best));
+    if (r[best] < fmax(threshold, PERIOD_STRENGTH))
+        return NAN;
+    /* multiples of the period correlate as well: take the shortest that does nearly so */
+    for (lag = 2; lag < best; lag++)
+        if (r[lag] >= 0.9 * r[best] && r[lag] >= r[lag - 1] && r[lag] >= r[lag + 1])
+            return (double)lag;
+    return (double)best;
+}
+
+static void statistics(const double *x, size_t count, struct burst *out, unsigned w)
+{
+    double sum = 0, squares = 0, max = 0, mean;
+    size_t empty = 0;
+
+    if (count < 2)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        sum += x[i];
+        max = fmax(max, x[i]);
+        empty += x[i] == 0;
+    }
+    out->idle[w] = (double)empty / (double)count;
+    if (sum == 0)
+        return;
+    mean = sum / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    out->peak_to_mean[w] = max / mean;
+    out->cv[w] = sqrt(squares / (double)count) / mean;
+    out->fano[w] = squares / (double)count / mean;
+}
+
+static double period_of(double *x, size_t count, double step_s)
+{
+    while (count > PERIOD_VALUES_MAX) {
+        count /= 2;
+        for (size_t i = 0; i < count; i++)
+            x[i] = x[2 * i] + x[2 * i + 1];
+        step_s *= 2;
+    }
+    return burst_period(x, count) * step_s;
+}
+
+int burst_of(const struct series *series, unsigned demands, int64_t from, int64_t last,
+             struct burst *out)
+{
+    double *x;
+    size_t count;
+    int err;
+
+    *out = (struct burst){.period_s = NAN};
+    for (unsigned w = 0; w < BURST_WINDOWS; w++) {
+        out->peak_to_mean[w] = out->cv[w] = out->fano[w] = out->idle[w] = NAN;
+        err = series_windows(series, demands, burst_window_ms[w], from, last, &x, &count);
+        if (err == -ENODATA)
+            continue;
+        if (err)
+            return err;
+        statistics(x, count, out, w);
+        free(x);
+    }
+    if (!series->length)
+        return 0;
+    err = series_windows(series, demands, series->slot_ms, from, last, &x, &count);
+    if (err)
+        return err;
+    out->period_s = period_of(x, count, series->slot_ms / 1e3);
+    free(x);
+    return 0;
+}
+
+/* Puts the interval that is over where its demand belongs. */
+static int pace_finish(struct pace *pace)
+{
+    int err;
+
+    if (!pace->levels && !(pace->levels = calloc(BUCKET_COUNT, sizeof(*pace->levels))))
+        return -ENOMEM;
+    err = histogram_merge(&pace->levels[bucket_of(pace->bytes)], &pace->now);
+    if (err)
+        return err;
+    pace->total += pace->bytes;
+    pace->bytes = 0;
+    histogram_clear(&pace->now);
+    return 0;
+}
+
+int pace_add(struct pace *pace, int64_t slot, uint32_t slot_ms, uint64_t bytes,
+             const struct histogram *latency_ns)
+{
+    int err = 0;
+
+    if (pace->slot != slot || pace->slot_ms != slot_ms)
+        err = pace_finish(pace);
+    if (err)
+        return err;
+    pace->slot = slot;
+    pace->slot_ms = slot_ms;
+    pace->bytes += bytes;
+    return histogram_merge(&pace->now, latency_ns);
+}
+
+int pace_split(struct pace *pace, uint64_t slots, struct histogram *burst, struct histogram *steady)
+{
+    unsigned threshold;
+    int err = pace_finish(pace);
+
+    if (err || !slots)
+        return err;
+    threshold = bucket_of((uint64_t)ceil(BURST_FACTOR * (double)pace->total / (double)slots));
+    for (unsigned i = 0; !err && i < BUCKET_COUNT; i++)
+        err = histogram_merge(threshold && i >= threshold ? burst : steady, &pace->levels[i]);
+    return err;
+}
+
+void pace_clear(struct pace *pace)
+{
+    for (unsigned i = 0; pace->levels && i < BUCKET_COUNT; i++)
+        histogram_clear(&pace->levels[i]);
+    free(pace->levels);
+    histogram_clear(&pace->now);
+    *pace = (struct pace){0};
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/catalogue.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/builtin.h"
+#include "analyzer/part.h"
+#include "analyzer/vector.h"
+#include "lib/cleanup.h"
+#include "lib/log.h"
+
+static const char *keep(struct catalogue *catalogue, const char *s)
+{
+    return s ? arena_strdup(&catalogue->arena, s) : NULL;
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* The functions below return NULL, or what is wrong; running out of memory is wrong, too. */
+static const char no_memory[] = "out of memory";
+
+static const char *read_size(const json_t *range, struct ingredient *out)
+{
+    const json_t *lower = json_array_get(range, 0), *upper = json_array_get(range, 1);
+
+    if (!json_is_integer(lower) || (!json_is_integer(upper) && !json_is_null(upper)) ||
+        json_array_size(range) != 2)
+        return "size is no pair of bytes [from, to), with null for no end";
+    out->sized = true;
+    out->lower = (uint64_t)json_integer_value(lower);
+    out->upper = json_is_null(upper) ? UINT64_MAX : (uint64_t)json_integer_value(upper);
+    return out->lower < out->upper ? NULL : "size is an empty range";
+}
+
+static const char *read_signature(struct catalogue *catalogue, const json_t *json,
+                                  struct signature *out)
+{
+    const json_t *mix = json_object_get(json, "mix"), *item, *size;
+    const char *wrong;
+    double total = 0;
+    size_t i;
+
+    out->name = keep(catalogue, text(json, "name"));
+    if (!out->name || !json_array_size(mix))
+        return "a signature needs a name and a mix of operations";
+    out->ingredients =
+        arena_alloc(&catalogue->arena, json_array_size(mix) * sizeof(*out->ingredients));
+    if (!out->ingredients)
+        return no_memory;
+    json_array_foreach(mix, i, item) {
+        struct ingredient *to = &out->ingredients[out->ingredient_count++];
+        const char *op = text(item, "op");
+
+        to->op = op ? operation_by_name(op) : OP_NONE;
+        to->weight = json_number_value(json_object_get(item, "weight"));
+        to->failed = json_is_true(json_object_get(item, "failed"));
+        if (to->op == OP_NONE || !(to->weight > 0))
+            return "an entry of a mix needs the name of an operation and a weight above 0";
+        size = json_object_get(item, "size");
+        wrong = size ? read_size(size, to) : NULL;
+        if (wrong)
+            return wrong;
+        total += to->weight;
+    }
+    for (i = 0; i < out->ingredient_count; i++)
+        out->ingredients[i].weight /= total;
+    return NULL;
+}
+
+static const char *read_requirements(struct catalogue *catalogue, const json_t *json,
+                                     struct profile *profile)
+{
+    const json_t *item, *bound;
+    size_t i;
+
+    profile->requirements = arena_alloc(&catalogue->arena, (json_array_size(json) + 1) *
+                                                               sizeof(*profile->requirements));
+    if (!profile->requirements)
+        return no_memory;
+    json_array_foreach(json, i, item) {
+        struct requirement *to = &profile->requirements[profile->requirement_count++];
+
+        *to = (struct requirement){text(item, "feature"), -INFINITY, INFINITY, 0};
+        if (!to->feature || !feature_is_known(to->feature))
+            return "a requirement names no feature that is known (see unblend-profile(5))";
+        to->feature = keep(catalogue, to->feature);
+        if (!to->feature)
+            return no_memory;
+        if ((bound = json_object_get(item, "min")))
+            to->min = json_number_value(bound);
+        if ((bound = json_object_get(item, "max")))
+            to->max = json_number_value(bound);
+        to->otherwise = json_number_value(json_object_get(item, "otherwise"));
+    }
+    return NULL;
+}
+
+static const char *read_profile(struct catalogue *catalogue, const json_t *json,
+                                struct profile *out)
+{
+    const json_t *signatures = json_object_get(json, "signatures"), *item;
+    const char *kind = text(json, "kind"), *wrong = NULL;
+    size_t i;
+
+    out->name = keep(catalogue, text(json, "name"));
+    out->summary = keep(catalogue, text(json, "summary"));
+    if (!out->name || !kind || (strcmp(kind, "pattern") != 0 && strcmp(kind, "pipeline") != 0))
+        return "a profile needs a name and a kind, pattern or pipeline";
+    out->pipeline = strcmp(kind, "pipeline") == 0;
+    out->alone = json_is_true(json_object_get(json, "alone"));
+    out->confidence = json_number_value(json_object_get(json, "confidence"));
+    out->limit = keep(catalogue, text(json, "limit"));
+    if (!(out->confidence > 0 && out->confidence <= 1))
+        return "confidence is no number above 0 and up to 1";
+    if (out->pipeline != !json_array_size(signatures))
+        return "a pattern needs signatures, a pipeline has none";
+    out->signatures = arena_alloc(&catalogue->arena, (json_array_size(signatures) + 1) *
+                                                         sizeof(*out->signatures));
+    if (!out->signatures)
+        return no_memory;
+    json_array_foreach(signatures, i, item) {
+        wrong = read_signature(catalogue, item, &out->signatures[out->signature_count++]);
+        if (wrong)
+            return wrong;
+    }
+    return read_requirements(catalogue, json_object_get(json, "requires"), out);
+}
+
+int catalogue_add(struct catalogue *catalogue, const char *origin, const char *json, size_t size)
+{
+    json_error_t error;
+    _cleanup_(json_decrefp) json_t *root = json_loadb(json, size, 0, &error);
+    struct profile profile = {0};
+    const char *wrong;
+
+    if (!root) {
+        log_error("cannot read the profile %s: line %d: %s", origin, error.line, error.text);
+        return -EBADMSG;
+    }
+    wrong = read_profile(catalogue, root, &profile);
+    if (wrong) {
+        log_error("cannot use the profile %s: %s", origin, wrong);
+        return -EBADMSG;
+    }
+    for (uint32_t i = 0; i < catalogue->count; i++)
+        if (strcmp(catalogue->profiles[i].name, profile.name) == 0) {
+            catalogue->profiles[i] = profile;
+            return 0;
+        }
+    if (vector_reserve((void **)&catalogue->profiles, &catalogue->capacity, catalogue->count,
+                       sizeof(profile))) {
+        log_error("cannot use the profile %s: %s", origin, no_memory);
+        return -ENOMEM;
+    }
+    catalogue->profiles[catalogue->count++] = profile;
+    return 0;
+}
+
+static int add_file(struct catalogue *catalogue, const char *directory, const char *name)
+{
+    _cleanup_free_ char *path = NULL, *json = NULL;
+    _cleanup_fclose_ FILE *file = NULL;
+    size_t size = 0, capacity = 0;
+    ssize_t got;
+
+    if (asprintf(&path, "%s/%s", directory, name) < 0) {
+        path = NULL;
+        return -ENOMEM;
+    }
+    file = fopen(path, "re");
+    got = file ? getdelim(&json, &capacity, '\0', file) : -1;
+    if (got < 0) {
+        log_error("cannot read the profile %s: %s", path, file ? "it is empty" : log_errno(-errno));
+        return -EBADMSG;
+    }
+    size = (size_t)got;
+    return catalogue_add(catalogue, path, json, size);
+}
+
+static int is_profile(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+static int add_directory(struct catalogue *catalogue, const char *directory)
+{
+    struct dirent **entries;
+    int count = scandir(directory, &entries, is_profile, alphasort), err = 0;
+
+    if (count < 0) {
+        err = -errno;
+        log_error("cannot read the profiles in %s: %s", directory, log_errno(err));
+        return err;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!err)
+            err = add_file(catalogue, directory, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return err;
+}
+
+int catalogue_load(const char *directory, struct catalogue *out)
+{
+    struct catalogue catalogue = {0};
+    int err = 0;
+
+    for (const struct builtin_profile *p = builtin_profiles; !err && p->name; p++)
+        err = catalogue_add(&catalogue, p->name, p->json, strlen(p->json));
+    if (!err && directory)
+        err = add_directory(&catalogue, directory);
+    if (err) {
+        catalogue_clear(&catalogue);
+        return err;
+    }
+    *out = catalogue;
+    return 0;
+}
+
+void catalogue_clear(struct catalogue *catalogue)
+{
+    free(catalogue->profiles);
+    arena_clear(&catalogue->arena);
+    *catalogue = (struct catalogue){0};
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The catalogue of profiles: data, one JSON file each (see unblend-profile(5)). The default one is
+ * part of the program; a directory of files adds to it, and replaces profiles of the same name.
+ *
+ * A pattern has signatures: recipes of operations, with weights, that go together ("an open, a read, a
+ * close"). A signature states ranges of sizes, and how much of its operations lies in each; where in the
+ * range is for the data to say, because it is a library's buffer that decides it. Requirements are
+ * bounds on features that the attributed part, or the whole of what is looked at, must keep.
+ */
+#ifndef UNBLEND_ANALYZER_CATALOGUE_H
+#define UNBLEND_ANALYZER_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+#include "lib/operation.h"
+
+struct ingredient {
+    enum operation op;
+    bool failed;      /* operations that failed; else those that did not */
+    bool sized;       /* lower and upper count */
+    uint64_t lower;   /* bytes; [lower, upper) */
+    uint64_t upper;
+    double weight;    /* share of the signature's operations; a signature's add up to 1 */
+};
+
+struct signature {
+    const char *name;
+    struct ingredient *ingredients;
+    uint32_t ingredient_count;
+};
+
+struct requirement {
+    const char *feature;
+    double min; /* -INFINITY for none */
+    double max; /* INFINITY for none */
+    double otherwise; /* what confidence is multiplied with when it does not hold; 0: then it is none */
+};
+
+struct profile {
+    const char *name;
+    const char *summary;
+    bool pipeline;
+    bool alone; /* a process does nothing else, or it is not this: never one of several parts */
+    double confidence; /* the most that this catalogue entry can justify */
+    const char *limit; /* what keeps confidence down, NULL for nothing */
+    struct signature *signatures;
+    uint32_t signature_count;
+    struct requirement *requirements;
+    uint32_t requirement_count;
+};
+
+struct catalogue {
+    struct arena arena;
+    struct profile *profiles;
+    uint32_t count, capacity;
+};
+
+/* The built-in profiles, and those of a directory unless it is NULL. 0, or -errno after one line on stderr. */
+int catalogue_load(const char *directory, struct catalogue *out);
+
+/* Adds one profile from JSON; `origin` names it in messages. 0 or -errno (logged). */
+int catalogue_add(struct catalogue *catalogue, const char *origin, const char *json, size_t size);
+
+void catalogue_clear(struct catalogue *catalogue);
+
+#endif

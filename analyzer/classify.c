@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/classify.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/evidence.h"
+#include "analyzer/mixture.h"
+#include "analyzer/pipeline.h"
+#include "lib/cleanup.h"
+
+#define PEER_BYTES_MIN (64u << 20)
+#define PEER_TOLERANCE 0.005
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double loaded(const struct unit *unit)
+{
+    return (double)unit->tally.op[OP_READ].bytes + (double)unit->tally.op[OP_MMAP_FAULT].bytes;
+}
+
+/* Processes that read the same many bytes: ranks that load the same file. `sorted` holds all processes' bytes. */
+static uint32_t count_peers(const double *sorted, uint32_t count, double bytes)
+{
+    double low = bytes * (1 - PEER_TOLERANCE), high = bytes * (1 + PEER_TOLERANCE);
+    uint32_t peers = 0, from = 0, to = count;
+
+    if (bytes < PEER_BYTES_MIN)
+        return 0;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+
+        if (sorted[middle] < low)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    while (from < count && sorted[from++] <= high)
+        peers++;
+    return peers - 1;
+}
+
+static int add_units(const struct catalogue *catalogue, const struct job_total *job,
+                     struct part *parts)
+{
+    _cleanup_free_ double *bytes = calloc(job->unit_count + 1u, sizeof(*bytes));
+    int err = 0;
+
+    if (!bytes)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < job->unit_count; i++)
+        bytes[i] = loaded(&job->units[i]);
+    qsort(bytes, job->unit_count, sizeof(*bytes), by_value);
+    for (uint32_t i = 0; !err && i < job->unit_count; i++)
+        err = mixture_add(catalogue, &job->units[i].tally, true,
+                          count_peers(bytes, job->unit_count, loaded(&job->units[i])), parts);
+    return err;
+}
+
+static struct profile_share *add_share(struct profile_list *list)
+{
+    struct profile_share *grown = reallocarray(list->shares, list->count + 1u, sizeof(*grown));
+
+    if (!grown)
+        return NULL;
+    list->shares = grown;
+    grown[list->count] = (struct profile_share){0};
+    return &grown[list->count++];
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct profile_share *x = a, *y = b;
+    bool p = strcmp(x->profile, PROFILE_UNKNOWN) == 0, q = strcmp(y->profile, PROFILE_UNKNOWN) == 0;
+
+    if (x->pipeline != y->pipeline)
+        return x->pipeline - y->pipeline;
+    if (p != q)
+        return p - q;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->ops != y->ops)
+        return x->ops > y->ops ? -1 : 1;
+    return strcmp(x->profile, y->profile);
+}
+
+static int add_pattern(const struct catalogue *catalogue, uint32_t index, const struct part *part,
+                       double ops, double bytes, struct profile_list *list)
+{
+    const struct profile *profile =
+        index < catalogue->count ? &catalogue->profiles[index] : NULL;
+    double own = part_ops(part);
+    struct profile_share *share = add_share(list);
+
+    if (!share)
+        return -ENOMEM;
+    share->profile = profile ? profile->name : PROFILE_UNKNOWN;
+    share->ops = (uint64_t)llround(own);
+    share->bytes = (uint64_t)llround(part_bytes(part));
+    share->share_ops = own / ops;
+    share->share_bytes = bytes > 0 ? part_bytes(part) / bytes : NAN;
+    /* what no signature would have taken is unknown for sure */
+    share->confidence = profile ? part->confidence / own : 1 - part->rejected / own;
+    return evidence_of_part(part, profile, share);
+}
+
+static int add_patterns(const struct catalogue *catalogue, const struct part *parts,
+                        struct profile_list *list)
+{
+    double ops = 0, bytes = 0;
+
+    for (uint32_t p = 0; p <= catalogue->count; p++) {
+        ops += part_ops(&parts[p]);
+        bytes += part_bytes(&parts[p]);
+    }
+    for (uint32_t p = 0; p <= catalogue->count; p++)
+        if (part_ops(&parts[p]) >= 0.5 &&
+            add_pattern(catalogue, p, &parts[p], ops, bytes, list))
+            return -ENOMEM;
+    return 0;
+}
+
+int classify_job(const struct catalogue *catalogue, const struct job_total *job,
+                 struct profile_list *out)
+{
+    _cleanup_free_ struct part *parts = calloc(catalogue->count + 1u, sizeof(*parts));
+    struct profile_list list = {0};
+    int err = parts ? add_units(catalogue, job, parts) : -ENOMEM;
+
+    if (!err)
+        err = mixture_add(catalogue, &job->rest, false, 0, parts);
+    if (!err)
+        err = add_patterns(catalogue, parts, &list);
+    if (!err && list.count) {
+        struct profile_share *share = add_share(&list);
+
+        err = share ? pipeline_of(catalogue, job, &list, share) : -ENOMEM;
+    }
+    if (err) {
+        profile_list_clear(&list);
+        return err;
+    }
+    if (list.count)
+        qsort(list.shares, list.count, sizeof(*list.shares), by_share);
+    *out = list;
+    return 0;
+}
+
+static struct profile_share *find_share(struct profile_list *list, const struct profile_share *like)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->shares[i].pipeline == like->pipeline &&
+            strcmp(list->shares[i].profile, like->profile) == 0)
+            return &list->shares[i];
+    return NULL;
+}
+
+static int add_to_sum(struct profile_list *sum, const struct profile_share *from)
+{
+    struct profile_share *to = find_share(sum, from);
+
+    if (!to) {
+        to = add_share(sum);
+        if (!to)
+            return -ENOMEM;
+        to->profile = from->profile;
+        to->pipeline = from->pipeline;
+    }
+    to->ops += from->ops;
+    to->bytes += from->bytes;
+    to->confidence += from->confidence * (double)from->ops;
+    to->share_ops += 1; /* jobs, until finish_sum() */
+    return 0;
+}
+
+static int finish_sum(struct profile_list *sum)
+{
+    double ops[2] = {0}, bytes[2] = {0};
+
+    for (uint32_t i = 0; i < sum->count; i++) {
+        ops[sum->shares[i].pipeline] += (double)sum->shares[i].ops;
+        bytes[sum->shares[i].pipeline] += (double)sum->shares[i].bytes;
+    }
+    for (uint32_t i = 0; i < sum->count; i++) {
+        struct profile_share *share = &sum->shares[i];
+        unsigned jobs = (unsigned)share->share_ops;
+
+        share->confidence = share->ops ? share->confidence / (double)share->ops : 0;
+        share->share_ops = ops[share->pipeline] > 0 ? (double)share->ops / ops[share->pipeline] : 0;
+        share->share_bytes =
+            bytes[share->pipeline] > 0 ? (double)share->bytes / bytes[share->pipeline] : NAN;
+        if (evidence_add(share, "found in %u %s", jobs, jobs == 1 ? "job" : "jobs"))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int classify_sum(const struct profile_list *lists, uint32_t count, struct profile_list *out)
+{
+    struct profile_list sum = {0};
+    int err = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; !err && k < lists[i].count; k++)
+            err = add_to_sum(&sum, &lists[i].shares[k]);
+    if (!err)
+        err = finish_sum(&sum);
+    if (err) {
+        profile_list_clear(&sum);
+        return err;
+    }
+    if (sum.count)
+        qsort(sum.shares, sum.count, sizeof(*sum.shares), by_share);
+    *out = sum;
+    return 0;
+}
+
+void profile_list_clear(struct profile_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        for (uint32_t k = 0; k < list->shares[i].evidence_count; k++)
+            free(list->shares[i].evidence[k]);
+        free(list->shares[i].evidence);
+    }
+    free(list->shares);
+    *list = (struct profile_list){0};
+}
+
+void classify_diversity(const struct profile_list *list, double *effective, double *blend)
+{
+    double entropy = 0, squares = 0;
+    bool any = false;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct profile_share *share = &list->shares[i];
+        double p = isnan(share->share_bytes) ? share->share_ops : share->share_bytes;
+
+        if (share->pipeline)
+            continue;
+        any = true;
+        entropy -= p > 0 ? p * log(p) : 0;
+        squares += p * p;
+    }
+    *effective = any ? exp(entropy) : NAN;
+    *blend = any ? 1 - squares : NAN;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which profiles a job's I/O is made of. Every process is unmixed by itself where the records carry
+ * processes, otherwise the job's totals are; parts are then added up. What no profile explains is
+ * `unknown`. Shares of a kind add up to 1, bytes follow the operations that moved them. Names, paths
+ * and commands play no part.
+ */
+#ifndef UNBLEND_ANALYZER_CLASSIFY_H
+#define UNBLEND_ANALYZER_CLASSIFY_H
+
+#include "analyzer/aggregate.h"
+#include "analyzer/catalogue.h"
+
+#define PROFILE_UNKNOWN "unknown"
+
+struct profile_share {
+    const char *profile; /* the catalogue's, or PROFILE_UNKNOWN */
+    bool pipeline;       /* else a pattern */
+    double share_ops;
+    double share_bytes; /* NAN when no bytes were moved at all */
+    double confidence;  /* 0..1 */
+    uint64_t ops, bytes;
+    char **evidence; /* sentences with numbers */
+    uint32_t evidence_count;
+};
+
+struct profile_list {
+    struct profile_share *shares; /* patterns, then pipelines; each the largest share first, unknown last */
+    uint32_t count;
+};
+
+/* 0, -ENOMEM or -ERANGE. */
+int classify_job(const struct catalogue *catalogue, const struct job_total *job,
+                 struct profile_list *out);
+
+/* The jobs' lists added up, weighted by what each job did. 0 or -ENOMEM. */
+int classify_sum(const struct profile_list *lists, uint32_t count, struct profile_list *out);
+
+void profile_list_clear(struct profile_list *list);
+
+/*
+ * How many profiles are blended: exp of the Shannon entropy of the patterns' shares (Hill 1973, order 1), and
+ * 1 - sum of squared shares (Gini-Simpson: how likely two draws are of different profiles). Of bytes, or of
+ * operations when no bytes were moved. NAN for an empty list.
+ */
+void classify_diversity(const struct profile_list *list, double *effective, double *blend);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/command.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "lib/log.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} commands[] = {
+    {"record", command_record, "run a command, or watch the node, and record every storage operation"},
+    {"report", command_report, "say what was done, by whom, how fast, and what it looks like"},
+    {"doctor", command_doctor, "say what this kernel and these rights allow, hook by hook"},
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
+
+static int usage(FILE *out, int status)
+{
+    fprintf(out, "usage: unblend COMMAND [OPTION...]\n\n"
+                 "Tells blended storage I/O apart: what each job does to each volume.\n\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+    fprintf(out, "\n'unblend COMMAND --help' tells more.\n");
+    return status;
+}
+
+int command_parse(const struct option_program *program, int argc, char **argv, char ***operands,
+                  unsigned *count)
+{
+    char **list = calloc((size_t)argc + 1, sizeof(*list));
+    unsigned n = 0;
+    int first, result;
+
+    if (!list) {
+        log_error("cannot read the command line: no memory");
+        return -EINVAL;
+    }
+    for (;;) {
+        result = option_parse(program, argc, argv, &first);
+        if (result) {
+            free(list);
+            return result;
+        }
+        if (first >= argc)
+            break;
+        if (first > 0 && strcmp(argv[first - 1], "--") == 0) {
+            while (first < argc)
+                list[n++] = argv[first++];
+            break;
+        }
+        /* the operand stands where getopt() expects the program's name */
+        list[n++] = argv[first];
+        argv += first;
+        argc -= first;
+    }
+    *operands = list;
+    *count = n;
+    return 0;
+}
+
+int command_main(int argc, char **argv)
+{
+    setlocale(LC_ALL, "");
+    log_program("unblend");
+    if (argc < 2)
+        return usage(stderr, 2);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return usage(stdout, 0);
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("unblend %s\n", PACKAGE_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    log_error("there is no command '%s': try 'unblend --help'", argv[1]);
+    return 2;
+}

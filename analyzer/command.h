@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The commands of `unblend`. Each returns the program's exit status: 0, 1 for failure, 2 for wrong usage. */
+#ifndef UNBLEND_ANALYZER_COMMAND_H
+#define UNBLEND_ANALYZER_COMMAND_H
+
+#include "lib/option.h"
+
+int command_doctor(int argc, char **argv);
+int command_record(int argc, char **argv);
+int command_report(int argc, char **argv);
+int command_top(int argc, char **argv);
+
+/*
+ * option_parse(), and operands may stand between the options. *operands (malloc'ed, pointing into argv) and
+ * *count are set on 0 only.
+ */
+int command_parse(const struct option_program *program, int argc, char **argv, char ***operands,
+                  unsigned *count);
+
+/* Runs the command that argv names. */
+int command_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyzer/moment.h"
+#include "analyzer/report.h"
+#include "analyzer/view/view.h"
+#include "lib/cleanup.h"
+#include "lib/log.h"
+
+static const struct view *const views[] = {&view_json};
+
+struct arguments {
+    const char *format, *out, *since, *until, *node, *job, *by, *profiles;
+    bool suspects;
+    char **files;
+    unsigned file_count;
+};
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+    const struct option_spec options[] = {
+        {"format", 'f', OPTION_STRING, "FORMAT", &a->format, "text (default) or json"},
+        {"output", 'o', OPTION_STRING, "OUT", &a->out, "file to write instead of standard output"},
+        {"since", 0, OPTION_STRING, "TIME", &a->since,
+         "intervals from then on: 2026-03-01T12:00:00Z, or 2h for two hours ago"},
+        {"until", 0, OPTION_STRING, "TIME", &a->until, "intervals before that time"},
+        {"node", 0, OPTION_STRING, "GLOB", &a->node, "nodes with such names only"},
+        {"job", 0, OPTION_STRING, "GLOB", &a->job, "jobs with such names only"},
+        {"by", 0, OPTION_STRING, "KEY", &a->by,
+         "add up by job (default), user, node, volume, or the name of a label"},
+        {"suspects", 0, OPTION_FLAG, NULL, &a->suspects, "who makes others wait"},
+        {"profiles", 0, OPTION_STRING, "DIR", &a->profiles, "more profiles, as JSON files"},
+    };
+    const struct option_program program = {
+        "unblend report",
+        "[OPTION...] FILE...",
+        "Says what was done to storage: by which job, how often, how much, how fast, and what it "
+        "looks like.",
+        options,
+        sizeof(options) / sizeof(*options),
+        NULL,
+    };
+
+    return command_parse(&program, argc, argv, &a->files, &a->file_count);
+}
+
+static int find_view(const char *name, const struct view **out)
+{
+    for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
+        if (strcmp(views[i]->name, name) == 0) {
+            *out = views[i];
+            return 0;
+        }
+    log_error("cannot write the format '%s': choose text or json", name);
+    return -EINVAL;
+}
+
+static void find_grouping(const char *by, struct aggregate *totals)
+{
+    static const char *const names[] = {
+        [GROUP_JOB] = "job", [GROUP_USER] = "user", [GROUP_NODE] = "node", [GROUP_VOLUME] = "volume"};
+
+    totals->grouping = by ? GROUP_LABEL : GROUP_JOB;
+    totals->label = by;
+    for (size_t i = 0; by && i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], by) == 0)
+            totals->grouping = (enum grouping)i;
+}
+
+static int find_moment(const char *option, const char *text, int64_t *out)
+{
+    struct timespec now;
+
+    if (!text)
+        return 0;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (moment_parse(text, now.tv_sec * INT64_C(1000000000) + now.tv_nsec, out)) {
+        log_error("--%s: '%s' is no time: write 2026-03-01T12:00:00Z, or 2h for two hours ago",
+                  option, text);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int check(const struct arguments *a, const struct view **view, struct source_window *window)
+{
+    if (find_view(a->format, view) || find_moment("since", a->since, &window->since_ns) ||
+        find_moment("until", a->until, &window->until_ns))
+        return -EINVAL;
+    if (a->suspects) {
+        log_error("cannot look for suspects: this version does not compare jobs in time");
+        return -EINVAL;
+    }
+    if (!a->file_count) {
+        log_error("no recording is named: try 'unblend report --help'");
+        return -EINVAL;
+    }
+    window->node = a->node;
+    window->job = a->job;
+    return 0;
+}
+
+static int write_report(const struct view *view, struct report *report, const char *path)
+{
+    FILE *out = path ? fopen(path, "we") : stdout;
+    int err = out ? view->write(report, out) : -errno;
+
+    if (!err && (fflush(out) || ferror(out)))
+        err = errno ? -errno : -EIO;
+    if (path && out && fclose(out) && !err)
+        err = -errno;
+    if (err)
+        log_error("cannot write %s: %s", path ? path : "the report", log_errno(err));
+    return err;
+}
+
+static int run(const struct arguments *a, const struct view *view, const struct source_window *window)
+{
+    struct catalogue catalogue = {0};
+    struct report report = {0};
+    struct source *source = NULL;
+    int err = catalogue_load(a->profiles, &catalogue);
+
+    if (err)
+        return err;
+    find_grouping(a->by, &report.totals);
+    err = source_recording(a->files, a->file_count, window, &report.damaged, &source);
+    if (!err)
+        err = report_build(source, &catalogue, &report);
+    if (!err)
+        err = write_report(view, &report, a->out);
+    source_freep(&source);
+    report_clear(&report);
+    catalogue_clear(&catalogue);
+    return err;
+}
+
+int command_report(int argc, char **argv)
+{
+    struct arguments a = {.format = "text"};
+    struct source_window window = {.since_ns = INT64_MIN, .until_ns = INT64_MAX};
+    const struct view *view;
+    int status = parse(argc, argv, &a);
+
+    if (status)
+        return status < 0 ? 2 : 0;
+    signal(SIGPIPE, SIG_DFL); /* `unblend report | head` ends quietly */
+    status = check(&a, &view, &window) ? 2 : run(&a, view, &window) ? 1 : 0;
+    free(a.files);
+    return status;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/database_batch.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/codec.h"
+
+/* Columns of intervals behind the ids. */
+enum { JOB_ENDS = DATABASE_VOLUME_IDS + 1, JOB_EXITS, CLUSTER, NODE, ROLE, KERNEL, BOOT_ID, STREAM,
+       SEQ, START, DURATION, INTERVAL, LOST, KILLED, IN_FLIGHT, UNATTRIBUTED, OVERFLOW, HOOKS,
+       BYPASSES };
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The distinct numbers of an array, which it sorts. */
+static char *array_text(int64_t *ids, size_t count)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (!stream)
+        return NULL;
+    qsort(ids, count, sizeof(*ids), compare);
+    fputc('{', stream);
+    for (size_t i = 0; i < count; i++)
+        if (!i || ids[i] != ids[i - 1])
+            fprintf(stream, i ? ",%" PRId64 : "%" PRId64, ids[i]);
+    fputc('}', stream);
+    if (fclose(stream)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+char *database_ids(const PGresult *intervals, int column, int from, int to)
+{
+    _cleanup_free_ int64_t *ids = NULL;
+    size_t count = 0;
+
+    for (int row = from; row < to; row++) {
+        json_auto_t *value =
+            json_loads(PQgetvalue(intervals, row, column), JSON_DECODE_ANY, NULL);
+        size_t length = json_is_array(value) ? json_array_size(value) : 1;
+        int64_t *grown = reallocarray(ids, count + length + 1, sizeof(*ids));
+
+        if (!grown)
+            return NULL;
+        ids = grown;
+        for (size_t i = 0; i < length; i++)
+            ids[count++] = json_integer_value(json_is_array(value) ? json_array_get(value, i) : value);
+    }
+    return array_text(ids, count);
+}
+
+static int64_t number(const PGresult *result, int row, int column)
+{
+    return strtoll(PQgetvalue(result, row, column), NULL, 10);
+}
+
+static json_t *json(const PGresult *result, int row, int column)
+{
+    return PQgetisnull(result, row, column)
+               ? NULL
+               : json_loads(PQgetvalue(result, row, column), JSON_DECODE_ANY, NULL);
+}
+
+/* The row with that id in its first column; -1 when there is none. */
+static int row_of(const PGresult *result, int64_t id)
+{
+    for (int row = 0; row < PQntuples(result); row++)
+        if (number(result, row, 0) == id)
+            return row;
+    return -1;
+}
+
+static int set_interval(struct batch *batch, const PGresult *r, int row)
+{
+    const struct {
+        const char **field;
+        int column;
+    } texts[] = {
+        {&batch->cluster, CLUSTER}, {&batch->node, NODE},       {&batch->role, ROLE},
+        {&batch->kernel, KERNEL},   {&batch->boot_id, BOOT_ID}, {&batch->stream, STREAM},
+    };
+    int err = 0;
+
+    for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts) && !err; i++)
+        err = batch_set(batch, texts[i].field, PQgetvalue(r, row, texts[i].column));
+    batch->seq = (uint64_t)number(r, row, SEQ);
+    batch->start_ns = number(r, row, START);
+    batch->duration_ns = (uint64_t)number(r, row, DURATION);
+    batch->interval_ms = (uint32_t)number(r, row, INTERVAL);
+    batch->coverage.lost = (uint64_t)number(r, row, LOST);
+    batch->coverage.killed = (uint64_t)number(r, row, KILLED);
+    batch->coverage.in_flight = (uint64_t)number(r, row, IN_FLIGHT);
+    batch->coverage.unattributed = (uint64_t)number(r, row, UNATTRIBUTED);
+    batch->coverage.overflow = (uint64_t)number(r, row, OVERFLOW);
+    return err;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : "";
+}
+
+static int set_coverage(struct batch *batch, const PGresult *intervals, int row)
+{
+    json_auto_t *hooks = json(intervals, row, HOOKS);
+    json_auto_t *bypasses = json(intervals, row, BYPASSES);
+    size_t hook_count = json_array_size(hooks), bypass_count = json_array_size(bypasses);
+    _cleanup_free_ struct hook *hook = calloc(hook_count + 1, sizeof(*hook));
+    _cleanup_free_ struct bypass *bypass = calloc(bypass_count + 1, sizeof(*bypass));
+    int err;
+
+    if (!hook || !bypass)
+        return -ENOMEM;
+    for (size_t i = 0; i < hook_count; i++) {
+        const json_t *value = json_array_get(hooks, i);
+
+        hook[i].name = text_of(value, "hook");
+        hook[i].attached = strcmp(text_of(value, "state"), "attached") == 0;
+        hook[i].why = json_string_value(json_object_get(value, "why"));
+    }
+    for (size_t i = 0; i < bypass_count; i++) {
+        const json_t *value = json_array_get(bypasses, i);
+
+        bypass[i].what = text_of(value, "what");
+        bypass[i].device = text_of(value, "device");
+        bypass[i].why = text_of(value, "why");
+    }
+    err = batch_hooks(batch, hook, (uint32_t)hook_count);
+    return err ? err : batch_bypasses(batch, bypass, (uint32_t)bypass_count);
+}
+
+static int add_job(struct batch *batch, const PGresult *jobs, int row, const json_t *end,
+                   const json_t *exit_status)
+{
+    json_auto_t *labels = json(jobs, row, 5);
+    _cleanup_free_ struct label *label = calloc(json_object_size(labels) + 1, sizeof(*label));
+    struct job job = {
+        .name = PQgetvalue(jobs, row, 1),
+        .kind = PQgetvalue(jobs, row, 2),
+        .user = PQgetisnull(jobs, row, 3) ? NULL : PQgetvalue(jobs, row, 3),
+        .command = PQgetvalue(jobs, row, 4),
+        .labels = label,
+        .start_ns = PQgetisnull(jobs, row, 6) ? 0 : number(jobs, row, 6),
+        .end_ns = json_integer_value(end),
+        .exit = json_is_integer(exit_status) ? (int32_t)json_integer_value(exit_status) : -1,
+    };
+    const char *key;
+    json_t *value;
+    uint32_t index;
+
+    if (!label)
+        return -ENOMEM;
+    json_object_foreach(labels, key, value) {
+        label[job.label_count].name = key;
+        label[job.label_count++].value = json_string_value(value);
+    }
+    return batch_job(batch, &job, &index);
+}
+
+static int add_jobs(struct batch *batch, const PGresult *intervals, int row, const PGresult *jobs,
+                    const json_t *ids)
+{
+    json_auto_t *ends = json(intervals, row, JOB_ENDS);
+    json_auto_t *exits = json(intervals, row, JOB_EXITS);
+    int err = 0;
+
+    for (size_t i = 0; i < json_array_size(ids) && !err; i++) {
+        int at = row_of(jobs, json_integer_value(json_array_get(ids, i)));
+
+        err = at < 0 ? -EBADMSG
+                     : add_job(batch, jobs, at, json_array_get(ends, i), json_array_get(exits, i));
+    }
+    return err;
+}
+
+static int add_volume(struct batch *batch, const PGresult *volumes, int row)
+{
+    json_auto_t *list = json(volumes, row, 5);
+    _cleanup_free_ const char **mounts = calloc(json_array_size(list) + 1, sizeof(*mounts));
+    struct volume volume = {
+        .name = PQgetvalue(volumes, row, 1),
+        .source = PQgetvalue(volumes, row, 2),
+        .fstype = PQgetvalue(volumes, row, 3),
+        .scope = strcmp(PQgetvalue(volumes, row, 4), "shared") == 0 ? SCOPE_SHARED : SCOPE_LOCAL,
+        .mounts = mounts,
+        .mount_count = (uint32_t)json_array_size(list),
+    };
+    uint32_t index;
+
+    if (!mounts)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < volume.mount_count; i++)
+        mounts[i] = json_string_value(json_array_get(list, i));
+    return batch_volume(batch, &volume, &index);
+}
+
+static int64_t big(const PGresult *result, int row, int column)
+{
+    uint64_t value;
+
+    memcpy(&value, PQgetvalue(result, row, column), sizeof(value));
+    return (int64_t)be64toh(value);
+}
+
+/* The place of an id in the batch's own table. */
+static uint32_t index_of(const json_t *ids, int64_t id)
+{
+    for (size_t i = 0; i < json_array_size(ids); i++)
+        if (json_integer_value(json_array_get(ids, i)) == id)
+            return (uint32_t)i;
+    return NO_INDEX;
+}
+
+static int add_sample(struct batch *batch, const json_t *jobs, const json_t *volumes,
+                      const PGresult *samples, int row)
+{
+    enum operation op = operation_by_name(PQgetvalue(samples, row, 3));
+    struct record *record;
+    int err = batch_record(batch, index_of(jobs, big(samples, row, 1)),
+                           index_of(volumes, big(samples, row, 2)), NO_INDEX, op, &record);
+
+    if (!err) {
+        record->bytes = (uint64_t)big(samples, row, 4);
+        record->errors = (uint64_t)big(samples, row, 5);
+        record->latency_sum_ns = (uint64_t)big(samples, row, 6);
+        err = codec_histogram_unpack(PQgetvalue(samples, row, 7),
+                                     (size_t)PQgetlength(samples, row, 7), &record->size);
+    }
+    if (!err)
+        err = codec_histogram_unpack(PQgetvalue(samples, row, 8),
+                                     (size_t)PQgetlength(samples, row, 8), &record->latency_ns);
+    return err == -ENOMEM || !err ? err : -EBADMSG;
+}
+
+/* The first row of samples of a batch or of a later one. */
+static int first_sample(const PGresult *samples, int64_t batch_id)
+{
+    int low = 0, high = PQntuples(samples);
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (big(samples, middle, 0) < batch_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int database_batch(const PGresult *intervals, int row, const PGresult *jobs,
+                   const PGresult *volumes, const PGresult *samples, struct batch **out)
+{
+    _cleanup_(batch_freep) struct batch *batch = NULL;
+    json_auto_t *job_ids = json(intervals, row, DATABASE_JOB_IDS);
+    json_auto_t *volume_ids = json(intervals, row, DATABASE_VOLUME_IDS);
+    int64_t id = number(intervals, row, DATABASE_BATCH_ID);
+    int err = batch_new(&batch);
+
+    if (!err)
+        err = set_interval(batch, intervals, row);
+    if (!err)
+        err = set_coverage(batch, intervals, row);
+    if (!err)
+        err = add_jobs(batch, intervals, row, jobs, job_ids);
+    for (size_t i = 0; i < json_array_size(volume_ids) && !err; i++) {
+        int at = row_of(volumes, json_integer_value(json_array_get(volume_ids, i)));
+
+        err = at < 0 ? -EBADMSG : add_volume(batch, volumes, at);
+    }
+    for (int i = first_sample(samples, id);
+         !err && i < PQntuples(samples) && big(samples, i, 0) == id; i++)
+        err = add_sample(batch, job_ids, volume_ids, samples, i);
+    if (!err)
+        *out = take_pointer(batch);
+    return err;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/evidence.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyzer/human.h"
+
+#define MENTION_MIN 0.05 /* operations below this share are not worth a word */
+#define MENTIONS    3
+
+int evidence_add(struct profile_share *share, const char *format, ...)
+{
+    char **grown = reallocarray(share->evidence, share->evidence_count + 1u, sizeof(*grown));
+    va_list args;
+    char *text;
+    int length;
+
+    if (!grown)
+        return -ENOMEM;
+    share->evidence = grown;
+    va_start(args, format);
+    length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0)
+        return -ENOMEM;
+    share->evidence[share->evidence_count++] = text;
+    return 0;
+}
+
+/* "34 % of operations are opens (5,000)": the most frequent kinds. */
+static int mention_operations(const struct part *part, struct profile_share *share)
+{
+    double total = part_ops(part);
+    bool used[OP_COUNT] = {false};
+
+    for (unsigned n = 0; n < MENTIONS; n++) {
+        enum operation most = OP_NONE;
+        double ops = 0;
+        char count[HUMAN_SIZE];
+
+        for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+            if (!used[op] && part->ok[op] + part->failed[op] > ops) {
+                most = op;
+                ops = part->ok[op] + part->failed[op];
+            }
+        if (most == OP_NONE || ops < MENTION_MIN * total)
+            break;
+        used[most] = true;
+        human_count(count, (uint64_t)llround(ops));
+        if (evidence_add(share, "%.0f %% of operations are %s (%s)", 100 * ops / total,
+                         operation_info(most)->name, count))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int mention_failures(const struct part *part, struct profile_share *share)
+{
+    double failed = 0, total = part_ops(part);
+
+    for (unsigned op = 0; op < OP_COUNT; op++)
+        failed += part->failed[op];
+    if (failed < MENTION_MIN * total)
+        return 0;
+    return evidence_add(share, "%.0f %% of operations fail", 100 * failed / total);
+}
+
+static int mention_sizes(const char *what, double transfers, const double sizes[BUCKET_COUNT],
+                         double bytes, struct profile_share *share)
+{
+    char count[HUMAN_SIZE], low[HUMAN_SIZE], middle[HUMAN_SIZE], high[HUMAN_SIZE], sum[HUMAN_SIZE];
+
+    if (transfers - sizes[0] < 0.5)
+        return 0;
+    human_count(count, (uint64_t)llround(transfers - sizes[0]));
+    human_bytes(low, (double)part_quantile(sizes, 0.05));
+    human_bytes(middle, (double)part_quantile(sizes, 0.5));
+    human_bytes(high, (double)part_quantile(sizes, 0.95));
+    human_bytes(sum, bytes);
+    return evidence_add(share, "%s %s move %s, half of them at least %s (p5 %s, p95 %s)", count,
+                        what, sum, middle, low, high);
+}
+
+static int mention_reads(const struct part *part, struct profile_share *share)
+{
+    double mib = (part->bytes[OP_READ] + part->bytes[OP_WRITE]) / 1048576;
+    double opens = part_opens(part);
+
+    if (part->read[0] >= MENTION_MIN * part->ok[OP_READ] && part->read[0] >= 1 &&
+        evidence_add(share, "%.0f %% of reads return 0: files are read to their end",
+                     100 * part->read[0] / part->ok[OP_READ]))
+        return -ENOMEM;
+    if (opens >= 1 && mib > 0)
+        return evidence_add(share, "%.3g opens per MiB", opens / mib);
+    return 0;
+}
+
+int evidence_of_part(const struct part *part, const struct profile *profile,
+                     struct profile_share *share)
+{
+    double ops = part_ops(part);
+
+    if (mention_operations(part, share) ||
+        mention_sizes("reads", part->ok[OP_READ], part->read, part->bytes[OP_READ], share) ||
+        mention_reads(part, share) ||
+        mention_sizes("writes", part->ok[OP_WRITE], part->write, part->bytes[OP_WRITE], share) ||
+        mention_failures(part, share))
+        return -ENOMEM;
+    if (!profile) {
+        if (part->rejected > MENTION_MIN * ops)
+            return evidence_add(share,
+                                "%.0f %% of it resembles a profile but breaks one of its bounds",
+                                100 * part->rejected / ops);
+        return evidence_add(share, "no profile of the catalogue has this mix of operations");
+    }
+    if (ops > 0 && evidence_add(share, "the profile's signature and this part agree to %.0f %%",
+                                100 * part->fit / ops))
+        return -ENOMEM;
+    if (part->processes ? evidence_add(share, "seen in %u %s by itself", part->processes,
+                                       part->processes == 1 ? "process" : "processes, each")
+                        : evidence_add(share, "unmixed from totals that hold no processes"))
+        return -ENOMEM;
+    return profile->limit ? evidence_add(share, "%s", profile->limit) : 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/feature.h"
+
+#include <math.h>
+
+int tally_add(struct tally *tally, const struct record *record)
+{
+    return record_add(&tally->op[record->op], record);
+}
+
+int tally_merge(struct tally *tally, const struct tally *other)
+{
+    int err = 0;
+
+    for (enum operation op = OP_FIRST; !err && op < OP_COUNT; op++)
+        err = record_add(&tally->op[op], &other->op[op]);
+    return err;
+}
+
+void tally_clear(struct tally *tally)
+{
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
+        histogram_clear(&tally->op[op].size);
+        histogram_clear(&tally->op[op].latency_ns);
+    }
+    *tally = (struct tally){0};
+}
+
+uint64_t tally_ops(const struct tally *tally, enum operation op)
+{
+    return record_ops(&tally->op[op]);
+}
+
+uint64_t tally_succeeded(const struct tally *tally, enum operation op)
+{
+    uint64_t ops = record_ops(&tally->op[op]);
+
+    return ops > tally->op[op].errors ? ops - tally->op[op].errors : 0;
+}
+
+uint64_t tally_file_ops(const struct tally *tally)
+{
+    uint64_t ops = 0;
+
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+        ops += tally_ops(tally, op);
+    return ops;
+}
+
+uint64_t tally_file_bytes(const struct tally *tally)
+{
+    uint64_t bytes = 0;
+
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+        bytes += tally->op[op].bytes;
+    return bytes;
+}
+
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+void ratios_of(const struct tally *tally, struct ratios *out)
+{
+    const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
+    double reads = (double)record_ops(read), writes = (double)record_ops(write);
+    double close = (double)tally_ops(tally, OP_CLOSE), seek = (double)tally_ops(tally, OP_SEEK);
+    double opens = (double)tally_ops(tally, OP_OPEN) + (double)tally_ops(tally, OP_CREATE);
+    double filled = (double)histogram_count(&read->size) - (double)histogram_zeros(&read->size);
+    double metadata = 0, all = 0; /* all: without seek */
+
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
+        enum operation_class class = operation_info(op)->class;
+        double ops = (double)tally_ops(tally, op);
+
+        if (class == OP_CLASS_METADATA)
+            metadata += ops;
+        if (class != OP_CLASS_FAULT && class != OP_CLASS_SEEK)
+            all += ops;
+    }
+    out->read_ops = ratio(reads, reads + writes);
+    out->read_bytes = ratio((double)read->bytes, (double)read->bytes + (double)write->bytes);
+    out->metadata_ops = ratio(metadata, all);
+    out->metadata_ops_no_close = ratio(metadata - close, all - close);
+    out->metadata_ops_with_seek = ratio(metadata + seek, all + seek);
+    out->open_ops = ratio(opens, all);
+    out->opens_per_read = ratio(opens, opens + filled);
+    out->opens_per_mib = ratio(opens, ((double)read->bytes + (double)write->bytes) / 1048576);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/human.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+char *human_count(char *buffer, uint64_t count)
+{
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+    char *to = buffer;
+
+    for (size_t i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return buffer;
+}
+
+/* Three digits that count, and no trailing ".0". */
+static void three_digits(char *buffer, double value, const char *unit)
+{
+    int decimals = value >= 99.95 || value == floor(value) ? 0 : value >= 9.995 ? 1 : 2;
+
+    snprintf(buffer, HUMAN_SIZE, "%.*f%s", decimals, value, unit);
+}
+
+char *human_rate(char *buffer, double rate)
+{
+    static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};
+    unsigned unit = 0;
+
+    while (rate >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units)) {
+        rate /= 1000;
+        unit++;
+    }
+    three_digits(buffer, rate, units[unit]);
+    return buffer;
+}
+
+char *human_bytes(char *buffer, double bytes)
+{
+    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    unsigned unit = 0;
+
+    while (bytes >= 1023.5 && unit + 1 < sizeof(units) / sizeof(*units)) {
+        bytes /= 1024;
+        unit++;
+    }
+    if (!unit)
+        snprintf(buffer, HUMAN_SIZE, "%.0f B", bytes);
+    else
+        three_digits(buffer, bytes, units[unit]);
+    return buffer;
+}
+
+char *human_ns(char *buffer, double ns)
+{
+    static const char *const units[] = {" ns", " us", " ms", " s"};
+    unsigned unit = 0;
+
+    while (ns >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units)) {
+        ns /= 1000;
+        unit++;
+    }
+    three_digits(buffer, ns, units[unit]);
+    return buffer;
+}
+
+char *human_duration(char *buffer, double seconds)
+{
+    unsigned long whole = (unsigned long)seconds;
+
+    if (seconds < 60)
+        three_digits(buffer, round(seconds * 10) / 10, " s");
+    else if (seconds < 3600)
+        snprintf(buffer, HUMAN_SIZE, "%lum%02lus", whole / 60, whole % 60);
+    else if (seconds < 86400)
+        snprintf(buffer, HUMAN_SIZE, "%luh%02lum%02lus", whole / 3600, whole / 60 % 60, whole % 60);
+    else
+        snprintf(buffer, HUMAN_SIZE, "%lud%02luh%02lum", whole / 86400, whole / 3600 % 24,
+                 whole / 60 % 60);
+    return buffer;
+}
+
+char *human_time(char *buffer, int64_t ns)
+{
+    time_t seconds = (time_t)(ns / 1000000000 - (ns % 1000000000 < 0));
+    int64_t rest = ns - (int64_t)seconds * 1000000000;
+    struct tm tm;
+    char date[32];
+
+    gmtime_r(&seconds, &tm);
+    strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(buffer, HUMAN_SIZE, "%s.%03dZ", date, (int)(rest / 1000000));
+    return buffer;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers for people. Buffers are HUMAN_SIZE bytes; what is returned is the buffer. */
+#ifndef UNBLEND_ANALYZER_HUMAN_H
+#define UNBLEND_ANALYZER_HUMAN_H
+
+#include <stdint.h>
+
+#define HUMAN_SIZE 40
+
+/* 1,234,567 */
+char *human_count(char *buffer, uint64_t count);
+/* At most 5 characters: "999", "12.3k", "4.56M"; for operations a second. */
+char *human_rate(char *buffer, double rate);
+/* Binary units: "0 B", "4 KiB", "1.21 GiB"; whole numbers where they are exact. */
+char *human_bytes(char *buffer, double bytes);
+/* "870 ns", "12.3 us", "4.1 ms", "2.05 s" */
+char *human_ns(char *buffer, double ns);
+/* "1h02m03s", "12.3 s" */
+char *human_duration(char *buffer, double seconds);
+/* RFC 3339 in UTC, with milliseconds */
+char *human_time(char *buffer, int64_t ns);
+
+#endif

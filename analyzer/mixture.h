@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One process, or one job, as a mixture of the catalogue's patterns. */
+#ifndef UNBLEND_ANALYZER_MIXTURE_H
+#define UNBLEND_ANALYZER_MIXTURE_H
+
+#include "analyzer/catalogue.h"
+#include "analyzer/part.h"
+
+/* Less than this says nothing about anybody's habits: it is unknown. */
+#define MIXTURE_OPS_MIN   100
+#define MIXTURE_BYTES_MIN (8u << 20)
+
+/*
+ * Adds what each profile explains to parts[catalogue->count + 1], in the catalogue's order, the last being unknown.
+ * `peers`: how many other processes of the job read as many bytes. 0 or -ENOMEM.
+ */
+int mixture_add(const struct catalogue *catalogue, const struct tally *tally, bool process,
+                uint32_t peers, struct part *parts);
+
+#endif

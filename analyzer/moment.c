@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/moment.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/option.h"
+
+/* ".25" as ns; *text moves behind it. */
+static int64_t fraction(const char **text)
+{
+    int64_t ns = 0, unit = 100000000;
+
+    if (**text != '.')
+        return 0;
+    for ((*text)++; **text >= '0' && **text <= '9'; (*text)++, unit /= 10)
+        ns += unit * (**text - '0');
+    return ns;
+}
+
+/* Seconds east of Greenwich; 1 when the text ends without a zone, -EINVAL for what is none. */
+static int zone(const char *text, long *seconds)
+{
+    int hours, minutes, used = 0;
+
+    if (!*text)
+        return 1;
+    *seconds = 0;
+    if (strcmp(text, "Z") == 0 || strcmp(text, "z") == 0)
+        return 0;
+    if ((*text != '+' && *text != '-') ||
+        sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 || text[1 + used])
+        return -EINVAL;
+    *seconds = (*text == '-' ? -60L : 60L) * (hours * 60 + minutes);
+    return 0;
+}
+
+int moment_parse(const char *text, int64_t now_ns, int64_t *out)
+{
+    struct tm tm = {.tm_isdst = -1};
+    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+    int64_t ns = 0;
+    uint64_t before;
+    time_t seconds;
+    long east;
+    int local;
+
+    if (!rest)
+        rest = strptime(text, "%Y-%m-%d %H:%M:%S", &tm);
+    if (rest)
+        ns = fraction(&rest);
+    else
+        rest = strptime(text, "%Y-%m-%d", &tm);
+    if (!rest) {
+        if (option_duration(text, &before) || before > (uint64_t)INT64_MAX)
+            return -EINVAL;
+        *out = now_ns - (int64_t)before;
+        return 0;
+    }
+    local = zone(rest, &east);
+    if (local < 0)
+        return local;
+    seconds = local ? mktime(&tm) : timegm(&tm) - east;
+    *out = (int64_t)seconds * 1000000000 + ns;
+    return 0;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/part.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t count_bins(const struct tally *tally)
+{
+    size_t count = 0;
+
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+        count += 2u + tally->op[op].size.length;
+    return count;
+}
+
+static double middle(const struct histogram_cell *cell)
+{
+    return (double)cell->count *
+           ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
+}
+
+/* Middles of buckets are a few per cent off; the sum of the bytes is known and is kept. */
+static size_t sized_bins(enum operation op, const struct record *record, struct bin *out)
+{
+    double guess = 0;
+
+    for (unsigned i = 0; i < record->size.length; i++)
+        guess += middle(&record->size.cells[i]);
+    for (unsigned i = 0; i < record->size.length; i++) {
+        const struct histogram_cell *cell = &record->size.cells[i];
+
+        out[i] = (struct bin){
+            .op = op,
+            .bucket = cell->bucket,
+            .ops = (double)cell->count,
+            .bytes = guess > 0 ? middle(cell) * (double)record->bytes / guess : 0,
+        };
+    }
+    return record->size.length;
+}
+
+int bins_of(const struct tally *tally, struct bin **out, size_t *count)
+{
+    struct bin *bins = calloc(count_bins(tally), sizeof(*bins));
+    size_t n = 0;
+
+    if (!bins)
+        return -ENOMEM;
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
+        const struct record *record = &tally->op[op];
+        uint64_t ok = tally_succeeded(tally, op), errors = record_ops(record) - ok;
+
+        if (record->size.length)
+            n += sized_bins(op, record, bins + n);
+        else if (ok)
+            bins[n++] = (struct bin){.op = op, .ops = (double)ok};
+        if (errors)
+            bins[n++] = (struct bin){.op = op, .failed = true, .ops = (double)errors};
+    }
+    *out = bins;
+    *count = n;
+    return 0;
+}
+
+void part_add_bin(struct part *part, const struct bin *bin, double ops)
+{
+    double share = bin->ops > 0 ? ops / bin->ops : 0;
+
+    if (bin->failed) {
+        part->failed[bin->op] += ops;
+        return;
+    }
+    part->ok[bin->op] += ops;
+    part->bytes[bin->op] += bin->bytes * share;
+    if (bin->op == OP_READ)
+        part->read[bin->bucket] += ops;
+    else if (bin->op == OP_WRITE)
+        part->write[bin->bucket] += ops;
+}
+
+void part_add(struct part *part, const struct part *other)
+{
+    for (unsigned op = 0; op < OP_COUNT; op++) {
+        part->ok[op] += other->ok[op];
+        part->failed[op] += other->failed[op];
+        part->bytes[op] += other->bytes[op];
+    }
+    for (unsigned i = 0; i < BUCKET_COUNT; i++) {
+        part->read[i] += other->read[i];
+        part->write[i] += other->write[i];
+    }
+    part->fit += other->fit;
+    part->confidence += other->confidence;
+    part->rejected += other->rejected;
+    part->processes += other->processes;
+}
+
+double part_ops(const struct part *part)
+{
+    double ops = 0;
+
+    for (unsigned op = 0; op < OP_COUNT; op++)
+        ops += part->ok[op] + part->failed[op];
+    return ops;
+}
+
+double part_bytes(const struct part *part)
+{
+    double bytes = 0;
+
+    for (unsigned op = 0; op < OP_COUNT; op++)
+        bytes += part->bytes[op];
+    return bytes;
+}
+
+double part_opens(const struct part *part)
+{
+    return part->ok[OP_OPEN] + part->ok[OP_CREATE];
+}
+
+uint64_t part_quantile(const double sizes[BUCKET_COUNT], double q)
+{
+    double total = 0, seen = 0;
+    unsigned last = 0;
+
+    for (unsigned i = 1; i < BUCKET_COUNT; i++)
+        total += sizes[i];
+    for (unsigned i = 1; i < BUCKET_COUNT; i++) {
+        if (sizes[i] <= 0)
+            continue;
+        last = i;
+        seen += sizes[i];
+        if (seen >= q * total)
+            break;
+    }
+    return bucket_lower(last);
+}
+
+static double quotient(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+/* How much of the transfers have the most frequent size: 1 for a fixed buffer. */
+static double modal_share(const double sizes[BUCKET_COUNT])
+{
+    double total = 0, most = 0;
+
+    for (unsigned i = 1; i < BUCKET_COUNT; i++) {
+        total += sizes[i];
+        most = fmax(most, sizes[i]);
+    }
+    return quotient(most, total);
+}
+
+static double ops(const struct feature_context *c)
+{
+    return part_ops(c->part);
+}
+
+static double opens(const struct feature_context *c)
+{
+    return part_opens(c->part);
+}
+
+static double read_bytes(const struct feature_context *c)
+{
+    return c->part->bytes[OP_READ];
+}
+
+static double write_bytes(const struct feature_context *c)
+{
+    return c->part->bytes[OP_WRITE];
+}
+
+static double fault_bytes(const struct feature_context *c)
+{
+    return c->part->bytes[OP_MMAP_FAULT];
+}
+
+static double bytes_per_open(const struct feature_context *c)
+{
+    return quotient(c->part->bytes[OP_READ], opens(c));
+}
+
+static double read_modal_share(const struct feature_context *c)
+{
+    return modal_share(c->part->read);
+}
+
+static double whole_open_errors(const struct feature_context *c)
+{
+    double failed = c->whole->failed[OP_OPEN] + c->whole->failed[OP_CREATE];
+
+    return quotient(failed, failed + part_opens(c->whole));
+}
+
+static double whole_stat_errors(const struct feature_context *c)
+{
+    return quotient(c->whole->failed[OP_STAT], c->whole->failed[OP_STAT] + c->whole->ok[OP_STAT]);
+}
+
+static double whole_write_share(const struct feature_context *c)
+{
+    return quotient(c->whole->bytes[OP_WRITE],
+                    c->whole->bytes[OP_READ] + c->whole->bytes[OP_WRITE]);
+}
+
+static double whole_commits(const struct feature_context *c)
+{
+    return c->whole->ok[OP_FSYNC] + c->whole->ok[OP_RENAME];
+}
+
+/* How often written data is forced to disk: a database's log does it after a few KB. */
+static double whole_bytes_per_fsync(const struct feature_context *c)
+{
+    return c->whole->ok[OP_FSYNC] > 0 ? c->whole->bytes[OP_WRITE] / c->whole->ok[OP_FSYNC]
+                                      : INFINITY;
+}
+
+static double whole_creates_per_open(const struct feature_context *c)
+{
+    return quotient(c->whole->ok[OP_CREATE], c->whole->ok[OP_OPEN]);
+}
+
+static double is_process(const struct feature_context *c)
+{
+    return c->process;
+}
+
+static double peers(const struct feature_context *c)
+{
+    return c->peers;
+}
+
+static const struct {
+    const char *name;
+    double (*value)(const struct feature_context *context);
+} features[] = {
+    {"ops", ops},
+    {"opens", opens},
+    {"read_bytes", read_bytes},
+    {"write_bytes", write_bytes},
+    {"fault_bytes", fault_bytes},
+    {"bytes_per_open", bytes_per_open},
+    {"read_modal_share", read_modal_share},
+    {"whole.open_errors", whole_open_errors},
+    {"whole.stat_errors", whole_stat_errors},
+    {"whole.write_share", whole_write_share},
+    {"whole.commits", whole_commits},
+    {"whole.bytes_per_fsync", whole_bytes_per_fsync},
+    {"whole.creates_per_open", whole_creates_per_open},
+    {"whole.is_process", is_process},
+    {"whole.peers", peers},
+};
+
+/* A pipeline's features are computed from a job (analyzer/pipeline.c). */
+static const char *const job_features[] = {
+    "job.read_ops", "job.read_p50", "job.write_p50", "job.write_peak_to_mean",
+    "job.read_write_overlap", "job.opens_per_close",
+};
+
+bool feature_is_known(const char *name)
+{
+    for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++)
+        if (strcmp(features[i].name, name) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof(job_features) / sizeof(*job_features); i++)
+        if (strcmp(job_features[i], name) == 0)
+            return true;
+    return strncmp(name, "share_bytes.", 12) == 0 || strncmp(name, "share_ops.", 10) == 0;
+}
+
+double feature_value(const struct feature_context *context, const char *name)
+{
+    for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++)
+        if (strcmp(features[i].name, name) == 0)
+            return features[i].value(context);
+    return NAN;
+}

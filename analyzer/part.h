@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A part of a mixture: how much of which operation was attributed to a profile, and the features that
+ * the catalogue's requirements speak of.
+ */
+#ifndef UNBLEND_ANALYZER_PART_H
+#define UNBLEND_ANALYZER_PART_H
+
+#include "analyzer/feature.h"
+
+/* Operations of one kind and one size: what the mixture fit works on. */
+struct bin {
+    enum operation op;
+    bool failed;
+    uint16_t bucket; /* of the size; 0 where an operation has none */
+    double ops;
+    double bytes; /* the buckets' shares of the bytes really transferred */
+};
+
+/* A file layer's tally as bins. *out is malloc'ed. 0 or -ENOMEM. */
+int bins_of(const struct tally *tally, struct bin **out, size_t *count);
+
+/* Amounts are fractions of operations, a bin may be divided among parts. Zeroed is empty. */
+struct part {
+    double ok[OP_COUNT], failed[OP_COUNT], bytes[OP_COUNT];
+    double read[BUCKET_COUNT], write[BUCKET_COUNT]; /* transfers by size */
+    double fit;            /* sum over units of ops * how well their signature fits */
+    double confidence;     /* sum over units of ops * confidence */
+    double rejected;       /* of unknown: what a signature would have taken, but for a requirement */
+    uint32_t processes;
+};
+
+void part_add_bin(struct part *part, const struct bin *bin, double ops);
+void part_add(struct part *part, const struct part *other);
+double part_ops(const struct part *part);
+double part_bytes(const struct part *part);
+/* Successful opens, with those that made the file. */
+double part_opens(const struct part *part);
+
+/* Nearest-rank quantile of transfers that moved something, lower bound of its bucket; 0 when there are none. */
+uint64_t part_quantile(const double sizes[BUCKET_COUNT], double q);
+
+/* What features are computed from. */
+struct feature_context {
+    const struct part *part;  /* what would be attributed */
+    const struct part *whole; /* all of the process, or job, that is looked at */
+    bool process;             /* it is a process */
+    uint32_t peers;           /* other processes of the job that read as many bytes */
+};
+
+bool feature_is_known(const char *name);
+/* NAN when it is undefined, or name is not known here. */
+double feature_value(const struct feature_context *context, const char *name);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/pipeline.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/evidence.h"
+#include "lib/cleanup.h"
+
+static double quantile(const struct histogram *sizes)
+{
+    uint64_t value;
+
+    return histogram_quantile(sizes, 0.5, true, &value) ? (double)value : NAN;
+}
+
+/* How uneven writes are, in windows of 10 s. */
+static int write_peak(const struct job_total *job, double *out)
+{
+    struct burst burst;
+    int err;
+
+    *out = NAN;
+    if (!job->series.length)
+        return 0;
+    err = burst_of(&job->series, DEMAND_BIT(DEMAND_WRITE_BYTES), series_from(&job->series),
+                   series_last(&job->series), &burst);
+    if (!err)
+        *out = burst.peak_to_mean[BURST_WINDOWS - 1];
+    return err;
+}
+
+/* Of the intervals with much of either, the share that has much of both: small when phases are apart. */
+static double overlap(const struct series *series)
+{
+    double reads = 0, writes = 0;
+    unsigned either = 0, both = 0;
+
+    for (uint32_t i = 0; i < series->length; i++) {
+        reads += (double)series->slots[i].demand[DEMAND_READ_BYTES] / series->length;
+        writes += (double)series->slots[i].demand[DEMAND_WRITE_BYTES] / series->length;
+    }
+    for (uint32_t i = 0; i < series->length; i++) {
+        bool r = (double)series->slots[i].demand[DEMAND_READ_BYTES] > reads / 2;
+        bool w = (double)series->slots[i].demand[DEMAND_WRITE_BYTES] > writes / 2;
+
+        either += r || w;
+        both += r && w;
+    }
+    return either ? (double)both / either : NAN;
+}
+
+static double share_of(const struct profile_list *patterns, const char *name, bool bytes)
+{
+    for (uint32_t i = 0; i < patterns->count; i++)
+        if (patterns->shares[i].profile && strcmp(patterns->shares[i].profile, name) == 0)
+            return bytes ? patterns->shares[i].share_bytes : patterns->shares[i].share_ops;
+    return 0;
+}
+
+static int value_of(const char *feature, const struct job_total *job,
+                    const struct profile_list *patterns, double *out)
+{
+    struct ratios ratios;
+
+    ratios_of(&job->tally, &ratios);
+    *out = NAN;
+    if (strncmp(feature, "share_bytes.", 12) == 0)
+        *out = share_of(patterns, feature + 12, true);
+    else if (strncmp(feature, "share_ops.", 10) == 0)
+        *out = share_of(patterns, feature + 10, false);
+    else if (strcmp(feature, "job.read_ops") == 0)
+        *out = ratios.read_ops;
+    else if (strcmp(feature, "job.read_p50") == 0)
+        *out = quantile(&job->tally.op[OP_READ].size);
+    else if (strcmp(feature, "job.write_p50") == 0)
+        *out = quantile(&job->tally.op[OP_WRITE].size);
+    else if (strcmp(feature, "job.opens_per_close") == 0)
+        *out = (double)(tally_succeeded(&job->tally, OP_OPEN) +
+                        tally_succeeded(&job->tally, OP_CREATE)) /
+               (double)tally_succeeded(&job->tally, OP_CLOSE);
+    else if (strcmp(feature, "job.read_write_overlap") == 0)
+        *out = overlap(&job->series);
+    else if (strcmp(feature, "job.write_peak_to_mean") == 0)
+        return write_peak(job, out);
+    return 0;
+}
+
+/* 1 if every requirement holds, with a sentence each; 0 if not. */
+static int matches(const struct profile *profile, const struct job_total *job,
+                   const struct profile_list *patterns, struct profile_share *share)
+{
+    _cleanup_free_ double *values = calloc(profile->requirement_count + 1u, sizeof(*values));
+
+    if (!values)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < profile->requirement_count; i++) {
+        const struct requirement *r = &profile->requirements[i];
+
+        if (value_of(r->feature, job, patterns, &values[i]))
+            return -ENOMEM;
+        if (!(values[i] >= r->min && values[i] <= r->max))
+            return 0;
+    }
+    for (uint32_t i = 0; i < profile->requirement_count; i++)
+        if (evidence_add(share, "%s is %.3g", profile->requirements[i].feature, values[i]))
+            return -ENOMEM;
+    return 1;
+}
+
+int pipeline_of(const struct catalogue *catalogue, const struct job_total *job,
+                const struct profile_list *patterns, struct profile_share *share)
+{
+    share->profile = PROFILE_UNKNOWN;
+    share->pipeline = true;
+    share->share_ops = 1;
+    share->share_bytes = tally_file_bytes(&job->tally) ? 1 : NAN;
+    share->ops = tally_file_ops(&job->tally);
+    share->bytes = tally_file_bytes(&job->tally);
+    share->confidence = 1;
+    for (uint32_t p = 0; p < catalogue->count; p++) {
+        const struct profile *profile = &catalogue->profiles[p];
+        int found = profile->pipeline ? matches(profile, job, patterns, share) : 0;
+
+        if (found < 0)
+            return found;
+        if (!found)
+            continue;
+        share->profile = profile->name;
+        share->confidence = profile->confidence;
+        return profile->limit ? evidence_add(share, "%s", profile->limit) : 0;
+    }
+    return evidence_add(share, "no pipeline of the catalogue fits patterns, ratio and timing");
+}

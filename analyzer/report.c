@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/cleanup.h"
+#include "lib/log.h"
+
+static bool always(const struct report *report)
+{
+    return true;
+}
+
+static bool is_coarser_than_1s(const struct report *report)
+{
+    return report->totals.series.length && 1000 % report->totals.series.slot_ms != 0;
+}
+
+static bool is_coarser_than_10s(const struct report *report)
+{
+    return report->totals.series.length && 10000 % report->totals.series.slot_ms != 0;
+}
+
+static bool lacks_processes(const struct report *report)
+{
+    for (uint32_t i = 0; i < report->totals.job_count; i++)
+        if (report->totals.jobs[i].unit_count)
+            return false;
+    return report->totals.job_count > 0;
+}
+
+/* The one list of what a report leaves null, so that no figure is missing without a word. */
+static const struct {
+    struct gap gap;
+    bool (*holds)(const struct report *report);
+} gaps[] = {
+    {{"access-shape", "where transfers start is not recorded: sequential, consecutive and random "
+                      "are null"},
+     always},
+    {{"file-size", "sizes of opened files are not recorded: file_size is null"}, always},
+    {{"burst-slots", "demand within an interval is not recorded: burst figures of 100 ms windows "
+                     "are null"},
+     always},
+    {{"burst-window-1s", "intervals are longer than a second: figures of 1 s windows are null"},
+     is_coarser_than_1s},
+    {{"burst-window-10s", "intervals are no parts of 10 s: figures of 10 s windows are null"},
+     is_coarser_than_10s},
+    {{"burst-latency", "latency inside and outside of bursts is kept by job only, by whole "
+                       "intervals, and null where all intervals are alike"},
+     always},
+    {{"in-flight", "requests waiting at a volume are not recorded: in_flight is null"}, always},
+    {{"working-set", "which parts of files are used again is not recorded: working_set is null"},
+     always},
+    {{"trees", "paths are not recorded: trees is null"}, always},
+    {{"limits", "what a volume can do and how full it is was not told: limit, utilization and "
+                "space are null"},
+     always},
+    {{"processes", "the records hold no processes: profiles are unmixed from the totals of jobs"},
+     lacks_processes},
+};
+
+#define GAP_COUNT (sizeof(gaps) / sizeof(*gaps))
+
+static int find_gaps(struct report *report)
+{
+    size_t count = 0;
+
+    report->gaps = calloc(GAP_COUNT + 1, sizeof(*report->gaps));
+    if (!report->gaps)
+        return -ENOMEM;
+    for (size_t i = 0; i < GAP_COUNT; i++)
+        if (gaps[i].holds(report))
+            report->gaps[count++] = &gaps[i].gap;
+    return 0;
+}
+
+static int read_all(struct source *source, struct aggregate *totals)
+{
+    struct batch *batch;
+    int got;
+
+    while ((got = source->next(source, &batch)) == 1) {
+        int err = aggregate_add(totals, batch);
+
+        batch_free(batch);
+        if (err) {
+            log_error("cannot add up what was read: %s", log_errno(err));
+            return err;
+        }
+    }
+    return got;
+}
+
+static int classify(const struct catalogue *catalogue, struct report *report)
+{
+    struct aggregate *totals = &report->totals;
+    int err;
+
+    report->profiles = calloc(totals->job_count + 1u, sizeof(*report->profiles));
+    if (!report->profiles)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < totals->job_count; i++) {
+        err = classify_job(catalogue, &totals->jobs[i], &report->profiles[i]);
+        if (err)
+            return err;
+    }
+    err = classify_sum(report->profiles, totals->job_count, &report->cluster);
+    if (!err)
+        classify_diversity(&report->cluster, &report->effective_profiles, &report->blend_index);
+    return err;
+}
+
+int report_build(struct source *source, const struct catalogue *catalogue, struct report *report)
+{
+    int err = read_all(source, &report->totals);
+
+    if (err)
+        return err;
+    aggregate_sort(&report->totals);
+    for (uint32_t i = 0; i < report->totals.node_count; i++)
+        report->in_flight += report->totals.nodes[i].in_flight;
+    err = classify(catalogue, report);
+    if (!err)
+        err = find_gaps(report);
+    if (err)
+        log_error("cannot make the report: %s", log_errno(err));
+    return err;
+}
+
+void report_clear(struct report *report)
+{
+    for (uint32_t i = 0; report->profiles && i < report->totals.job_count; i++)
+        profile_list_clear(&report->profiles[i]);
+    profile_list_clear(&report->cluster);
+    free(report->profiles);
+    free(report->gaps);
+    aggregate_clear(&report->totals);
+    *report = (struct report){0};
+}

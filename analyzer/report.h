@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A report: the totals of what was read, what they mean, and what could not be seen. Views draw it. */
+#ifndef UNBLEND_ANALYZER_REPORT_H
+#define UNBLEND_ANALYZER_REPORT_H
+
+#include "analyzer/aggregate.h"
+#include "analyzer/classify.h"
+#include "analyzer/source.h"
+
+#define REPORT_SCHEMA "unblend.report/1"
+
+/* Something that is not known, and why. */
+struct gap {
+    const char *hook;
+    const char *why;
+};
+
+struct report {
+    struct aggregate totals; /* sorted */
+    struct profile_list *profiles; /* one a job of totals, in that order */
+    struct profile_list cluster;
+    double effective_profiles, blend_index;
+    uint64_t in_flight;
+    const struct gap **gaps; /* those that hold for what was read; NULL ends them */
+    bool damaged;            /* a recording was */
+};
+
+/*
+ * Reads the source to its end. The grouping and label of report->totals are set by the caller, the rest is
+ * zeroed. The catalogue must outlive the report. 0 or -errno (logged).
+ */
+int report_build(struct source *source, const struct catalogue *catalogue, struct report *report);
+
+void report_clear(struct report *report);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+int64_t series_slot_of(int64_t start_ns, uint64_t duration_ns, uint32_t slot_ms)
+{
+    uint64_t whole = (uint64_t)slot_ms * 1000000;
+    uint64_t half = (duration_ns < whole ? duration_ns : whole) / 2;
+
+    return floor_div(start_ns + (int64_t)half, (int64_t)whole);
+}
+
+/* Makes slots `factor` times as long. */
+static void coarsen(struct series *series, uint32_t factor)
+{
+    int64_t first = floor_div(series->first, factor);
+    uint32_t length = 0;
+
+    for (uint32_t i = 0; i < series->length; i++) {
+        struct series_slot slot = series->slots[i];
+        uint32_t at = (uint32_t)(floor_div(series->first + i, factor) - first);
+
+        /* at <= i, so what is written has been read */
+        while (length <= at)
+            series->slots[length++] = (struct series_slot){{0}};
+        for (unsigned d = 0; d < DEMAND_COUNT; d++)
+            series->slots[at].demand[d] += slot.demand[d];
+    }
+    series->first = first;
+    series->length = length;
+    series->slot_ms *= factor;
+}
+
+static int reserve(struct series *series, uint32_t length)
+{
+    uint32_t wanted = series->capacity ? series->capacity : 16;
+    struct series_slot *grown;
+
+    if (length <= series->capacity)
+        return 0;
+    while (wanted < length)
+        wanted *= 2;
+    grown = reallocarray(series->slots, wanted, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    series->slots = grown;
+    series->capacity = wanted;
+    return 0;
+}
+
+static int64_t length_with(const struct series *series, int64_t slot)
+{
+    int64_t first = slot < series->first ? slot : series->first;
+    int64_t end = series->first + series->length;
+
+    return (slot >= end ? slot + 1 : end) - first;
+}
+
+/* Makes the series hold a slot. */
+static int extend(struct series *series, int64_t slot)
+{
+    int64_t length = length_with(series, slot);
+    uint32_t before = slot < series->first ? (uint32_t)(series->first - slot) : 0;
+    int err = reserve(series, (uint32_t)length);
+
+    if (err)
+        return err;
+    memmove(series->slots + before, series->slots, series->length * sizeof(*series->slots));
+    memset(series->slots, 0, before * sizeof(*series->slots));
+    series->length += before;
+    series->first -= before;
+    memset(series->slots + series->length, 0,
+           ((uint32_t)length - series->length) * sizeof(*series->slots));
+    series->length = (uint32_t)length;
+    return 0;
+}
+
+int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, uint32_t interval_ms,
+               const struct series_slot *amount)
+{
+    int64_t slot;
+    int err;
+
+    if (!interval_ms)
+        return -EINVAL;
+    if (!series->length) {
+        series->slot_ms = interval_ms;
+        series->first = series_slot_of(start_ns, duration_ns, interval_ms);
+    }
+    if (interval_ms > series->slot_ms)
+        coarsen(series, (interval_ms + series->slot_ms - 1) / series->slot_ms);
+    slot = series_slot_of(start_ns, duration_ns, series->slot_ms);
+    while (length_with(series, slot) > SERIES_SLOTS_MAX) {
+        if (series->slot_ms > UINT32_MAX / 10)
+            return -EINVAL;
+        coarsen(series, 10);
+        slot = series_slot_of(start_ns, duration_ns, series->slot_ms);
+    }
+    err = extend(series, slot);
+    if (err)
+        return err;
+    for (unsigned d = 0; d < DEMAND_COUNT; d++)
+        series->slots[slot - series->first].demand[d] += amount->demand[d];
+    return 0;
+}
+
+int series_windows(const struct series *series, unsigned demands, uint32_t window_ms, int64_t from,
+                   int64_t last, double **sums, size_t *count)
+{
+    int64_t first = floor_div(from, window_ms);
+    size_t windows = (size_t)(floor_div(last, window_ms) - first + 1);
+    double *sum;
+
+    if (!series->length || window_ms % series->slot_ms)
+        return -ENODATA;
+    sum = calloc(windows, sizeof(*sum));
+    if (!sum)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < series->length; i++) {
+        int64_t at = floor_div((series->first + i) * series->slot_ms, window_ms) - first;
+
+        if (at < 0 || (size_t)at >= windows)
+            continue;
+        for (unsigned d = 0; d < DEMAND_COUNT; d++)
+            if (demands & DEMAND_BIT(d))
+                sum[at] += (double)series->slots[i].demand[d];
+    }
+    *sums = sum;
+    *count = windows;
+    return 0;
+}
+
+int64_t series_from(const struct series *series)
+{
+    return series->first * series->slot_ms;
+}
+
+int64_t series_last(const struct series *series)
+{
+    return (series->first + series->length - 1) * series->slot_ms;
+}
+
+void series_clear(struct series *series)
+{
+    free(series->slots);
+    *series = (struct series){0};
+}

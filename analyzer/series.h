@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Demand over time: what was asked for in each interval, in slots aligned to the wall clock. Slots of
+ * intervals in which nothing happened are zero. Memory is bounded: a series that gets too long, or is fed
+ * with longer intervals, makes its slots longer and keeps the sums.
+ */
+#ifndef UNBLEND_ANALYZER_SERIES_H
+#define UNBLEND_ANALYZER_SERIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SERIES_SLOTS_MAX (1u << 17)
+
+enum demand {
+    DEMAND_READ_BYTES,
+    DEMAND_WRITE_BYTES,
+    DEMAND_READ_OPS,
+    DEMAND_WRITE_OPS,
+    DEMAND_METADATA_OPS,
+    DEMAND_COUNT
+};
+
+/* Sets of demands. */
+#define DEMAND_BIT(demand) (1u << (demand))
+#define DEMAND_BYTES       (DEMAND_BIT(DEMAND_READ_BYTES) | DEMAND_BIT(DEMAND_WRITE_BYTES))
+#define DEMAND_DATA_OPS    (DEMAND_BIT(DEMAND_READ_OPS) | DEMAND_BIT(DEMAND_WRITE_OPS))
+
+struct series_slot {
+    uint64_t demand[DEMAND_COUNT];
+};
+
+/* Zeroed is empty. */
+struct series {
+    uint32_t slot_ms;
+    int64_t first; /* the first slot's start is first * slot_ms after 1970 */
+    uint32_t length;
+    uint32_t capacity;
+    struct series_slot *slots;
+};
+
+/* The slot of an interval: its middle decides, so that a clock tick early or late changes nothing. */
+int64_t series_slot_of(int64_t start_ns, uint64_t duration_ns, uint32_t slot_ms);
+
+/* Adds an interval's demand. 0, -EINVAL for an interval of no length, -ENOMEM. */
+int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, uint32_t interval_ms,
+               const struct series_slot *amount);
+
+/*
+ * Sums over windows that are aligned to the wall clock, from the one that holds `from` up to and including
+ * the one that holds `last` (both in ms since 1970); `demands` is a set that is added up. *sums is
+ * malloc'ed. 0, -ENOMEM, -ENODATA when the slots are no exact parts of such a window.
+ */
+int series_windows(const struct series *series, unsigned demands, uint32_t window_ms, int64_t from,
+                   int64_t last, double **sums, size_t *count);
+
+/* Start of the first and of the last slot, ms since 1970. The series must not be empty. */
+int64_t series_from(const struct series *series);
+int64_t series_last(const struct series *series);
+
+void series_clear(struct series *series);
+
+#endif

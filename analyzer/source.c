@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/source.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include "lib/cleanup.h"
+
+static uint32_t keep_jobs(struct batch *batch, const char *glob, uint32_t *jobs)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < batch->job_count; i++) {
+        jobs[i] = NO_INDEX;
+        if (fnmatch(glob, batch->jobs[i].name, 0) == 0) {
+            batch->jobs[kept] = batch->jobs[i];
+            jobs[i] = kept++;
+        }
+    }
+    return kept;
+}
+
+static uint32_t keep_processes(struct batch *batch, const uint32_t *jobs, uint32_t *processes)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < batch->process_count; i++) {
+        processes[i] = NO_INDEX;
+        if (jobs[batch->processes[i].job] != NO_INDEX) {
+            batch->processes[kept] = batch->processes[i];
+            batch->processes[kept].job = jobs[batch->processes[i].job];
+            processes[i] = kept++;
+        }
+    }
+    return kept;
+}
+
+static uint32_t keep_records(struct batch *batch, const uint32_t *jobs, const uint32_t *processes)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < batch->record_count; i++) {
+        struct record *record = &batch->records[i];
+
+        if (jobs[record->job] == NO_INDEX) {
+            histogram_clear(&record->size);
+            histogram_clear(&record->latency_ns);
+            continue;
+        }
+        record->job = jobs[record->job];
+        if (record->process != NO_INDEX)
+            record->process = processes[record->process];
+        batch->records[kept++] = *record;
+    }
+    return kept;
+}
+
+int source_filter(const struct source_window *window, struct batch *batch)
+{
+    _cleanup_free_ uint32_t *jobs = NULL, *processes = NULL;
+
+    if (!window)
+        return 1;
+    if (batch->start_ns < window->since_ns || batch->start_ns >= window->until_ns ||
+        (window->node && fnmatch(window->node, batch->node, 0) != 0))
+        return 0;
+    if (!window->job)
+        return 1;
+    jobs = calloc(batch->job_count + 1, sizeof(*jobs));
+    processes = calloc(batch->process_count + 1, sizeof(*processes));
+    if (!jobs || !processes)
+        return -ENOMEM;
+    batch->job_count = keep_jobs(batch, window->job, jobs);
+    batch->process_count = keep_processes(batch, jobs, processes);
+    batch->record_count = keep_records(batch, jobs, processes);
+    return 1;
+}

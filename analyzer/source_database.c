@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/source.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <libpq-fe.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/database_batch.h"
+#include "lib/cleanup.h"
+#include "lib/log.h"
+
+/*
+ * Intervals come through a cursor in the order of time; for a group of them the samples, jobs and volumes
+ * are then asked for at once. One read-only transaction gives one picture, and memory holds a group.
+ */
+
+#define GROUP_BATCHES 64
+#define GROUP_RECORDS 100000 /* a group ends with the batch that brings it there */
+
+struct database {
+    struct source source; /* first: it is what the caller holds */
+    const struct source_window *window;
+    PGconn *conn;
+    PGresult *intervals; /* fetched; NULL before the first time */
+    int row;             /* of intervals, the first that is not in a group yet */
+    struct batch *group[GROUP_BATCHES];
+    int count, next; /* batches of the group, and how many of them are handed out */
+};
+
+/* Runs a statement; text parameters, results as text or binary. 0 or -errno (logged). */
+static int query(struct database *db, const char *sql, int count, const char *const *values,
+                 bool binary, PGresult **out)
+{
+    PGresult *result = PQexecParams(db->conn, sql, count, NULL, values, NULL, NULL, binary);
+    ExecStatusType status = PQresultStatus(result);
+
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+        const char *why = PQerrorMessage(db->conn);
+
+        log_error("cannot read the database: %.*s: check --db, and that a collector has set it up",
+                  (int)strcspn(why, "\n"), why);
+        PQclear(result);
+        return -EIO;
+    }
+    *out = result;
+    return 0;
+}
+
+static int run(struct database *db, const char *sql)
+{
+    PGresult *result;
+    int err = query(db, sql, 0, NULL, false, &result);
+
+    if (!err)
+        PQclear(result);
+    return err;
+}
+
+/* The names of nodes that the window asks for, as a JSON array; malloc'ed. */
+static int asked_nodes(struct database *db, const char *glob, char **out)
+{
+    _cleanup_(result_clearp) PGresult *result = NULL;
+    json_auto_t *names = json_array();
+    int err = query(db, "select distinct node from unblend.nodes", 0, NULL, false, &result);
+
+    if (err)
+        return err;
+    for (int i = 0; i < PQntuples(result); i++)
+        if (fnmatch(glob, PQgetvalue(result, i, 0), 0) == 0 &&
+            json_array_append_new(names, json_string(PQgetvalue(result, i, 0))))
+            return -ENOMEM;
+    *out = json_dumps(names, JSON_COMPACT);
+    return *out ? 0 : -ENOMEM;
+}
+
+/* timestamptz is cut to us, so the bounds of time are inclusive, and those of start_ns decide. */
+static int open_cursor(struct database *db)
+{
+    static const char sql[] =
+        "declare interval_cursor no scroll cursor for select " DATABASE_INTERVAL_COLUMNS
+        " from unblend.intervals "
+        "where time between unblend.timestamp_of($1) and unblend.timestamp_of($2) "
+        "and start_ns >= $1 and start_ns < $2 "
+        "and ($3::json is null or node in (select json_array_elements_text($3::json))) "
+        "order by time, batch_id";
+    const struct source_window *window = db->window;
+    _cleanup_(result_clearp) PGresult *result = NULL;
+    _cleanup_free_ char *nodes = NULL;
+    char since[24], until[24];
+    const char *values[] = {since, until, NULL};
+    int err = 0;
+
+    snprintf(since, sizeof(since), "%" PRId64, window && window->since_ns > 0 ? window->since_ns : 0);
+    snprintf(until, sizeof(until), "%" PRId64, window ? window->until_ns : INT64_MAX);
+    if (window && window->node)
+        err = asked_nodes(db, window->node, &nodes);
+    values[2] = nodes;
+    return err ? err : query(db, sql, 3, values, false, &result);
+}
+
+/* What the group's batches refer to, and their samples, in one query each. Rows [from, to) of intervals. */
+static int fill_group(struct database *db, int from, int to)
+{
+    static const char samples_sql[] =
+        "select " DATABASE_SAMPLE_COLUMNS " from unblend.samples "
+        "where time between $1 and $2 and batch_id = any($3::bigint[]) order by batch_id, position";
+    static const char jobs_sql[] =
+        "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[])";
+    static const char volumes_sql[] =
+        "select " DATABASE_VOLUME_COLUMNS " from unblend.volumes where volume_id = any($1::bigint[])";
+    const PGresult *intervals = db->intervals;
+    _cleanup_(result_clearp) PGresult *jobs = NULL;
+    _cleanup_(result_clearp) PGresult *volumes = NULL;
+    _cleanup_(result_clearp) PGresult *samples = NULL;
+    _cleanup_free_ char *job_ids = database_ids(intervals, DATABASE_JOB_IDS, from, to);
+    _cleanup_free_ char *volume_ids = database_ids(intervals, DATABASE_VOLUME_IDS, from, to);
+    _cleanup_free_ char *batch_ids = database_ids(intervals, DATABASE_BATCH_ID, from, to);
+    const char *values[3] = {job_ids};
+    int err;
+
+    if (!job_ids || !volume_ids || !batch_ids)
+        return -ENOMEM;
+    err = query(db, jobs_sql, 1, values, false, &jobs);
+    if (err)
+        return err;
+    values[0] = volume_ids;
+    err = query(db, volumes_sql, 1, values, false, &volumes);
+    if (err)
+        return err;
+    values[0] = PQgetvalue(intervals, from, DATABASE_TIME);
+    values[1] = PQgetvalue(intervals, to - 1, DATABASE_TIME);
+    values[2] = batch_ids;
+    err = query(db, samples_sql, 3, values, true, &samples);
+    for (int i = from; !err && i < to; i++) {
+        err = database_batch(intervals, i, jobs, volumes, samples, &db->group[db->count]);
+        if (!err)
+            db->count++;
+        else
+            log_error("cannot read the database: batch %s: %s: restore it from a backup",
+                      PQgetvalue(intervals, i, DATABASE_BATCH_ID), log_errno(err));
+    }
+    return err;
+}
+
+/* 1 with a group, 0 at the end, or -errno (logged). */
+static int next_group(struct database *db)
+{
+    int64_t records = 0;
+    int from, err;
+
+    db->count = db->next = 0;
+    if (!db->intervals || db->row == PQntuples(db->intervals)) {
+        PQclear(db->intervals);
+        db->intervals = NULL;
+        db->row = 0;
+        err = query(db, "fetch forward 64 from interval_cursor", 0, NULL, false, &db->intervals);
+        if (err)
+            return err;
+    }
+    from = db->row;
+    while (db->row < PQntuples(db->intervals) && records < GROUP_RECORDS)
+        records += strtoll(PQgetvalue(db->intervals, db->row++, DATABASE_RECORDS), NULL, 10);
+    if (from == db->row)
+        return 0;
+    err = fill_group(db, from, db->row);
+    return err ? err : 1;
+}
+
+static int database_next(struct source *source, struct batch **out)
+{
+    struct database *db = (struct database *)source;
+
+    for (;;) {
+        struct batch *batch;
+        int err;
+
+        if (db->next == db->count) {
+            int got = next_group(db);
+
+            if (got != 1)
+                return got;
+            continue;
+        }
+        batch = take_pointer(db->group[db->next]);
+        db->next++;
+        err = source_filter(db->window, batch);
+        if (err == 1) {
+            *out = batch;
+            return 1;
+        }
+        batch_free(batch);
+        if (err < 0) {
+            log_error("cannot read the database: %s", log_errno(err));
+            return err;
+        }
+    }
+}
+
+static void database_free(struct source *source)
+{
+    struct database *db = (struct database *)source;
+
+    for (int i = db->next; i < db->count; i++)
+        batch_free(db->group[i]);
+    PQclear(db->intervals);
+    PQfinish(db->conn);
+    free(db);
+}
+
+int source_database(const char *conninfo, const struct source_window *window, struct source **out)
+{
+    struct database *db = calloc(1, sizeof(*db));
+    int err;
+
+    if (!db) {
+        log_error("cannot read the database: %s", log_errno(-ENOMEM));
+        return -ENOMEM;
+    }
+    db->source = (struct source){database_next, database_free};
+    db->window = window;
+    db->conn = PQconnectdb(conninfo);
+    if (PQstatus(db->conn) != CONNECTION_OK) {
+        const char *why = PQerrorMessage(db->conn);
+
+        log_error("cannot connect to the database: %.*s: check --db", (int)strcspn(why, "\n"), why);
+        err = -ECONNREFUSED;
+    } else {
+        err = run(db, "set client_encoding = 'UTF8'");
+        if (!err)
+            err = run(db, "set timezone = 'UTC'");
+        if (!err)
+            err = run(db, "begin isolation level repeatable read read only");
+        if (!err)
+            err = open_cursor(db);
+    }
+    if (err) {
+        database_free(&db->source);
+        return err;
+    }
+    *out = &db->source;
+    return 0;
+}

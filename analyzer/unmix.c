@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/unmix.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+
+#define ROUNDS_MAX 2000
+#define TOLERANCE  1e-6 /* of all operations; a round that moves less is the last */
+
+static void predict(const double *signatures, const double *amounts, size_t bins, size_t components,
+                    double *out)
+{
+    memset(out, 0, bins * sizeof(*out));
+    for (size_t k = 0; k < components; k++)
+        for (size_t i = 0; amounts[k] > 0 && i < bins; i++)
+            out[i] += amounts[k] * signatures[k * bins + i];
+}
+
+/* One EM round; returns how much the amounts moved. */
+static double step(const double *observed, size_t bins, const double *signatures,
+                   size_t components, double *amounts, double *unknown, double *ratio)
+{
+    double moved = 0;
+
+    predict(signatures, amounts, bins, components, ratio);
+    for (size_t i = 0; i < bins; i++) {
+        double predicted = ratio[i] + unknown[i];
+
+        ratio[i] = predicted > 0 ? observed[i] / predicted : 0;
+        unknown[i] *= ratio[i] / UNMIX_PRICE;
+    }
+    for (size_t k = 0; k < components; k++) {
+        double factor = 0;
+
+        for (size_t i = 0; i < bins; i++)
+            factor += signatures[k * bins + i] * ratio[i];
+        moved += fabs(amounts[k] * factor - amounts[k]);
+        amounts[k] *= factor;
+    }
+    return moved;
+}
+
+/* A bin goes to the signatures that predict it, up to the price; the rest of it is unknown. */
+static void divide(const double *observed, size_t bins, const double *signatures,
+                   size_t components, const double *amounts, const double *predicted, double *parts)
+{
+    for (size_t i = 0; i < bins; i++) {
+        double known = fmin(observed[i], UNMIX_PRICE * predicted[i]);
+
+        for (size_t k = 0; k < components; k++)
+            parts[k * bins + i] = predicted[i] > 0 ? known * amounts[k] *
+                                                         signatures[k * bins + i] / predicted[i]
+                                                   : 0;
+    }
+}
+
+int unmix(const double *observed, size_t bins, const double *signatures, size_t components,
+          double *amounts, double *parts)
+{
+    _cleanup_free_ double *unknown = calloc(bins + 1, sizeof(*unknown));
+    _cleanup_free_ double *ratio = calloc(bins + 1, sizeof(*ratio));
+    double total = 0;
+
+    if (!unknown || !ratio)
+        return -ENOMEM;
+    for (size_t i = 0; i < bins; i++) {
+        total += observed[i];
+        unknown[i] = observed[i] / 2;
+    }
+    for (size_t k = 0; k < components; k++)
+        amounts[k] = total / 2 / (double)components;
+    for (unsigned round = 0; round < ROUNDS_MAX; round++)
+        if (step(observed, bins, signatures, components, amounts, unknown, ratio) <
+            TOLERANCE * total)
+            break;
+    predict(signatures, amounts, bins, components, ratio);
+    divide(observed, bins, signatures, components, amounts, ratio, parts);
+    return 0;
+}

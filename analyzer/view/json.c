@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/view/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/view/view.h"
+
+/* Enough digits for any share or rate; 17 would only show how binary fractions work. */
+#define DIGITS 12
+
+static json_t *strings(const char *const *texts, uint32_t count)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < count; i++)
+        json_add(&failed, list, json_string(texts[i]));
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *span(const struct report *report)
+{
+    const struct aggregate *totals = &report->totals;
+
+    return totals->batches
+               ? json_pack("{s:o,s:o,s:i}", "start", json_time(totals->start_ns), "end",
+                           json_time(totals->end_ns), "interval_ms", (int)totals->interval_ms)
+               : json_pack("{s:n,s:n,s:n}", "start", "end", "interval_ms");
+}
+
+static json_t *nodes(const struct report *report)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < report->totals.node_count; i++) {
+        const struct node_total *node = &report->totals.nodes[i];
+
+        json_add(&failed, list,
+                 json_pack("{s:s,s:s,s:s,s:s}", "cluster", node->cluster, "node", node->node,
+                           "role", node->role ? node->role : "", "kernel",
+                           node->kernel ? node->kernel : ""));
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *profiles(const struct profile_list *profiles)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < profiles->count; i++) {
+        const struct profile_share *p = &profiles->shares[i];
+
+        json_add(&failed, list,
+                 json_pack("{s:s,s:s,s:f,s:o,s:f,s:o}", "kind", p->pipeline ? "pipeline" : "pattern",
+                           "profile", p->profile, "share_ops", p->share_ops, "share_bytes",
+                           json_number(p->share_bytes), "confidence", p->confidence, "evidence",
+                           strings((const char *const *)p->evidence, p->evidence_count)));
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *volume_of(const struct volume_total *volume, const struct job_total *job)
+{
+    bool used = job->series.length > 0;
+
+    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:n,s:n,s:n}", "volume", volume->name,
+                     "source", volume->source ? volume->source : "", "fstype",
+                     volume->fstype ? volume->fstype : "", "scope",
+                     volume->scope == SCOPE_SHARED ? "shared" : "local", "mounts",
+                     strings(volume->mounts, volume->mount_count), "ops",
+                     json_operations(&volume->tally), "ratios", json_ratios(&volume->tally),
+                     "burst",
+                     json_burst(&volume->series, used ? series_from(&job->series) : 0,
+                                used ? series_last(&job->series) : 0, NULL, NULL),
+                     "in_flight", "trees", "working_set");
+}
+
+static json_t *volumes(const struct job_total *job)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < job->volume_count; i++)
+        json_add(&failed, list, volume_of(&job->volumes[i], job));
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *attempts(const struct job_total *job)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < job->attempt_count; i++) {
+        const struct attempt *a = &job->attempts[i];
+
+        json_add(&failed, list,
+                 json_pack("{s:s,s:o,s:o,s:o}", "node", a->node, "start",
+                           a->start_ns ? json_time(a->start_ns) : json_null(), "end",
+                           a->end_ns ? json_time(a->end_ns) : json_null(), "exit",
+                           a->exit >= 0 ? json_integer(a->exit) : json_null()));
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *labels(const struct job_total *job)
+{
+    json_t *object = json_object();
+    bool failed = !object;
+
+    for (uint32_t i = 0; i < job->label_count; i++)
+        json_put(&failed, object, job->labels[i].name, json_string(job->labels[i].value));
+    if (!failed)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *job_burst(struct job_total *job)
+{
+    struct histogram burst = {0}, steady = {0};
+    json_t *json = NULL;
+
+    if (!job->series.length)
+        json = json_burst(&job->series, 0, 0, NULL, NULL);
+    else if (!pace_split(&job->pace, job->series.length, &burst, &steady))
+        json = json_burst(&job->series, series_from(&job->series), series_last(&job->series),
+                          &burst, &steady);
+    histogram_clear(&burst);
+    histogram_clear(&steady);
+    return json;
+}
+
+static json_t *job_of(struct job_total *job, const struct profile_list *list)
+{
+    return json_pack(
+        "{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:n,s:o,s:o,s:o}", "job", job->name, "kind",
+        job->kind, "node", json_text(job->node), "nodes", strings(job->nodes, job->node_count),
+        "attempts", attempts(job), "user", json_text(job->user), "labels", labels(job), "command",
+        job->command, "ops", json_operations(&job->tally), "ratios", json_ratios(&job->tally),
+        "file_size", "burst", job_burst(job), "volumes", volumes(job), "profiles", profiles(list));
+}
+
+static json_t *jobs(struct report *report)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < report->totals.job_count; i++)
+        json_add(&failed, list, job_of(&report->totals.jobs[i], &report->profiles[i]));
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *cluster(const struct report *report)
+{
+    const struct series *series = &report->totals.series;
+    bool used = series->length > 0;
+
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "profiles", profiles(&report->cluster),
+                     "effective_profiles", json_number(report->effective_profiles), "blend_index",
+                     json_number(report->blend_index), "ops",
+                     json_operations(&report->totals.tally), "ratios",
+                     json_ratios(&report->totals.tally), "burst",
+                     json_burst(series, used ? series_from(series) : 0,
+                                used ? series_last(series) : 0, NULL, NULL),
+                     "capacity", json_capacity(report));
+}
+
+static json_t *hook(const char *name, const char *why)
+{
+    return json_pack("{s:s,s:s,s:o}", "hook", name, "state", why ? "unavailable" : "attached",
+                     "why", json_text(why));
+}
+
+static json_t *hooks(const struct report *report)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < report->totals.hook_count; i++)
+        json_add(&failed, list, hook(report->totals.hooks[i].name, report->totals.hooks[i].why));
+    for (const struct gap **gap = report->gaps; *gap; gap++)
+        json_add(&failed, list, hook((*gap)->hook, (*gap)->why));
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *bypasses(const struct report *report)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < report->totals.bypass_count; i++) {
+        const struct bypass_total *b = &report->totals.bypasses[i];
+
+        json_add(&failed, list,
+                 json_pack("{s:s,s:s,s:n,s:s}", "what", b->what, "device", b->device, "bytes",
+                           "why", b->why));
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *coverage(const struct report *report)
+{
+    const struct aggregate *totals = &report->totals;
+
+    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b,s:o,s:o}", "lost_ops", (json_int_t)totals->lost,
+                     "killed_ops", (json_int_t)totals->killed, "in_flight_ops",
+                     (json_int_t)report->in_flight, "unattributed_ops",
+                     (json_int_t)totals->unattributed, "overflow_ops", (json_int_t)totals->overflow,
+                     "damaged", report->damaged, "hooks", hooks(report), "bypass",
+                     bypasses(report));
+}
+
+json_t *json_report(struct report *report)
+{
+    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:[],s:o}", "schema", REPORT_SCHEMA, "span",
+                     span(report), "nodes", nodes(report), "jobs", jobs(report), "cluster",
+                     cluster(report), "findings", "coverage", coverage(report));
+}
+
+static int write_json(struct report *report, FILE *out)
+{
+    json_t *json = json_report(report);
+    size_t flags = JSON_REAL_PRECISION(DIGITS) | (isatty(fileno(out)) ? JSON_INDENT(2) : 0);
+    int err = 0;
+
+    if (!json)
+        return -ENOMEM;
+    if (json_dumpf(json, out, flags) || fputc('\n', out) == EOF)
+        err = -EIO;
+    json_decref(json);
+    return err;
+}
+
+const struct view view_json = {"json", write_json};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Ways to write a report. */
+#ifndef UNBLEND_ANALYZER_VIEW_VIEW_H
+#define UNBLEND_ANALYZER_VIEW_VIEW_H
+
+#include <stdio.h>
+
+#include "analyzer/report.h"
+
+struct view {
+    const char *name; /* as in --format */
+    /* Writes the whole report. 0 or -errno; what was written before an error stays written. */
+    int (*write)(struct report *report, FILE *out);
+};
+
+extern const struct view view_text;
+extern const struct view view_json;
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/dimension.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/sha256.h"
+
+#define DIGEST_SIZE 16 /* bytes of the SHA-256; keys of rows, no protection */
+
+/* A table of rows that are found by digest: $1 is the node, $2 a JSON array of rows. */
+struct dimension {
+    const char *find;
+    const char *insert;
+};
+
+#define FIND(table, id)                                                                            \
+    "select d." id " from json_array_elements($2::json) with ordinality as g(item, n) "             \
+    "left join unblend." table " as d "                                                            \
+    "on d.node_id = $1 and d.digest = decode(g.item->>'digest', 'hex') order by g.n"
+
+#define INSERT(table, columns, types)                                                              \
+    "insert into unblend." table " (node_id, digest, " columns ") "                                \
+    "select $1, decode(digest, 'hex'), " columns                                                   \
+    " from json_to_recordset($2::json) as item (digest text, " types ") on conflict do nothing"
+
+static const struct dimension hosts = {
+    FIND("host", "host_id"),
+    INSERT("host", "role, kernel, boot_id, hooks, bypasses",
+           "role text, kernel text, boot_id text, hooks json, bypasses json"),
+};
+
+static const struct dimension jobs = {
+    FIND("job", "job_id"),
+    INSERT("job", "job, kind, \"user\", command, labels, start_ns",
+           "job text, kind text, \"user\" text, command text, labels json, start_ns bigint"),
+};
+
+static const struct dimension volumes = {
+    FIND("volume", "volume_id"),
+    INSERT("volume", "volume, source, fstype, scope, mounts",
+           "volume text, source text, fstype text, scope text, mounts json"),
+};
+
+/* Puts the digest of all other keys into a row; false without memory. */
+static bool add_digest(json_t *row)
+{
+    uint8_t hash[SHA256_SIZE];
+    char hex[2 * DIGEST_SIZE + 1];
+    char *text = row ? json_dumps(row, JSON_COMPACT) : NULL;
+
+    if (!text)
+        return false;
+    sha256(text, strlen(text), hash);
+    free(text);
+    for (unsigned i = 0; i < DIGEST_SIZE; i++)
+        snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+    return json_object_set_new(row, "digest", json_string(hex)) == 0;
+}
+
+static int find(struct db *db, const char *sql, const struct db_args *args, int64_t *ids,
+                size_t count, bool *all)
+{
+    _cleanup_result_ PGresult *result = NULL;
+    int err = db_query(db, sql, args, &result);
+
+    if (err)
+        return err;
+    *all = (size_t)PQntuples(result) == count;
+    for (size_t i = 0; *all && i < count; i++) {
+        *all = !PQgetisnull(result, (int)i, 0);
+        ids[i] = strtoll(PQgetvalue(result, (int)i, 0), NULL, 10);
+    }
+    return 0;
+}
+
+/* The ids of rows, in their order; those that are missing are added. */
+static int resolve(struct db *db, const struct dimension *dimension, int64_t node_id, json_t *rows,
+                   int64_t *ids)
+{
+    _cleanup_free_ char *text = json_dumps(rows, JSON_COMPACT);
+    struct db_args args = {.count = 0};
+    bool all;
+    int err;
+
+    if (!text)
+        return -ENOMEM;
+    db_number(&args, node_id);
+    db_text(&args, text);
+    err = find(db, dimension->find, &args, ids, json_array_size(rows), &all);
+    if (err || all)
+        return err;
+    err = db_query(db, dimension->insert, &args, NULL);
+    if (!err)
+        err = find(db, dimension->find, &args, ids, json_array_size(rows), &all);
+    if (!err && !all)
+        err = -EDEADLK; /* removed at this very moment: once more */
+    return err;
+}
+
+int dimension_host(struct db *db, int64_t node_id, const struct batch *batch, int64_t *host_id)
+{
+    const struct coverage *coverage = &batch->coverage;
+    json_auto_t *rows = json_array();
+    json_t *hooks = json_array(), *bypasses = json_array(), *row;
+    bool failed = false;
+
+    for (uint32_t i = 0; i < coverage->hook_count; i++) {
+        const struct hook *hook = &coverage->hooks[i];
+
+        failed |= json_array_append_new(
+                      hooks, json_pack("{s:s, s:s, s:s?}", "hook", hook->name, "state",
+                                       hook->attached ? "attached" : "unavailable", "why",
+                                       hook->why)) != 0;
+    }
+    for (uint32_t i = 0; i < coverage->bypass_count; i++) {
+        const struct bypass *bypass = &coverage->bypasses[i];
+
+        failed |= json_array_append_new(bypasses, json_pack("{s:s, s:s, s:n, s:s}", "what",
+                                                            bypass->what, "device", bypass->device,
+                                                            "bytes", "why", bypass->why)) != 0;
+    }
+    row = json_pack("{s:s, s:s, s:s, s:o, s:o}", "role", batch->role, "kernel", batch->kernel,
+                    "boot_id", batch->boot_id, "hooks", hooks, "bypasses", bypasses);
+    failed |= !add_digest(row);
+    if (json_array_append_new(rows, row) || failed)
+        return -ENOMEM;
+    return resolve(db, &hosts, node_id, rows, host_id);
+}
+
+static json_t *job_row(const struct job *job)
+{
+    json_t *labels = json_object(), *row;
+    bool failed = false;
+
+    for (uint32_t i = 0; i < job->label_count; i++)
+        failed |= json_object_set_new(labels, job->labels[i].name,
+                                      json_string(job->labels[i].value)) != 0;
+    row = json_pack("{s:s, s:s, s:s?, s:s, s:o, s:o}", "job", job->name, "kind", job->kind, "user",
+                    job->user, "command", job->command, "labels", labels, "start_ns",
+                    job->start_ns ? json_integer(job->start_ns) : json_null());
+    if (failed || !add_digest(row)) {
+        json_decref(row);
+        return NULL;
+    }
+    return row;
+}
+
+/* How jobs ended may come batches after the rest; a later word is not taken back by an earlier one. */
+static int end_jobs(struct db *db, const struct batch *batch, const int64_t *ids)
+{
+    json_auto_t *ended = json_array();
+    _cleanup_free_ char *text = NULL;
+    struct db_args args = {.count = 0};
+    bool failed = false;
+
+    for (uint32_t i = 0; i < batch->job_count; i++) {
+        const struct job *job = &batch->jobs[i];
+
+        if (job->end_ns || job->exit >= 0)
+            failed |= json_array_append_new(
+                          ended, json_pack("{s:I, s:o, s:o}", "job_id", (json_int_t)ids[i],
+                                           "end_ns", job->end_ns ? json_integer(job->end_ns) : json_null(),
+                                           "exit", job->exit >= 0 ? json_integer(job->exit) : json_null())) != 0;
+    }
+    if (failed)
+        return -ENOMEM;
+    if (!json_array_size(ended))
+        return 0;
+    text = json_dumps(ended, JSON_COMPACT);
+    if (!text)
+        return -ENOMEM;
+    db_text(&args, text);
+    return db_query(db,
+                    "update unblend.job as j set end_ns = coalesce(e.end_ns, j.end_ns), "
+                    "exit = coalesce(e.exit, j.exit) "
+                    "from json_to_recordset($1::json) as e (job_id bigint, end_ns bigint, exit integer) "
+                    "where j.job_id = e.job_id and (j.end_ns, j.exit) is distinct from "
+                    "(coalesce(e.end_ns, j.end_ns), coalesce(e.exit, j.exit))",
+                    &args, NULL);
+}
+
+int dimension_jobs(struct db *db, int64_t node_id, const struct batch *batch, int64_t *ids)
+{
+    json_auto_t *rows = json_array();
+    int err;
+
+    if (!batch->job_count)
+        return 0;
+    for (uint32_t i = 0; i < batch->job_count; i++)
+        if (json_array_append_new(rows, job_row(&batch->jobs[i])))
+            return -ENOMEM;
+    err = resolve(db, &jobs, node_id, rows, ids);
+    return err ? err : end_jobs(db, batch, ids);
+}
+
+int dimension_volumes(struct db *db, int64_t node_id, const struct batch *batch, int64_t *ids)
+{
+    json_auto_t *rows = json_array();
+
+    if (!batch->volume_count)
+        return 0;
+    for (uint32_t i = 0; i < batch->volume_count; i++) {
+        const struct volume *volume = &batch->volumes[i];
+        json_t *mounts = json_array(), *row;
+        bool failed = false;
+
+        for (uint32_t m = 0; m < volume->mount_count; m++)
+            failed |= json_array_append_new(mounts, json_string(volume->mounts[m])) != 0;
+        row = json_pack("{s:s, s:s, s:s, s:s, s:o}", "volume", volume->name, "source",
+                        volume->source, "fstype", volume->fstype, "scope",
+                        volume->scope == SCOPE_SHARED ? "shared" : "local", "mounts", mounts);
+        failed |= !add_digest(row);
+        if (json_array_append_new(rows, row) || failed)
+            return -ENOMEM;
+    }
+    return resolve(db, &volumes, node_id, rows, ids);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/ingest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "collector/metrics.h"
+#include "lib/cleanup.h"
+#include "lib/log.h"
+
+#define ATTEMPTS     5 /* of a transaction that keeps losing against others */
+#define NAME_MAX_    255
+#define DURATION_MAX UINT64_C(604800000000000) /* a week: no agent aggregates longer */
+
+static int wrong(struct codec_error *error, const char *field, const char *why)
+{
+    snprintf(error->field, sizeof(error->field), "%s", field);
+    snprintf(error->why, sizeof(error->why), "%s", why);
+    return -EBADMSG;
+}
+
+int ingest_validate(const struct batch *batch, struct codec_error *error)
+{
+    static const char *const roles[] = {"client", "storage", "converged"};
+    bool role = false;
+
+    for (unsigned i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+        role |= strcmp(batch->role, roles[i]) == 0;
+    if (!*batch->cluster || strlen(batch->cluster) > NAME_MAX_)
+        return wrong(error, "cluster", "must have 1 to 255 bytes");
+    if (!*batch->node || strlen(batch->node) > NAME_MAX_)
+        return wrong(error, "node", "must have 1 to 255 bytes");
+    if (!role)
+        return wrong(error, "role", "must be client, storage or converged");
+    if (strlen(batch->stream) != 32 || strspn(batch->stream, "0123456789abcdef") != 32)
+        return wrong(error, "stream", "must be 32 lower-case hex digits");
+    if (batch->seq >= INT64_MAX)
+        return wrong(error, "seq", "is too large");
+    if (batch->start_ns <= 0)
+        return wrong(error, "start_ns", "must be after 1970");
+    if (batch->duration_ns > DURATION_MAX)
+        return wrong(error, "duration_ns", "is longer than a week");
+    if (!batch->interval_ms)
+        return wrong(error, "interval_ms", "must not be 0");
+    return 0;
+}
+
+bool ingest_line(const char *text, size_t size, size_t *at, const char **line, size_t *line_size)
+{
+    static const char blanks[] = " \t\r\n";
+    const char *start, *end;
+
+    if (*at >= size)
+        return false;
+    start = text + *at;
+    end = memchr(start, '\n', size - *at);
+    if (!end)
+        end = text + size;
+    *at = (size_t)(end - text) + 1;
+    while (start < end && strchr(blanks, *start))
+        start++;
+    while (end > start && strchr(blanks, end[-1]))
+        end--;
+    *line = start;
+    *line_size = (size_t)(end - start);
+    return true;
+}
+
+static void refuse(struct answer *answer, unsigned status, unsigned line, const char *field,
+                   const char *why)
+{
+    *answer = (struct answer){.status = status, .line = line};
+    snprintf(answer->field, sizeof(answer->field), "%s", field);
+    if (line && *field)
+        snprintf(answer->why, sizeof(answer->why), "line %u: %s: %s", line, field, why);
+    else if (line)
+        snprintf(answer->why, sizeof(answer->why), "line %u: %s", line, why);
+    else
+        snprintf(answer->why, sizeof(answer->why), "%s", why);
+}
+
+void ingest_refuse(const struct store *store, int err, struct answer *answer)
+{
+    unsigned line = answer->line;
+
+    switch (err) {
+    case -EAGAIN:
+    case -ENOENT:
+    case -EDEADLK:
+        refuse(answer, 503, 0, "", "the database is away: the batch is not stored, send it again later");
+        break;
+    case -ENOMEM:
+        refuse(answer, 503, 0, "", "out of memory: send it again later");
+        break;
+    case -EINVAL:
+        refuse(answer, 400, line, "", store_why(store));
+        break;
+    default:
+        refuse(answer, 500, line, "", "the database refused the batch; the collector's log says why");
+    }
+}
+
+/* Process detail never leaves a node; should it arrive all the same, it is folded into the jobs here. */
+static int fold_processes(struct batch **batch)
+{
+    _cleanup_(batch_freep) struct batch *folded = NULL;
+    struct batch *from = *batch;
+    int err;
+
+    if (!from->process_count)
+        return 0;
+    err = batch_new(&folded);
+    if (!err)
+        err = batch_merge(folded, from, false);
+    if (!err)
+        err = batch_set(folded, &folded->stream, from->stream);
+    if (err)
+        return err;
+    folded->seq = from->seq;
+    folded->start_ns = from->start_ns;
+    folded->duration_ns = from->duration_ns;
+    folded->interval_ms = from->interval_ms;
+    batch_free(from);
+    *batch = take_pointer(folded);
+    return 0;
+}
+
+/* One line: 0 with answer->status 200, or a refusal in the answer, or what the store says. */
+static int put_line(struct store *store, const struct identity *who, const char *line, size_t size,
+                    bool *begun, struct answer *answer)
+{
+    _cleanup_(batch_freep) struct batch *batch = NULL;
+    struct codec_error error = {.field = ""};
+    uint8_t hash[SHA256_SIZE];
+    enum verdict verdict;
+    int err = codec_decode(line, size, &batch, &error);
+
+    if (!err)
+        err = ingest_validate(batch, &error);
+    if (!err)
+        err = fold_processes(&batch);
+    if (err == -EBADMSG) {
+        refuse(answer, 400, answer->line, error.field, error.why);
+        return 0;
+    }
+    if (err)
+        return err;
+    if (!identity_may(who, batch->cluster, batch->node)) {
+        refuse(answer, 403, answer->line, "node", "the token belongs to another node");
+        return 0;
+    }
+    if (!*begun) {
+        err = store_begin(store);
+        if (err)
+            return err;
+        *begun = true;
+    }
+    sha256(line, size, hash);
+    err = store_put(store, batch, hash, &verdict);
+    if (err)
+        return err;
+    if (verdict == VERDICT_CONFLICT) {
+        refuse(answer, 409, answer->line, "seq",
+               "this stream and seq were stored with another body: take a new stream");
+        return 0;
+    }
+    if (verdict == VERDICT_DUPLICATE) {
+        answer->duplicates++;
+    } else {
+        answer->batches++;
+        answer->records += batch->record_count;
+    }
+    return 0;
+}
+
+/* One transaction for a body. */
+static int put_lines(struct store *store, const struct identity *who, const char *text, size_t size,
+                     struct answer *answer)
+{
+    unsigned number = 0, filled = 0;
+    bool begun = false;
+    const char *line;
+    size_t at = 0, line_size;
+    int err = 0;
+
+    *answer = (struct answer){.status = 200};
+    while (!err && answer->status == 200 && ingest_line(text, size, &at, &line, &line_size)) {
+        number++;
+        if (!line_size)
+            continue;
+        filled++;
+        answer->line = number;
+        err = put_line(store, who, line, line_size, &begun, answer);
+    }
+    if (!err && !filled)
+        refuse(answer, 400, 1, "", "the body holds no batch");
+    if (!err && answer->status == 200) {
+        answer->line = 0;
+        err = store_commit(store);
+    }
+    if (begun && (err || answer->status != 200))
+        store_rollback(store);
+    return err;
+}
+
+/* A body may also be one batch that is spread over several lines, as people's tools write JSON. */
+static bool is_one_batch(const char *text, size_t size)
+{
+    struct codec_error error;
+    struct batch *batch;
+
+    if (codec_decode(text, size, &batch, &error))
+        return false;
+    batch_free(batch);
+    return true;
+}
+
+static void put_body(struct store *store, const struct identity *who, char *text, size_t size,
+                     struct answer *answer)
+{
+    int err = -EDEADLK;
+
+    for (unsigned attempt = 0; attempt < ATTEMPTS && err == -EDEADLK; attempt++)
+        err = put_lines(store, who, text, size, answer);
+    if (!err && answer->status == 400 && answer->line == 1 && !*answer->field &&
+        is_one_batch(text, size)) {
+        for (char *newline = text; (newline = memchr(newline, '\n', size - (size_t)(newline - text)));)
+            *newline = ' '; /* JSON strings hold no bare newline, so only layout changes */
+        err = put_lines(store, who, text, size, answer);
+    }
+    if (err) {
+        if (err != -EAGAIN && err != -ENOENT)
+            log_error("a batch of node %s was not stored: %s", who->node,
+                      err == -ENOMEM ? log_errno(err) : store_why(store));
+        ingest_refuse(store, err, answer);
+    }
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+void ingest(struct store *store, const struct identity *who, enum encoding encoding,
+            const void *body, size_t size, struct answer *answer)
+{
+    _cleanup_free_ void *plain = NULL;
+    uint64_t start = now_ns();
+    size_t plain_size;
+    int err = decompress(encoding, body, size, PLAIN_MAX, &plain, &plain_size);
+
+    *answer = (struct answer){.status = 200};
+    if (err == -EFBIG)
+        refuse(answer, 413, 0, "", "the body decompresses to more than 128 MiB");
+    else if (err == -EBADMSG)
+        refuse(answer, 400, 1, "", "the body is not what its Content-Encoding says");
+    else if (err)
+        ingest_refuse(store, err, answer);
+    else
+        put_body(store, who, plain, plain_size, answer);
+    if (answer->status != 200)
+        return;
+    metrics_commit(now_ns() - start);
+    atomic_fetch_add(&metrics.batches, answer->batches);
+    atomic_fetch_add(&metrics.duplicates, answer->duplicates);
+    atomic_fetch_add(&metrics.records, answer->records);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From the body of a request to rows in the database: decompress, decode, validate, store; all or nothing. */
+#ifndef UNBLEND_COLLECTOR_INGEST_H
+#define UNBLEND_COLLECTOR_INGEST_H
+
+#include <stddef.h>
+
+#include "collector/auth.h"
+#include "collector/store.h"
+#include "lib/codec.h"
+#include "lib/compress.h"
+
+#define BODY_MAX  (16u << 20)  /* as it comes over the wire */
+#define PLAIN_MAX (128u << 20) /* decompressed */
+
+/* What the client is told. */
+struct answer {
+    unsigned status; /* HTTP */
+    unsigned line;   /* 1 based; 0 when it concerns the whole body */
+    char field[64];  /* "" when it is no single field */
+    char why[320];
+    unsigned batches;    /* stored */
+    unsigned duplicates; /* there before */
+    uint64_t records;
+};
+
+/* Whether a decoded batch can be stored. 0 or -EBADMSG with *error. */
+int ingest_validate(const struct batch *batch, struct codec_error *error);
+
+/* The line of text at *at, without its newline and blanks at either end; false at the end of the body. */
+bool ingest_line(const char *text, size_t size, size_t *at, const char **line, size_t *line_size);
+
+/* Stores a body's batches for somebody who has shown a token. Never fails but through the answer. */
+void ingest(struct store *store, const struct identity *who, enum encoding encoding,
+            const void *body, size_t size, struct answer *answer);
+
+/* The answer to a failure of the store. */
+void ingest_refuse(const struct store *store, int err, struct answer *answer);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which batches of a stream are in the database: every seq below next_seq but for the gaps, and the body
+ * hashes of the latest LEDGER_WINDOW. Works inside the transaction that writes the data, under a lock on the
+ * stream's row, so any number of collectors agree.
+ */
+#ifndef UNBLEND_COLLECTOR_LEDGER_H
+#define UNBLEND_COLLECTOR_LEDGER_H
+
+#include "collector/db.h"
+#include "collector/store.h"
+
+struct ledger_place {
+    int64_t node_id;
+    int64_t stream_id;
+};
+
+/* Enters the batch unless it is there. Results of db.h; *place and *verdict only on success. */
+int ledger_enter(struct db *db, const struct batch *batch, const uint8_t body_hash[SHA256_SIZE],
+                 struct ledger_place *place, enum verdict *verdict);
+
+#endif

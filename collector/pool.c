@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/pool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "lib/cleanup.h"
+
+struct worker {
+    pthread_t thread;
+    struct pool *pool;
+    struct store *store;
+};
+
+struct pool {
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    struct task *first;
+    struct task **last;
+    unsigned queued, queue_max;
+    bool ending;
+    unsigned threads;
+    struct worker workers[];
+};
+
+static struct task *next_task(struct pool *pool)
+{
+    struct task *task;
+
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->first && !pool->ending)
+        pthread_cond_wait(&pool->work, &pool->lock);
+    task = pool->first;
+    if (task) {
+        pool->first = task->next;
+        if (!pool->first)
+            pool->last = &pool->first;
+        pool->queued--;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return task;
+}
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+    struct task *task;
+
+    while ((task = next_task(worker->pool)))
+        task->run(task, worker->store);
+    return NULL;
+}
+
+int pool_new(const char *conninfo, unsigned threads, unsigned queue_max, struct pool **out)
+{
+    struct pool *pool = calloc(1, sizeof(*pool) + threads * sizeof(*pool->workers));
+
+    if (!pool)
+        return -ENOMEM;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pool->last = &pool->first;
+    pool->queue_max = queue_max;
+    for (; pool->threads < threads; pool->threads++) {
+        struct worker *worker = &pool->workers[pool->threads];
+        int err = store_new(conninfo, &worker->store);
+
+        worker->pool = pool;
+        if (!err)
+            err = -pthread_create(&worker->thread, NULL, work, worker);
+        if (err) {
+            store_free(worker->store);
+            pool_free(pool);
+            return err;
+        }
+    }
+    *out = pool;
+    return 0;
+}
+
+bool pool_push(struct pool *pool, struct task *task)
+{
+    bool room;
+
+    pthread_mutex_lock(&pool->lock);
+    room = pool->queued < pool->queue_max && !pool->ending;
+    if (room) {
+        task->next = NULL;
+        *pool->last = task;
+        pool->last = &task->next;
+        pool->queued++;
+        pthread_cond_signal(&pool->work);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return room;
+}
+
+void pool_stop(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->ending = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (; pool->threads; pool->threads--) {
+        pthread_join(pool->workers[pool->threads - 1].thread, NULL);
+        store_free(pool->workers[pool->threads - 1].store);
+    }
+}
+
+void pool_free(struct pool *pool)
+{
+    if (!pool)
+        return;
+    pool_stop(pool);
+    pthread_cond_destroy(&pool->work);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads with a database connection each, and a bounded queue in front of them, so that whoever serves the
+ * network never waits for PostgreSQL.
+ */
+#ifndef UNBLEND_COLLECTOR_POOL_H
+#define UNBLEND_COLLECTOR_POOL_H
+
+#include <stdbool.h>
+
+#include "collector/store.h"
+
+/* Embedded in what is to be done. */
+struct task {
+    struct task *next;
+    void (*run)(struct task *task, struct store *store);
+};
+
+struct pool;
+
+/* 0 or -errno. */
+int pool_new(const char *conninfo, unsigned threads, unsigned queue_max, struct pool **out);
+
+/* False when the queue is full; else the task will be run. */
+bool pool_push(struct pool *pool, struct task *task);
+
+/* Finishes what is queued and ends the threads; from then on there is no room. */
+void pool_stop(struct pool *pool);
+
+/* Stops it if need be; NULL is fine. */
+void pool_free(struct pool *pool);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/request.h"
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/metrics.h"
+
+#define BODIES_MAX (512u << 20) /* of all requests together */
+
+static atomic_size_t bodies;
+
+static void header(struct MHD_Response *response, const char *name, const char *value)
+{
+    MHD_add_response_header(response, name, value);
+}
+
+enum MHD_Result request_text(struct MHD_Connection *connection, unsigned status, const char *type,
+                             char *text, size_t size)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+    enum MHD_Result result;
+
+    if (!response) {
+        free(text);
+        return MHD_NO;
+    }
+    header(response, "Content-Type", type);
+    header(response, "Cache-Control", "no-store");
+    if (status == 401)
+        header(response, "WWW-Authenticate", "Bearer");
+    if (status == 405)
+        header(response, "Allow", "GET, HEAD, POST");
+    if (status == 503)
+        header(response, "Retry-After", "5");
+    result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static json_t *answer_value(const struct answer *answer)
+{
+    json_t *value;
+
+    if (answer->status == 200)
+        return json_pack("{s:I, s:I}", "stored", (json_int_t)answer->batches, "duplicates",
+                         (json_int_t)answer->duplicates);
+    value = json_pack("{s:s}", "error", answer->why);
+    if (value && answer->line)
+        json_object_set_new(value, "line", json_integer(answer->line));
+    if (value && *answer->field)
+        json_object_set_new(value, "field", json_string(answer->field));
+    return value;
+}
+
+enum MHD_Result request_answer(struct request *request)
+{
+    json_auto_t *value = answer_value(&request->answer);
+    char *text = value ? json_dumps(value, JSON_COMPACT) : strdup("{}"); /* a name that is no UTF-8 */
+
+    if (request->is_post)
+        metrics_answer(request->answer.status);
+    if (!text)
+        return MHD_NO;
+    return request_text(request->connection, request->answer.status, "application/json", text,
+                        strlen(text));
+}
+
+/* Room for the whole body at once when its length is known, else by doubling. */
+static bool make_room(struct request *request, size_t size)
+{
+    const char *length = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
+                                                     MHD_HTTP_HEADER_CONTENT_LENGTH);
+    size_t wanted = request->capacity ? request->capacity * 2 : length ? strtoul(length, NULL, 10) : 65536;
+    char *grown;
+
+    if (wanted < request->size + size)
+        wanted = request->size + size;
+    if (wanted > BODY_MAX)
+        wanted = BODY_MAX;
+    if (atomic_fetch_add(&bodies, wanted - request->capacity) + wanted > BODIES_MAX) {
+        atomic_fetch_sub(&bodies, wanted - request->capacity);
+        return false;
+    }
+    grown = realloc(request->body, wanted);
+    if (!grown) {
+        atomic_fetch_sub(&bodies, wanted - request->capacity);
+        return false;
+    }
+    request->body = grown;
+    request->capacity = wanted;
+    return true;
+}
+
+void request_take(struct request *request, const char *data, size_t size)
+{
+    struct answer *answer = &request->answer;
+
+    if (request->size + size > BODY_MAX) {
+        answer->status = 413;
+        snprintf(answer->why, sizeof(answer->why), "the body is larger than 16 MiB: send fewer batches at once");
+    } else if (request->capacity - request->size < size && !make_room(request, size)) {
+        answer->status = 503;
+        snprintf(answer->why, sizeof(answer->why), "the collector is overloaded: send it again later");
+    } else {
+        memcpy(request->body + request->size, data, size);
+        request->size += size;
+        return;
+    }
+    request->state = REQUEST_DRAINING;
+}
+
+void request_free(struct request *request)
+{
+    atomic_fetch_sub(&bodies, request->capacity);
+    free(request->body);
+    free(request);
+}

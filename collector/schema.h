@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Our schema in a database: its versions and its partitions. Results of db.h. */
+#ifndef UNBLEND_COLLECTOR_SCHEMA_H
+#define UNBLEND_COLLECTOR_SCHEMA_H
+
+#include "collector/db.h"
+
+/* One step of the schema, compiled in from collector/schema/. */
+struct migration {
+    const char *name;
+    const char *sql;
+};
+
+extern const struct migration schema_migrations[];
+extern const unsigned schema_version; /* how many there are */
+
+/* 0 when the schema is there in just our version, else -ENOENT. */
+int schema_check(struct db *db);
+
+/* Takes the schema from whatever version to ours; nothing happens when it is there. Safe beside others who do
+   the same. */
+int schema_apply(struct db *db);
+
+/* Partitions a day (UTC): from yesterday to a week ahead, and the days whose rows wait in the default
+   partitions, unless a clock was far off. */
+int schema_partitions(struct db *db);
+
+#endif

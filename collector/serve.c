@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/address.h"
+#include "collector/embedded.h"
+#include "collector/listen.h"
+#include "collector/metrics.h"
+#include "collector/privilege.h"
+#include "collector/store.h"
+#include "lib/log.h"
+
+#define THREADS     8
+#define QUEUE_MAX   512
+#define PEM_MAX     (1u << 20)
+#define UPKEEP_S    3600
+#define PATIENCE    50 /* looks, five a second */
+#define LOCK_S      30 /* for enroll and its like to be done with the directory */
+
+/* What runs, in the order of its start. */
+struct daemon {
+    const struct serve_options *options;
+    char *conninfo;
+    char *certificate, *key;
+    int socket;
+    struct embedded *embedded;
+    struct pool *pool;
+    struct listener *listener;
+    struct store *store; /* of the main thread */
+    unsigned upkeep_in;  /* seconds until the partitions are looked after */
+    bool was_up, said;
+    unsigned looks;      /* at the database while it was away */
+};
+
+static int read_pem(const char *path, char **out)
+{
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    _cleanup_free_ char *text = calloc(1, PEM_MAX + 1);
+    int err = 0;
+
+    if (!text)
+        return -ENOMEM;
+    if (!file)
+        err = -errno;
+    else if (fread(text, 1, PEM_MAX, file) == 0)
+        err = -EIO;
+    if (err) {
+        log_error("cannot read %s: %s: check --tls-cert and --tls-key", path, log_errno(err));
+        return err;
+    }
+    *out = take_pointer(text);
+    return 0;
+}
+
+/* Everything that may need root, then no more root. */
+static int start_as_root(struct daemon *d)
+{
+    const struct serve_options *o = d->options;
+    const char *user = o->user ? o->user : o->setup.embedded ? SYSTEM_USER : NULL;
+    uid_t uid = (uid_t)-1;
+    gid_t gid = (gid_t)-1;
+    int err = 0;
+
+    if (o->tls_cert)
+        err = read_pem(o->tls_cert, &d->certificate);
+    if (!err && o->tls_key)
+        err = read_pem(o->tls_key, &d->key);
+    if (!err)
+        err = address_listen(o->listen, o->tls_cert, &d->socket);
+    if (!err && geteuid() == 0 && user)
+        err = privilege_user(user, &uid, &gid);
+    if (!err && o->setup.embedded)
+        err = embedded_prepare(o->setup.embedded, uid, gid);
+    if (!err && uid != (uid_t)-1)
+        err = privilege_drop(user);
+    if (!err && geteuid() == 0)
+        log_warning("running as root, which it does not need: give --user");
+    return err;
+}
+
+static int start(struct daemon *d)
+{
+    const struct serve_options *o = d->options;
+    char name[96];
+    int err = start_as_root(d);
+
+    if (err)
+        return err;
+    d->conninfo = o->setup.embedded ? embedded_conninfo(o->setup.embedded) : strdup(o->setup.db);
+    if (!d->conninfo)
+        return -ENOMEM;
+    if (o->setup.embedded) {
+        err = embedded_start(o->setup.embedded, LOCK_S, &d->embedded);
+        if (err == -EBUSY)
+            log_error("cannot use %s: another collector runs its database: stop that one first",
+                      o->setup.embedded);
+        if (err)
+            return err;
+    }
+    err = store_new(d->conninfo, &d->store);
+    if (!err)
+        err = pool_new(d->conninfo, THREADS, QUEUE_MAX, &d->pool);
+    if (err)
+        return err;
+    address_name(d->socket, name, sizeof(name));
+    err = listen_start(d->socket, d->certificate, d->key, d->pool, &d->listener);
+    d->socket = -1; /* the listener's, or closed */
+    if (err)
+        return err;
+    if (o->setup.embedded)
+        log_info("database: %s", d->conninfo);
+    log_info("listening on %s://%s", d->certificate ? "https" : "http", name);
+    return 0;
+}
+
+/* Says in one line that the database went or came, and only then. */
+static void note(struct daemon *d, int err, const char *why)
+{
+    bool up = !err;
+
+    atomic_store(&metrics.database_up, up);
+    if (up && !d->was_up)
+        log_info("the database is there");
+    /* An embedded server is given some time to start before anybody is alarmed. */
+    if (!up && !d->was_up && !d->said && d->embedded && ++d->looks < PATIENCE)
+        return;
+    if (!up && (d->was_up || !d->said))
+        log_warning("the database is away, batches are answered with 503 until it is back: %s", why);
+    d->said = true;
+    d->was_up = up;
+}
+
+/* Once a second: the server runs, the schema is there, so are the coming days' partitions. */
+static void look_after(struct daemon *d)
+{
+    char why[256] = "";
+    int err;
+
+    if (d->embedded) {
+        embedded_watch(d->embedded);
+        err = d->was_up ? 0 : setup_database(&d->options->setup, d->conninfo, why);
+        if (err) {
+            note(d, err, why);
+            return;
+        }
+    }
+    err = store_check(d->store);
+    note(d, err, store_why(d->store));
+    if (err || (d->upkeep_in && --d->upkeep_in))
+        return;
+    d->upkeep_in = UPKEEP_S;
+    if (store_partitions(d->store))
+        log_warning("cannot make the coming days' partitions, the default ones take the rows: %s",
+                    store_why(d->store));
+}
+
+static void stop(struct daemon *d)
+{
+    listen_stop(d->listener);
+    pool_free(d->pool);
+    store_free(d->store);
+    embedded_stop(d->embedded);
+    if (d->socket >= 0)
+        close(d->socket);
+    free(d->conninfo);
+    free(d->certificate);
+    free(d->key);
+}
+
+int serve(const struct serve_options *options)
+{
+    const struct timespec second = {.tv_sec = 1}, soon = {.tv_nsec = 200000000};
+    struct daemon d = {.options = options, .socket = -1};
+    sigset_t signals;
+    int err, signal_;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigprocmask(SIG_BLOCK, &signals, NULL); /* before the first thread: all of them inherit it */
+    signal(SIGPIPE, SIG_IGN);
+    err = start(&d);
+    while (!err) {
+        look_after(&d);
+        signal_ = sigtimedwait(&signals, NULL, d.was_up ? &second : &soon);
+        if (signal_ > 0) {
+            log_info("ending: %s", strsignal(signal_));
+            break;
+        }
+    }
+    stop(&d);
+    return err;
+}

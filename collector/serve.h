@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The daemon. */
+#ifndef UNBLEND_COLLECTOR_SERVE_H
+#define UNBLEND_COLLECTOR_SERVE_H
+
+#include "collector/setup.h"
+
+struct serve_options {
+    struct setup setup;
+    const char *listen;
+    const char *tls_cert; /* files; both or neither */
+    const char *tls_key;
+    const char *user; /* to become when root; NULL: unblend with an embedded database, else stay */
+};
+
+/* Serves until SIGTERM or SIGINT. 0, or -errno (logged) when it could not start; -EINVAL and -EPERM mean that
+   the options are wrong. */
+int serve(const struct serve_options *options);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The database as the collector sees it: batches in, tokens in and out. Everything that writes is here and
+ * in schema.h. One transaction at a time; one store a thread.
+ *
+ * Results are those of db.h, and store_why() says the same in words.
+ */
+#ifndef UNBLEND_COLLECTOR_STORE_H
+#define UNBLEND_COLLECTOR_STORE_H
+
+#include "collector/auth.h"
+#include "lib/record.h"
+
+#define LEDGER_WINDOW 1000 /* so many batches back a changed body is told from a repeated one */
+
+struct store;
+
+enum verdict {
+    VERDICT_STORED,
+    VERDICT_DUPLICATE, /* it is there already; nothing was changed */
+    VERDICT_CONFLICT,  /* its key is there with another body */
+};
+
+/* Does not connect yet; the conninfo is copied. 0 or -ENOMEM. */
+int store_new(const char *conninfo, struct store **out);
+void store_free(struct store *store); /* NULL is fine */
+
+const char *store_why(const struct store *store);
+
+/* Connects if need be and asks the server something. -ENOENT without our schema, in our version. */
+int store_check(struct store *store);
+
+/*
+ * The transaction: begin, put any number of batches, commit; a batch is in the database, for good, when
+ * store_commit() has returned 0. After any failure: store_rollback(), and nothing has happened (after
+ * a failed commit: perhaps all of it, never a part). body_hash identifies the batch's body. put also: -ENOMEM.
+ */
+int store_begin(struct store *store);
+int store_put(struct store *store, const struct batch *batch, const uint8_t body_hash[SHA256_SIZE],
+              enum verdict *verdict);
+int store_commit(struct store *store);
+void store_rollback(struct store *store);
+
+/* Who holds the token with that hash; -EACCES if nobody does. */
+int store_identify(struct store *store, const uint8_t hash[SHA256_SIZE], struct identity *out);
+
+/* Gives a node a new token, in place of the one it had; cluster "" is any. */
+int store_enroll(struct store *store, const struct identity *who, const uint8_t hash[SHA256_SIZE]);
+
+/* Takes a node's tokens away; cluster "" means in every cluster. -ESRCH if it has none. */
+int store_revoke(struct store *store, const struct identity *who);
+
+/* Makes the partitions of the days to come, and of days whose rows lie in the default partitions. */
+int store_partitions(struct store *store);
+
+static inline void store_freep(struct store **store)
+{
+    store_free(*store);
+}
+
+#endif

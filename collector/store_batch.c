@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/dimension.h"
+#include "collector/ledger.h"
+#include "collector/store_private.h"
+#include "lib/codec.h"
+
+#define SAMPLES_MAX (8u << 20) /* bytes of rows gathered before they are sent */
+
+static const char copy_samples[] =
+    "copy unblend.sample (time, batch_id, job_id, volume_id, node_id, position, op, ops, bytes, errors, "
+    "latency_sum_ns, size, latency) from stdin (format binary)";
+
+/* "{1,2}", malloc'ed; -1 stands for a null element. NULL without memory. */
+static char *array_text(const int64_t *numbers, uint32_t count)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (!stream)
+        return NULL;
+    fputc('{', stream);
+    for (uint32_t i = 0; i < count; i++)
+        if (numbers[i] == -1)
+            fputs(i ? ",null" : "null", stream);
+        else
+            fprintf(stream, i ? ",%" PRId64 : "%" PRId64, numbers[i]);
+    fputc('}', stream);
+    if (fclose(stream)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Ends and exits of a batch's jobs; left NULL when all of them run. */
+static int ends_text(const struct batch *batch, char **ends, char **exits)
+{
+    _cleanup_free_ int64_t *end = calloc(batch->job_count + 1, sizeof(*end));
+    _cleanup_free_ int64_t *exit_status = calloc(batch->job_count + 1, sizeof(*exit_status));
+    bool any = false;
+
+    if (!end || !exit_status)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < batch->job_count; i++) {
+        end[i] = batch->jobs[i].end_ns ? batch->jobs[i].end_ns : -1;
+        exit_status[i] = batch->jobs[i].exit;
+        any |= end[i] != -1 || exit_status[i] != -1;
+    }
+    if (!any)
+        return 0;
+    *ends = array_text(end, batch->job_count);
+    *exits = array_text(exit_status, batch->job_count);
+    return *ends && *exits ? 0 : -ENOMEM;
+}
+
+static int insert_interval(struct store *store, const struct batch *batch,
+                           const struct ledger_place *place, int64_t host_id, const int64_t *jobs,
+                           const int64_t *volumes, int64_t *batch_id)
+{
+    _cleanup_free_ char *job_ids = array_text(jobs, batch->job_count);
+    _cleanup_free_ char *volume_ids = array_text(volumes, batch->volume_count);
+    _cleanup_free_ char *ends = NULL, *exits = NULL;
+    _cleanup_result_ PGresult *result = NULL;
+    struct db_args args = {.count = 0};
+    int err = ends_text(batch, &ends, &exits);
+
+    if (err || !job_ids || !volume_ids)
+        return -ENOMEM;
+    db_number(&args, place->node_id);
+    db_number(&args, place->stream_id);
+    db_number(&args, (int64_t)batch->seq);
+    db_number(&args, host_id);
+    db_number(&args, batch->start_ns);
+    db_number(&args, (int64_t)batch->duration_ns);
+    db_number(&args, batch->interval_ms);
+    db_number(&args, (int64_t)batch->coverage.lost);
+    db_number(&args, (int64_t)batch->coverage.killed);
+    db_number(&args, (int64_t)batch->coverage.in_flight);
+    db_number(&args, (int64_t)batch->coverage.unattributed);
+    db_number(&args, (int64_t)batch->coverage.overflow);
+    db_number(&args, batch->record_count);
+    db_text(&args, job_ids);
+    db_text(&args, ends);
+    db_text(&args, exits);
+    db_text(&args, volume_ids);
+    err = db_query(&store->db,
+                   "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
+                   "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
+                   "job_ids, job_end_ns, job_exit, volume_ids) values (unblend.timestamp_of($5), $1, $2, "
+                   "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+                   "returning batch_id",
+                   &args, &result);
+    if (!err)
+        *batch_id = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+    return err;
+}
+
+static int send_samples(struct store *store)
+{
+    int err = 0;
+
+    if (store->samples.size) {
+        err = copy_end(&store->samples);
+        if (!err)
+            err = db_copy(&store->db, copy_samples, store->samples.data, store->samples.size);
+        copy_reset(&store->samples);
+    }
+    return err;
+}
+
+static int add_histogram(struct copy *rows, const struct histogram *histogram)
+{
+    size_t size;
+    _cleanup_free_ unsigned char *data = codec_histogram_pack(histogram, &size);
+
+    if (!data)
+        return -ENOMEM;
+    copy_bytes(rows, data, size);
+    return 0;
+}
+
+static int add_samples(struct store *store, const struct batch *batch, int64_t node_id,
+                       int64_t batch_id, const int64_t *jobs, const int64_t *volumes)
+{
+    struct copy *rows = &store->samples;
+    int err = 0;
+
+    for (uint32_t i = 0; i < batch->record_count && !err; i++) {
+        const struct record *record = &batch->records[i];
+        const char *op = operation_info(record->op)->name;
+
+        copy_row(rows, 13);
+        copy_time(rows, batch->start_ns);
+        copy_int8(rows, batch_id);
+        copy_int8(rows, jobs[record->job]);
+        copy_int8(rows, volumes[record->volume]);
+        copy_int4(rows, (int32_t)node_id);
+        copy_int4(rows, (int32_t)i);
+        copy_bytes(rows, op, strlen(op));
+        copy_int8(rows, (int64_t)record_ops(record));
+        copy_int8(rows, (int64_t)record->bytes);
+        copy_int8(rows, (int64_t)record->errors);
+        copy_int8(rows, (int64_t)record->latency_sum_ns);
+        if (add_histogram(rows, &record->size) || add_histogram(rows, &record->latency_ns))
+            return -ENOMEM;
+        if (rows->size > SAMPLES_MAX)
+            err = send_samples(store);
+    }
+    return err;
+}
+
+int store_put(struct store *store, const struct batch *batch, const uint8_t body_hash[SHA256_SIZE],
+              enum verdict *verdict)
+{
+    _cleanup_free_ int64_t *jobs = calloc(batch->job_count + 1, sizeof(*jobs));
+    _cleanup_free_ int64_t *volumes = calloc(batch->volume_count + 1, sizeof(*volumes));
+    struct ledger_place place;
+    int64_t host_id, batch_id;
+    enum verdict v;
+    int err;
+
+    if (!jobs || !volumes)
+        return -ENOMEM;
+    err = ledger_enter(&store->db, batch, body_hash, &place, &v);
+    if (!err && v == VERDICT_STORED) {
+        err = dimension_host(&store->db, place.node_id, batch, &host_id);
+        if (!err)
+            err = dimension_jobs(&store->db, place.node_id, batch, jobs);
+        if (!err)
+            err = dimension_volumes(&store->db, place.node_id, batch, volumes);
+        if (!err)
+            err = insert_interval(store, batch, &place, host_id, jobs, volumes, &batch_id);
+        if (!err)
+            err = add_samples(store, batch, place.node_id, batch_id, jobs, volumes);
+    }
+    if (!err)
+        *verdict = v;
+    return err;
+}
+
+int store_commit(struct store *store)
+{
+    int err = send_samples(store);
+
+    return err ? err : db_run(&store->db, "commit");
+}

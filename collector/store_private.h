@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared by store.c, store_batch.c and dimension.c only. */
+#ifndef UNBLEND_COLLECTOR_STORE_PRIVATE_H
+#define UNBLEND_COLLECTOR_STORE_PRIVATE_H
+
+#include "collector/copy.h"
+#include "collector/db.h"
+#include "collector/store.h"
+
+struct store {
+    struct db db;
+    char *conninfo;
+    struct copy samples; /* of the transaction that is open */
+    bool checked;        /* this connection has seen our schema */
+};
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/drain.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "lib/cleanup.h"
+#include "probe/shared.h"
+
+/* What was seen of a row last time. */
+struct seen_row {
+    uint64_t bytes, latency_sum_ns, errors;
+    uint32_t touched;
+};
+
+struct drain {
+    struct drain_sources from;
+    /* As large as the tables, and like them touched only where rows are in use: untouched pages of
+       anonymous memory cost nothing. */
+    struct seen_row *rows;
+    struct abi_page *pages;
+    struct shared_rows *shared;
+    uint64_t counters[ABI_COUNTERS];
+    int64_t boot_to_wall_ns;
+};
+
+static void *reserve(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static size_t rows_bytes(const struct drain *drain)
+{
+    return drain->from.tables->table[ABI_TABLE_ROWS].entries * sizeof(*drain->rows);
+}
+
+static size_t pages_bytes(const struct drain *drain)
+{
+    return drain->from.tables->table[ABI_TABLE_PAGES].entries * sizeof(*drain->pages);
+}
+
+int drain_new(const struct drain_sources *sources, struct drain **out)
+{
+    struct drain *drain = calloc(1, sizeof(*drain));
+
+    if (!drain)
+        return -ENOMEM;
+    drain->from = *sources;
+    drain->rows = reserve(rows_bytes(drain));
+    drain->pages = reserve(pages_bytes(drain));
+    if (!drain->rows || !drain->pages ||
+        shared_rows_new(sources->shared_map, sources->last_map, &drain->shared)) {
+        drain_free(drain);
+        return -ENOMEM;
+    }
+    *out = drain;
+    return 0;
+}
+
+void drain_free(struct drain *drain)
+{
+    if (!drain)
+        return;
+    if (drain->rows)
+        munmap(drain->rows, rows_bytes(drain));
+    if (drain->pages)
+        munmap(drain->pages, pages_bytes(drain));
+    shared_rows_free(drain->shared);
+    free(drain);
+}
+
+/* The pages' increments since last time go into the histogram. Counts wrap at 2^32, differences do not. */
+static int drain_pages(struct drain *drain, const uint32_t *indices, unsigned count,
+                       struct histogram *histogram)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t index = __atomic_load_n(&indices[i], __ATOMIC_ACQUIRE);
+        const volatile struct abi_page *page;
+        struct abi_page *seen;
+
+        if (!index || index >= drain->from.tables->table[ABI_TABLE_PAGES].entries)
+            continue;
+        page = page_at(drain->from.tables, index);
+        seen = &drain->pages[index];
+        for (unsigned j = 0; j < ABI_PAGE_BUCKETS; j++) {
+            uint32_t now = page->count[j];
+            int err;
+
+            if (now == seen->count[j])
+                continue;
+            err = histogram_add_bucket(histogram, i * ABI_PAGE_BUCKETS + j, now - seen->count[j]);
+            if (err)
+                return err;
+            seen->count[j] = now;
+        }
+    }
+    return 0;
+}
+
+static int drain_row(struct drain *drain, uint32_t index, enum operation op, uint32_t process,
+                     uint32_t job, struct batch *batch)
+{
+    const volatile struct abi_row *row = row_at(drain->from.tables, index);
+    struct seen_row *seen = &drain->rows[index];
+    uint32_t touched = row->touched, volume;
+    uint64_t bytes, latency, errors, ops = 0;
+    struct record *record;
+    int err;
+
+    if (touched == seen->touched)
+        return 0;
+    err = volumes_name(drain->from.volumes, row->volume, batch, &volume);
+    if (!err)
+        err = batch_record(batch, job, volume, process, op, &record);
+    if (!err && row->volume == ABI_VOLUME_UNKNOWN)
+        ops = record_ops(record);
+    if (!err)
+        err = drain_pages(drain, (const uint32_t *)row->size_page, ABI_SIZE_PAGES, &record->size);
+    if (!err)
+        err = drain_pages(drain, (const uint32_t *)row->latency_page, ABI_LATENCY_PAGES,
+                          &record->latency_ns);
+    if (err)
+        return err;
+    bytes = row->bytes;
+    latency = row->latency_sum_ns;
+    errors = row->errors;
+    record->bytes += bytes - seen->bytes;
+    record->latency_sum_ns += latency - seen->latency_sum_ns;
+    record->errors += errors - seen->errors;
+    *seen = (struct seen_row){
+        .bytes = bytes, .latency_sum_ns = latency, .errors = errors, .touched = touched};
+    if (row->volume == ABI_VOLUME_UNKNOWN)
+        batch->coverage.unattributed += record_ops(record) - ops;
+    return 0;
+}
+
+static void recycle_pages(struct drain *drain, const uint32_t *indices, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (indices[i]) {
+            memset(&drain->pages[indices[i]], 0, sizeof(*drain->pages));
+            table_give(&drain->from.tables->table[ABI_TABLE_PAGES], indices[i]);
+        }
+}
+
+/* Gives back a dead thread with its rows; they have been drained. */
+static void recycle_thread(struct drain *drain, uint32_t index)
+{
+    struct tables *tables = drain->from.tables;
+    struct abi_thread *thread = thread_at(tables, index);
+
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+        for (uint32_t at = thread->head[op], next; at; at = next) {
+            struct abi_row *row = row_at(tables, at);
+
+            next = row->next;
+            recycle_pages(drain, row->size_page, ABI_SIZE_PAGES);
+            recycle_pages(drain, row->latency_page, ABI_LATENCY_PAGES);
+            memset(&drain->rows[at], 0, sizeof(*drain->rows));
+            table_give(&tables->table[ABI_TABLE_ROWS], at);
+        }
+    table_give(&tables->table[ABI_TABLE_THREADS], index);
+}
+
+/* The batch's entry for a process, made when its first changed row turns up. */
+static int name_process(struct drain *drain, uint32_t index, struct batch *batch, uint32_t *process,
+                        uint32_t *job)
+{
+    const struct abi_process *from = process_at(drain->from.tables, index);
+    char command[sizeof(from->comm) + 1];
+    struct process to;
+    int err;
+
+    memcpy(command, from->comm, sizeof(from->comm));
+    command[sizeof(from->comm)] = '\0';
+    err = origin_name(drain->from.origin, from->job, from->uid, command, batch, job);
+    if (err)
+        return err;
+    to = (struct process){
+        .pid = from->tgid,
+        .uid = from->uid,
+        .start_ns = (int64_t)from->start_ns + drain->boot_to_wall_ns,
+        .command = command,
+        .job = *job,
+        .exited = from->exited,
+    };
+    return batch_process(batch, &to, process);
+}
+
+static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch)
+{
+    const struct tables *tables = drain->from.tables;
+    struct abi_thread *thread = thread_at(tables, index);
+    uint32_t process = NO_INDEX, job = 0;
+
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
+        uint32_t row = __atomic_load_n(&thread->head[op], __ATOMIC_ACQUIRE);
+
+        for (; row && row < tables->table[ABI_TABLE_ROWS].entries; row = row_at(tables, row)->next) {
+            int err = 0;
+
+            if (*(volatile uint32_t *)&row_at(tables, row)->touched == drain->rows[row].touched)
+                continue;
+            if (process == NO_INDEX)
+                err = name_process(drain, thread->process, batch, &process, &job);
+            if (!err)
+                err = drain_row(drain, row, op, process, job, batch);
+            if (err)
+                return err;
+        }
+    }
+    return 0;
+}
+
+static int drain_threads(struct drain *drain, struct batch *batch)
+{
+    struct table *table = &drain->from.tables->table[ABI_TABLE_THREADS];
+
+    table_find_high(table);
+    for (uint32_t i = 1; i <= table->high; i++) {
+        struct abi_thread *thread = thread_at(drain->from.tables, i);
+        /* Read before the rows: a thread that is dead now has written them for the last time. */
+        uint32_t dead = __atomic_load_n(&thread->dead, __ATOMIC_ACQUIRE);
+        int err;
+
+        if (!thread->process)
+            continue;
+        err = drain_thread(drain, i, batch);
+        if (err)
+            return err;
+        if (dead)
+            recycle_thread(drain, i);
+        else if (__atomic_load_n(&thread->pending_op, __ATOMIC_RELAXED))
+            batch->coverage.in_flight++;
+    }
+    return 0;
+}
+
+static void drain_counters(struct drain *drain, struct batch *batch)
+{
+    uint64_t now[ABI_COUNTERS];
+
+    for (int i = 0; i < ABI_COUNTERS; i++)
+        now[i] = drain->from.tables->counters[i];
+    batch->coverage.killed += now[ABI_COUNTER_KILLED] - drain->counters[ABI_COUNTER_KILLED];
+    batch->coverage.overflow += now[ABI_COUNTER_OVERFLOW] - drain->counters[ABI_COUNTER_OVERFLOW];
+    batch->coverage.lost += now[ABI_COUNTER_LOST] - drain->counters[ABI_COUNTER_LOST];
+    batch->coverage.lost += now[ABI_COUNTER_COMPAT] - drain->counters[ABI_COUNTER_COMPAT];
+    memcpy(drain->counters, now, sizeof(now));
+}
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+int drain_run(struct drain *drain, struct batch *batch)
+{
+    struct table *processes = &drain->from.tables->table[ABI_TABLE_PROCESSES];
+    _cleanup_free_ unsigned char *gone = NULL;
+    int err;
+
+    if (!drain->boot_to_wall_ns) /* once: a process must keep its start time when the clock is set */
+        drain->boot_to_wall_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+    table_find_high(processes);
+    gone = calloc(processes->high + 1, 1);
+    if (!gone)
+        return -ENOMEM;
+    /* A process that has exited by now has no living threads: after this round nothing points to it. */
+    for (uint32_t i = 1; i <= processes->high; i++)
+        gone[i] = process_at(drain->from.tables, i)->exited != 0;
+    err = drain_threads(drain, batch);
+    if (!err)
+        err = shared_rows_drain(drain->shared, drain->from.volumes, drain->from.origin, batch);
+    if (err)
+        return err;
+    for (uint32_t i = 1; i <= processes->high; i++)
+        if (gone[i])
+            table_give(processes, i);
+    drain_counters(drain, batch);
+    return 0;
+}

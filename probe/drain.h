@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tables -> records: the only reader of rows. Counters only grow, so what has happened is the difference to what
+ * was seen last; rows of dead threads are read a last time and given back.
+ */
+#ifndef UNBLEND_PROBE_DRAIN_H
+#define UNBLEND_PROBE_DRAIN_H
+
+#include "lib/record.h"
+#include "probe/origin.h"
+#include "probe/tables.h"
+#include "probe/volume.h"
+
+struct drain;
+
+struct drain_sources {
+    struct tables *tables;
+    struct volumes *volumes;
+    struct origin *origin;
+    int shared_map; /* shared rows and the last resort behind them */
+    int last_map;
+};
+
+/* 0 or -errno; the sources must outlive the drain. */
+int drain_new(const struct drain_sources *sources, struct drain **out);
+void drain_free(struct drain *drain); /* NULL is fine */
+
+/* Adds the differences to the batch, and to its coverage what the tables know of it. 0 or -errno. */
+int drain_run(struct drain *drain, struct batch *batch);
+
+#endif

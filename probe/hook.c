@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/hook.h"
+
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct hook_info hook_table[] = {
+    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", false},
+    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", false},
+    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", false},
+    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", false},
+    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", false},
+    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", true},
+    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", true},
+    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", true},
+};
+const unsigned hook_count = sizeof(hook_table) / sizeof(*hook_table);
+
+const struct blind_spot blind_spots[] = {
+    {"io_uring", "operations through io_uring are not captured by this version"},
+    {"libaio", "operations through io_submit are not captured by this version"},
+    {"mmap_fault", "page faults on mapped files are not captured by this version"},
+};
+const unsigned blind_spot_count = sizeof(blind_spots) / sizeof(*blind_spots);
+
+int hook_arguments(const char *tracepoint)
+{
+    static struct btf *btf; /* several megabytes to parse, and the same for every question */
+    const struct btf_type *type;
+    char name[128];
+    int id, arguments = 0;
+
+    if (!tracepoint) {
+        btf__free(btf);
+        btf = NULL;
+        return 0;
+    }
+    if (!btf)
+        btf = btf__load_vmlinux_btf();
+    if (!btf)
+        return -errno;
+    /* typedef void (*btf_trace_NAME)(void *data, arguments...) */
+    snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
+    id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+    if (id > 0) {
+        type = btf__type_by_id(btf, btf__type_by_id(btf, (unsigned)id)->type);
+        if (btf_is_ptr(type))
+            type = btf__type_by_id(btf, type->type);
+        if (btf_is_func_proto(type))
+            arguments = btf_vlen(type) - 1;
+    }
+    return arguments;
+}
+
+void hook_explain(int err, char *text, size_t size)
+{
+    if ((err == -EPERM || err == -EACCES) && geteuid() != 0)
+        snprintf(text, size,
+                 "not permitted: run as root, or with the capabilities BPF, PERFMON and SYS_RESOURCE");
+    else if (err == -EPERM || err == -EACCES)
+        snprintf(text, size, "the kernel does not permit it, even to root: locked down, or in a "
+                             "container without CAP_BPF and CAP_PERFMON");
+    else if (access("/sys/kernel/btf/vmlinux", R_OK))
+        snprintf(text, size, "this kernel has no type information (/sys/kernel/btf/vmlinux): use one "
+                             "built with CONFIG_DEBUG_INFO_BTF, as every distribution's is");
+    else if (err == -ENOMEM)
+        snprintf(text, size, "not enough memory: give --kernel-memory a smaller size");
+    else
+        snprintf(text, size, "%s; `unblend doctor` shows what this kernel has", strerror(-err));
+}

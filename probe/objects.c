@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/objects.h"
+
+/* The paths are relative to the build directory, where make runs the compiler. */
+#define EMBED(name, path)                                                                          \
+    __asm__(".section .rodata\n"                                                                   \
+            ".balign 16\n"                                                                         \
+            ".global " #name "\n" #name ":\n"                                                      \
+            ".incbin \"" path "\"\n"                                                               \
+            ".global " #name "_end\n" #name "_end:\n"                                              \
+            ".byte 0\n"                                                                            \
+            ".previous\n")
+
+EMBED(object_syscall, "probe/bpf/syscall.bpf.o");
+EMBED(object_block, "probe/bpf/block.bpf.o");

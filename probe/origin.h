@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Process -> job. A process that was given a job, or has a parent that was, belongs to it; any other is named
+ * by its user and command, "root/postgres".
+ */
+#ifndef UNBLEND_PROBE_ORIGIN_H
+#define UNBLEND_PROBE_ORIGIN_H
+
+#include <stdint.h>
+
+#include "lib/record.h"
+
+struct origin;
+
+/* 0 or -ENOMEM. */
+int origin_new(struct origin **out);
+void origin_free(struct origin *origin); /* NULL is fine */
+
+/* Makes a job known; everything is copied. Its id is never 0. 0 or -ENOMEM. */
+int origin_job(struct origin *origin, const struct job *job, uint32_t *id);
+
+/* The job, for updates; NULL for an id that is not known. Valid until the next origin_job(). */
+struct job *origin_find(struct origin *origin, uint32_t id);
+
+/* Adds the job of a process to a batch: its own if id is not 0. 0 or -ENOMEM. */
+int origin_name(struct origin *origin, uint32_t id, uint32_t uid, const char *command,
+                struct batch *batch, uint32_t *index);
+
+/* Adds the given jobs that run, or have ended since the last report, whether or not they did any I/O. 0 or -ENOMEM. */
+int origin_report(struct origin *origin, struct batch *batch);
+
+/* The name of a user, "1000" for one without; valid until the next call. */
+const char *origin_user(struct origin *origin, uint32_t uid);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The probe: loads the BPF programs, attaches them, gives processes their jobs, and hands out what has
+ * happened since the last time as records. One probe a process; not thread safe.
+ */
+#ifndef UNBLEND_PROBE_PROBE_H
+#define UNBLEND_PROBE_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/record.h"
+
+#define PROBE_MEMORY_DEFAULT (64ull << 20)
+#define PROBE_MEMORY_MIN     (4ull << 20)
+
+struct probe;
+
+struct probe_options {
+    bool all;        /* every process of the node; else only those given a job, and their descendants */
+    bool pseudo;     /* count operations on proc, sysfs and their like too */
+    uint64_t memory; /* bytes of kernel memory; 0 is PROBE_MEMORY_DEFAULT */
+    const char *node; /* the name that local volumes carry; NULL is the host's name */
+};
+
+/*
+ * Loads and attaches. 0 or -errno, after one line on stderr that says what to do. What the kernel does not have
+ * is no failure: it is listed in the coverage of every batch.
+ */
+int probe_new(const struct probe_options *options, struct probe **out);
+
+/* Detaches everything. NULL is fine. */
+void probe_free(struct probe *probe);
+
+/*
+ * Gives a process (a thread group's leader that is alive and has done nothing yet that should count) and
+ * all that it forks from now on a job. The job's strings are copied; job->name must be new. 0 or -errno.
+ */
+int probe_adopt(struct probe *probe, pid_t pid, const struct job *job, uint32_t *id);
+
+/* The job's command has ended: its exit status as a shell gives it. */
+void probe_job_exit(struct probe *probe, uint32_t id, int status, int64_t end_ns);
+
+/* How many processes of a job are alive. */
+unsigned probe_job_living(struct probe *probe, uint32_t id);
+
+/*
+ * Adds what has happened since the last drain to a batch: records with process detail, the tables they need, and
+ * the coverage. Interval and identity are the caller's. 0 or -errno.
+ */
+int probe_drain(struct probe *probe, struct batch *batch);
+
+/* A descriptor that has POLLPRI when mounts have changed; then call probe_mounts_changed() soon. */
+int probe_mount_fd(const struct probe *probe);
+void probe_mounts_changed(struct probe *probe);
+
+/* What `unblend doctor` shows. */
+struct probe_check {
+    const char *hook;
+    const char *purpose;
+    bool available;
+    char why[200]; /* empty when available */
+};
+
+/* Tries every hook on its own. The number of checks written, or -errno. */
+int probe_doctor(struct probe_check *checks, unsigned max);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Batches at a steady pace: intervals begin and end on multiples of their length by the wall clock, so that the
+ * nodes of a cluster line up, and are measured by the monotonic one.
+ */
+#ifndef UNBLEND_PROBE_SAMPLER_H
+#define UNBLEND_PROBE_SAMPLER_H
+
+#include "probe/probe.h"
+
+struct sampler;
+
+struct sampler_options {
+    uint64_t interval_ns;
+    const char *cluster; /* NULL: "default" */
+    const char *node;    /* NULL: the host's name */
+    const char *role;    /* NULL: "client" */
+};
+
+/* Borrows the probe. The first interval begins now and ends on the next multiple. 0 or -errno. */
+int sampler_new(struct probe *probe, const struct sampler_options *options, struct sampler **out);
+void sampler_free(struct sampler *sampler); /* NULL is fine */
+
+/* Nanoseconds until the interval ends; 0 when it has. */
+uint64_t sampler_remaining(const struct sampler *sampler);
+
+/* Waits for the interval's end, watching mounts, and until then for events on fd (-1: none). 1 when the
+   interval has ended, 0 when fd is readable or a signal came, -errno. */
+int sampler_wait(struct sampler *sampler, int fd);
+
+/* Ends the interval now and hands its batch out, with identity, a stream of its own and rising seq. 0 or -errno. */
+int sampler_take(struct sampler *sampler, struct batch **out);
+
+/* Wall clock, ns since 1970. */
+int64_t wall_clock_ns(void);
+
+/* 32 random hex digits and a NUL. 0 or -errno. */
+int random_stream(char stream[33]);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's tables as user space sees them: mapped memory, the stacks of free indices, and for
+ * subtraction what was seen last. How the memory budget is split is decided here.
+ */
+#ifndef UNBLEND_PROBE_TABLES_H
+#define UNBLEND_PROBE_TABLES_H
+
+#include <stdint.h>
+
+#include "probe/bpf/abi.h"
+
+struct bpf_object;
+
+struct table {
+    void *memory; /* the map itself, shared with the programs */
+    uint32_t entries;
+    uint32_t entry_size;
+    uint32_t high; /* no index above this has ever been in use */
+    int map;
+    int free_map;
+};
+
+struct tables {
+    struct table table[ABI_TABLES];
+    volatile uint64_t *counters;
+    int counters_map;
+};
+
+/* Sets the maps' sizes before the object is loaded. */
+void tables_size(struct bpf_object *object, uint64_t memory);
+
+/* Maps the loaded tables and fills the stacks of free indices. 0 or -errno. */
+int tables_open(struct tables *tables, const struct bpf_object *object);
+void tables_close(struct tables *tables);
+
+/* Takes a free index, or gives one back, zeroing its entry first. 0 or -errno (-ENOENT: none free). */
+int table_take(struct table *table, uint32_t *index);
+int table_give(struct table *table, uint32_t index);
+
+static inline struct abi_row *row_at(const struct tables *tables, uint32_t index)
+{
+    return (struct abi_row *)tables->table[ABI_TABLE_ROWS].memory + index;
+}
+
+static inline struct abi_page *page_at(const struct tables *tables, uint32_t index)
+{
+    return (struct abi_page *)tables->table[ABI_TABLE_PAGES].memory + index;
+}
+
+static inline struct abi_thread *thread_at(const struct tables *tables, uint32_t index)
+{
+    return (struct abi_thread *)tables->table[ABI_TABLE_THREADS].memory + index;
+}
+
+static inline struct abi_process *process_at(const struct tables *tables, uint32_t index)
+{
+    return (struct abi_process *)tables->table[ABI_TABLE_PROCESSES].memory + index;
+}
+
+/* Moves table->high up to the last index in use. An entry is in use when its first 64 bits are not 0. */
+void table_find_high(struct table *table);
+
+#endif

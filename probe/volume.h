@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the kernel's device numbers to volumes that people know: reads mountinfo, keeps the kernel's
+ * prefix tree of mount points up to date, and names volumes.
+ *
+ * A shared volume (a network or cluster file system) is named by its source, which is the same on every node;
+ * a local one by the node and its first mount point; a block device by the node and its name under /dev.
+ */
+#ifndef UNBLEND_PROBE_VOLUME_H
+#define UNBLEND_PROBE_VOLUME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/record.h"
+
+struct volumes;
+
+/* The maps of the BPF side; a descriptor of -1 is left alone (tests). */
+struct volume_maps {
+    int volumes;
+    int mounts;
+    int namespaces;
+    int pseudo_types;
+};
+
+/* pseudo: pseudo file systems count too. 0 or -errno; node is copied. */
+int volumes_new(const struct volume_maps *maps, const char *node, bool pseudo, struct volumes **out);
+void volumes_free(struct volumes *volumes); /* NULL is fine */
+
+/* Reads the mounts of this process's namespace again, and those of namespaces that the kernel side has met. */
+void volumes_refresh(struct volumes *volumes);
+
+/* Reads namespaces that the kernel side has met and nobody has read yet. */
+void volumes_refresh_namespaces(struct volumes *volumes);
+
+/* Adds the volume of a kernel key (probe/bpf/abi.h) to a batch. 0 or -ENOMEM. */
+int volumes_name(struct volumes *volumes, uint64_t key, struct batch *batch, uint32_t *index);
+
+/* One mountinfo file (proc(5)); what does not parse is skipped. For tests: path may be any file. 0 or -errno. */
+int volumes_read(struct volumes *volumes, const char *path, uint32_t namespace);
+
+#endif
