@@ -188,6 +188,8 @@ class Database(unittest.TestCase):
         return result.stdout.strip()
 
     def setUp(self):
+        if self.collector.process.poll() is not None:  # a test that failed left none
+            type(self).collector = Collector("--embedded", self.directory)
         self.collector.wait_ready()
         self.sql("truncate unblend.sample, unblend.batch, unblend.stream, unblend.gap, unblend.ledger")
 
@@ -496,8 +498,7 @@ class TestSurvival(Database):
         self.assertIn("took over", self.collector.log())
         # what was adopted is stopped like what was started
         self.assertEqual(type(self).collector.stop(), 0)
-        with self.assertRaises(ProcessLookupError):
-            os.kill(old, 0)
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "data/postmaster.pid")))
         type(self).collector = Collector("--embedded", self.directory).wait_ready()
 
     def test_both_killed(self):
