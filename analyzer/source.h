@@ -11,8 +11,8 @@
 #include "lib/record.h"
 
 struct source {
-    /* The next batch, the caller's then. 1, 0 at the end, or -errno after the cause has been logged in
-       one line. */
+    /* The next batch, the caller's then. 1, 0 at the end, -EINTR when a signal came while it waited, or
+       another -errno after the cause has been logged in one line. */
     int (*next)(struct source *source, struct batch **out);
     void (*free)(struct source *source);
 };

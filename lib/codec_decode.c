@@ -253,8 +253,8 @@ int codec_decode(const char *json, size_t size, struct batch **out, struct codec
     if (err)
         return err;
     root = json_loadb(json, size, JSON_REJECT_DUPLICATES, &syntax);
-    if (!root && json_error_code(&syntax) == json_error_out_of_memory)
-        return -ENOMEM;
+    if (!root && (!*syntax.text || json_error_code(&syntax) == json_error_out_of_memory))
+        return -ENOMEM; /* for most allocations jansson says nothing at all */
     if (!root)
         return field_refuse(&top, NULL, "is no JSON: column %d: %s", syntax.column, syntax.text);
     if (!json_is_object(root))

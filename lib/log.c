@@ -21,12 +21,15 @@ void log_verbose(bool verbose)
     verbose_ = verbose;
 }
 
-/* The second set, U+0080 to U+009F, too: terminals obey it even in UTF-8. */
-static bool is_control(const char *at)
+/* Terminals obey the second set, U+0080 to U+009F, in UTF-8 too: either byte of it counts. */
+static bool is_control(const char *text, const char *at)
 {
-    const unsigned char *c = (const unsigned char *)at;
+    unsigned char c = (unsigned char)*at, next = (unsigned char)at[1];
+    unsigned char before = at > text ? (unsigned char)at[-1] : 0;
 
-    return *c < ' ' || *c == 0x7f || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
+    if (c < ' ' || c == 0x7f)
+        return true;
+    return (c == 0xc2 && next >= 0x80 && next < 0xa0) || (before == 0xc2 && c >= 0x80 && c < 0xa0);
 }
 
 /* One write() a line, so that lines of several threads and processes do not mix. */
@@ -39,7 +42,7 @@ static void line(const char *severity, const char *format, va_list args)
     vsnprintf(text, sizeof(text), format, args);
     length = (size_t)snprintf(out, 256, "%.200s: %s", program, severity);
     for (const char *c = text; *c && length < LINE_SIZE - 4; c++)
-        if (is_control(c))
+        if (is_control(text, c))
             length += (size_t)snprintf(out + length, 5, "\\x%02x", (unsigned char)*c);
         else
             out[length++] = *c;

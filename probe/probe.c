@@ -201,15 +201,12 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
     return drain_new(&sources, &probe->drain);
 }
 
-int probe_new(const struct probe_options *options, struct probe **out)
+/* Everything but the block layer is needed; what of that is missing stands in why. */
+static int start(struct probe *probe, const struct probe_options *options)
 {
-    struct probe *probe = calloc(1, sizeof(*probe));
     const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
-    char why[200];
     int err;
 
-    if (!probe)
-        return -ENOMEM;
     probe->mount_fd = -1;
     libbpf_set_print(quiet);
     setrlimit(RLIMIT_MEMLOCK, &unlimited); /* kernels before 5.11 count maps against it */
@@ -218,14 +215,27 @@ int probe_new(const struct probe_options *options, struct probe **out)
         err = make_parts(probe, options);
     if (!err)
         err = attach(probe, probe->syscalls, false);
+    if (!err)
+        load_block(probe, options);
+    hook_arguments(NULL);
+    return err;
+}
+
+int probe_new(const struct probe_options *options, struct probe **out)
+{
+    struct probe *probe = calloc(1, sizeof(*probe));
+    char why[200];
+    int err;
+
+    if (!probe)
+        return -ENOMEM;
+    err = start(probe, options);
     if (err) {
         hook_explain(err, why, sizeof(why));
         log_error("cannot watch system calls: %s", why);
         probe_free(probe);
         return err;
     }
-    load_block(probe, options);
-    hook_arguments(NULL);
     *out = probe;
     return 0;
 }
@@ -363,4 +373,34 @@ int probe_mount_fd(const struct probe *probe)
 void probe_mounts_changed(struct probe *probe)
 {
     volumes_refresh(probe->volumes);
+}
+
+int probe_doctor(struct probe_check *checks, unsigned max)
+{
+    const struct probe_options options = {.memory = PROBE_MEMORY_MIN};
+    struct probe *probe = calloc(1, sizeof(*probe));
+    unsigned count = 0;
+    int err;
+
+    if (!probe)
+        return -ENOMEM;
+    err = start(probe, &options);
+    for (unsigned i = 0; i < hook_count && count < max; i++, count++) {
+        struct probe_check *check = &checks[count];
+
+        *check = (struct probe_check){.hook = hook_table[i].name,
+                                      .purpose = hook_table[i].purpose,
+                                      .available = probe->links[i] != NULL};
+        if (!check->available && *probe->why[i])
+            memcpy(check->why, probe->why[i], sizeof(check->why));
+        else if (!check->available)
+            hook_explain(err, check->why, sizeof(check->why));
+    }
+    for (unsigned i = 0; i < blind_spot_count && count < max; i++, count++) {
+        checks[count] = (struct probe_check){.hook = blind_spots[i].name,
+                                             .purpose = "operations of this kind"};
+        snprintf(checks[count].why, sizeof(checks[count].why), "%s", blind_spots[i].why);
+    }
+    probe_free(probe);
+    return (int)count;
 }
