@@ -56,6 +56,8 @@ static int classify(const char *state)
         {"42P01", -ENOENT}, /* no such table */
         {"25006", -EAGAIN}, /* a standby: it may be promoted */
         {"55P03", -EAGAIN}, /* lock not available */
+        /* 23514: the default partition has lost that day to one of its own while we waited for it */
+        {"23514", -EDEADLK},
         {"40", -EDEADLK},   {"08", -EAGAIN}, {"53", -EAGAIN}, {"57", -EAGAIN},
         {"58", -EAGAIN},    {"22", -EINVAL},
     };

@@ -106,14 +106,15 @@ static int make_partition(struct db *db, const char *table, const char *day, con
 
     snprintf(name, sizeof(name), "%s_%.4s%.2s%.2s", table, day, day + 5, day + 8);
     snprintf(sql, sizeof(sql),
-             "begin; lock table unblend.%s_default in access exclusive mode; "
+             "begin; lock table only unblend.%s in share update exclusive mode; "
+             "lock table unblend.%s_default in access exclusive mode; "
              "create table unblend.%s (like unblend.%s including defaults including constraints); "
              "with moved as (delete from unblend.%s_default "
              "where time >= '%s 00:00Z' and time < '%s 00:00Z' returning *) "
              "insert into unblend.%s select * from moved; "
              "alter table unblend.%s attach partition unblend.%s "
              "for values from ('%s 00:00Z') to ('%s 00:00Z'); commit",
-             table, name, table, table, day, next_day, name, table, name, day, next_day);
+             table, table, name, table, table, day, next_day, name, table, name, day, next_day);
     return db_run(db, sql);
 }
 

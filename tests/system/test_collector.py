@@ -558,6 +558,35 @@ class TestSurvival(Database):
         finally:
             self.assertEqual(beside.stop(), 0)
 
+    def test_partitions_are_made_under_load(self):
+        """Days that wait in the default partition get their own while others write to them."""
+        tokens = [self.enroll(node) for node in ("n1", "n3", "n5")]
+        type(self).token = tokens[0]
+        now = time.time_ns() // 10**9 * 10**9
+        failed, done = [], []
+
+        def send(node, token):
+            for seq in range(1, 241):
+                start = now - (2 + seq % 40) * 86400 * 10**9
+                answer = self.collector.post(batch(seq, node=node, start_ns=start), token)
+                if answer[0] != 200:
+                    failed.append(answer)
+            done.append(node)
+        threads = [threading.Thread(target=send, args=pair) for pair in zip(("n1", "n3", "n5"), tokens)]
+        for thread in threads:
+            thread.start()
+        while len(done) < 3:
+            self.assertEqual(command("init-db", "--db", self.conninfo).returncode, 0)
+        for thread in threads:
+            thread.join()
+        command("init-db", "--db", self.conninfo)
+        self.assertEqual(failed, [], self.collector.log())
+        self.assertEqual(self.sums(), f"720|{3 * 28920}|{3 * 28920 * 4096}")
+        self.assertEqual(self.sql("select count(*) from unblend.sample_default"), "0")
+        self.assertGreaterEqual(int(self.sql("select count(*) from pg_inherits "
+                                             "where inhparent = 'unblend.sample'::regclass")), 48)
+        self.assertEqual(len(self.dump()), 720)
+
     def test_second_collector_on_one_directory(self):
         # a short wait is enough: it must not disturb the first one
         second = subprocess.Popen([COLLECTOR, "--listen", "127.0.0.1:0", "--embedded", self.directory],
