@@ -63,6 +63,7 @@ int setup_database_wait(const struct setup *setup, const char *conninfo, struct 
     }
     if (err)
         log_error("cannot set the database up: %s: check %s", why,
-                  setup->embedded ? "the server's log in the --embedded directory" : "--db and the server");
+                  setup->embedded ? "the server's log in the --embedded directory"
+                                  : "--db and the server");
     return err;
 }

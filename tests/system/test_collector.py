@@ -331,6 +331,22 @@ class TestIngest(Database):
         self.assertEqual(self.collector.post(bomb, self.token, "gzip")[0], 413)
         self.assertEqual(self.collector.post(batch(1), self.token)[0], 200)
 
+    def test_a_large_batch(self):
+        jobs = [{**batch()["jobs"][0], "job": f"slurm:{n}"} for n in range(3000)]
+        records = [{"job": n, "volume": 0, "op": op, "bytes": 1, "errors": 0, "latency_sum_ns": 1,
+                    "latency_ns": "60:2 1:3 9"} for n in range(3000)
+                   for op in ("open", "close", "stat", "seek", "readdir", "create", "unlink", "rename", "mkdir", "fsync",
+                              "truncate", "setattr", "block_flush", "mmap_fault", "block_discard", "write")]
+        for record in records:
+            if record["op"] == "write":
+                record["size"] = "80:2"
+        value = batch(1, jobs=jobs, records=records)
+        body = subprocess.run(["zstd", "-c"], input=lines(value), capture_output=True, check=True).stdout
+        status, answer = self.collector.post(body, self.token, "zstd")
+        self.assertEqual((status, answer.get("stored")), (200, 1))
+        self.assertEqual(self.sums(), f"48000|{48000 * 6}|48000")
+        self.assertEqual(self.dump(), [value])
+
     def test_chunked(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.collector.port, timeout=60)
         body = lines(batch(4))
