@@ -118,6 +118,20 @@ static int shut_out(struct store *store, const struct identity *who)
     return err;
 }
 
+/* What libpq, psql and `unblend report --db` take. */
+static int run_conninfo(const struct values *values, const struct identity *who)
+{
+    _cleanup_free_ char *conninfo = values->serve.setup.embedded
+                                        ? embedded_conninfo(values->serve.setup.embedded)
+                                        : strdup(values->serve.setup.db);
+
+    if (!conninfo || puts(conninfo) < 0) {
+        log_error("cannot print the conninfo: %s", log_errno(conninfo ? -errno : -ENOMEM));
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
 static int run_init_db(const struct values *values, const struct identity *who)
 {
     return with_database(&values->serve.setup, true, who, nothing_more);
@@ -136,10 +150,12 @@ static int run_revoke(const struct values *values, const struct identity *who)
 static const struct command commands[] = {
     {NULL, "[OPTION...] | COMMAND [OPTION...]",
      "Takes the agents' batches over HTTP into PostgreSQL.\n"
-     "Commands: init-db, enroll NODE, revoke NODE; each has its own --help.",
+     "Commands: init-db, conninfo, enroll NODE, revoke NODE; each has its own --help.",
      false, run_serve},
     {"init-db", "(--db CONNINFO | --embedded DIR)", "Makes the schema, or brings it up to date.",
      false, run_init_db},
+    {"conninfo", "--embedded DIR", "Prints how to connect to the embedded database.", false,
+     run_conninfo},
     {"enroll", "NODE [--cluster NAME] (--db CONNINFO | --embedded DIR)",
      "Lets a node in: prints its new token, once. A token it had before is void.", true,
      run_enroll},
@@ -190,6 +206,8 @@ static int run(const struct command *command, int argc, char **argv)
          "the PostgreSQL database, as libpq takes it"},
         {"embedded", 0, OPTION_STRING, "DIR", &o->setup.embedded,
          "run a private PostgreSQL in DIR instead"},
+        {"socket-dir", 0, OPTION_STRING, "DIR", &o->setup.sockets,
+         "put its socket there, with a link in the --embedded directory"},
         {"tls-cert", 0, OPTION_STRING, "FILE", &o->tls_cert, "certificate chain, PEM"},
         {"tls-key", 0, OPTION_STRING, "FILE", &o->tls_key, "its private key, PEM"},
         {"user", 0, OPTION_STRING, "NAME", &o->user, "when started as root, become this user"},

@@ -23,6 +23,7 @@
 
 struct embedded {
     char directory[PATH_MAX];
+    char sockets[PATH_MAX]; /* "": in directory */
     char data[PATH_MAX];
     char bin[PATH_MAX];
     int lock;
@@ -92,8 +93,28 @@ static int take_lock(struct embedded *embedded, unsigned wait_s)
     return 0;
 }
 
+/* libpq follows the link. */
+static int link_socket(const struct embedded *embedded)
+{
+    char target[PATH_MAX + 32], link[PATH_MAX + 32];
+
+    if (!*embedded->sockets)
+        return 0;
+    snprintf(target, sizeof(target), "%s/.s.PGSQL.5432", embedded->sockets);
+    snprintf(link, sizeof(link), "%s/.s.PGSQL.5432", embedded->directory);
+    if ((unlink(link) && errno != ENOENT) || symlink(target, link)) {
+        int err = -errno;
+
+        log_error("cannot link the socket as %s: %s", link, log_errno(err));
+        return err;
+    }
+    return 0;
+}
+
 static int start_server(struct embedded *embedded)
 {
+    int err;
+
     embedded->pid = cluster_server(embedded->data);
     embedded->is_ours = !embedded->pid;
     if (embedded->pid) {
@@ -102,7 +123,12 @@ static int start_server(struct embedded *embedded)
         return 0;
     }
     cluster_forget(embedded->data);
-    return cluster_start(embedded->bin, embedded->data, embedded->directory, &embedded->pid);
+    err = link_socket(embedded);
+    if (err)
+        return err;
+    return cluster_start(embedded->bin, embedded->data,
+                         *embedded->sockets ? embedded->sockets : embedded->directory,
+                         &embedded->pid);
 }
 
 static int prepare(struct embedded *embedded, const char *directory, unsigned wait_s)
@@ -138,7 +164,8 @@ static int prepare(struct embedded *embedded, const char *directory, unsigned wa
     return err;
 }
 
-int embedded_start(const char *directory, unsigned wait_s, struct embedded **out)
+int embedded_start(const char *directory, const char *sockets, unsigned wait_s,
+                   struct embedded **out)
 {
     struct embedded *embedded = calloc(1, sizeof(*embedded));
     int err;
@@ -146,6 +173,8 @@ int embedded_start(const char *directory, unsigned wait_s, struct embedded **out
     if (!embedded)
         return -ENOMEM;
     embedded->lock = -1;
+    if (sockets && strlen(sockets) < sizeof(embedded->sockets))
+        strcpy(embedded->sockets, sockets);
     err = prepare(embedded, directory, wait_s);
     if (!err && !cluster_exists(embedded->data))
         err = cluster_create(embedded->bin, embedded->data);

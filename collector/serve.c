@@ -96,7 +96,7 @@ static int start(struct daemon *d)
     if (!d->conninfo)
         return -ENOMEM;
     if (o->setup.embedded) {
-        err = embedded_start(o->setup.embedded, LOCK_S, &d->embedded);
+        err = embedded_start(o->setup.embedded, o->setup.sockets, LOCK_S, &d->embedded);
         if (err == -EBUSY)
             log_error("cannot use %s: another collector runs its database: stop that one first",
                       o->setup.embedded);

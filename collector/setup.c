@@ -56,7 +56,9 @@ int setup_database_wait(const struct setup *setup, const char *conninfo, struct 
     for (unsigned i = 0; i < (setup->embedded ? WAIT_S * 5 : 1) && err == -EAGAIN; i++) {
         if (i)
             nanosleep(&tick, NULL);
-        err = setup->embedded && !*embedded ? embedded_start(setup->embedded, 0, embedded) : 0;
+        err = setup->embedded && !*embedded
+                  ? embedded_start(setup->embedded, setup->sockets, 0, embedded)
+                  : 0;
         if (err && err != -EBUSY)
             return err;
         err = setup_database(setup, conninfo, why);

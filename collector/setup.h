@@ -12,6 +12,7 @@
 struct setup {
     const char *db;       /* conninfo */
     const char *embedded; /* directory */
+    const char *sockets;  /* directory of its socket; NULL: the same */
 };
 
 /* Makes the database unblend on the embedded server if it is not there, then schema and partitions.

@@ -275,12 +275,14 @@ static void intact_frames_with_nonsense_are_named(void **state)
     struct codec_error error;
     struct batch *batch;
     size_t size;
+    uint64_t errors;
     unsigned damages;
 
     put_file(whole, starts[1]);
+    errors = batches[1]->records[0].errors;
     batches[1]->records[0].errors = INT64_MAX;
     assert_int_equal(frame_encode(batches[1], &frame, &size), 0);
-    batches[1]->records[0].errors = 0;
+    batches[1]->records[0].errors = errors;
     {
         _cleanup_close_ int fd = open(path, O_WRONLY | O_APPEND);
 
@@ -316,6 +318,7 @@ static void other_files_are_no_recordings(void **state)
     assert_int_equal(recording_open("/nonexistent/x", &reader), -ENOENT);
     assert_int_equal(recording_open("/", &reader), -EISDIR);
     assert_int_equal(recording_create("/nonexistent/x", &writer), -ENOENT);
+    assert_int_equal(recording_create("/dev/full", &writer), -ENOSPC);
     assert_null(reader);
     assert_null(writer);
 }
