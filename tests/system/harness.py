@@ -65,7 +65,7 @@ def run(command, **options):
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
     options.setdefault("timeout", COMMAND_TIMEOUT_S)
-    return subprocess.run(command, text=True, check=False, **options)
+    return subprocess.run(command, text=True, errors="replace", check=False, **options)
 
 
 def must(command, **options):
