@@ -53,8 +53,8 @@ int embedded_prepare(const char *directory, unsigned uid, unsigned gid)
     else if (uid != (unsigned)-1 && status.st_uid != uid && chown(directory, uid, gid))
         err = -errno;
     if (err)
-        log_error("cannot use %s for the database: %s: choose another --embedded directory", directory,
-                  log_errno(err));
+        log_error("cannot use %s for the database: %s: choose another --embedded directory",
+                  directory, log_errno(err));
     return err;
 }
 
@@ -79,9 +79,10 @@ static int take_lock(struct embedded *embedded, unsigned wait_s)
     if (embedded->lock < 0) {
         int err = -errno;
 
-        log_error("cannot use %s for the database: %s: its owner and the directories above must let this "
-                  "user in",
-                  embedded->directory, log_errno(err));
+        log_error(
+            "cannot use %s for the database: %s: its owner and the directories above must let this "
+            "user in",
+            embedded->directory, log_errno(err));
         return err;
     }
     for (unsigned i = 0; flock(embedded->lock, LOCK_EX | LOCK_NB); i++) {
@@ -137,18 +138,21 @@ static int prepare(struct embedded *embedded, const char *directory, unsigned wa
 
     if (!path || strlen(path) > PATH_MAX - 64) {
         err = path ? -ENAMETOOLONG : -errno;
-        log_error("cannot use %s for the database: %s: choose another --embedded directory", directory,
-                  log_errno(err));
+        log_error("cannot use %s for the database: %s: choose another --embedded directory",
+                  directory, log_errno(err));
         return err;
     }
     if (strpbrk(path, " \t\n'\\")) {
-        log_error("cannot use %s for the database: blanks, quotes and backslashes do not go into a conninfo: "
+        log_error("cannot use %s for the database: blanks, quotes and backslashes do not go into a "
+                  "conninfo: "
                   "choose another --embedded directory",
                   path);
         return -EINVAL;
     }
-    if (strlen(path) + sizeof("/.s.PGSQL.5432.lock") > sizeof(((struct sockaddr_un *)0)->sun_path)) {
-        log_error("cannot use %s for the database: its name is too long for a socket: choose a shorter one",
+    if (strlen(path) + sizeof("/.s.PGSQL.5432.lock") >
+        sizeof(((struct sockaddr_un *)0)->sun_path)) {
+        log_error("cannot use %s for the database: its name is too long for a socket: choose a "
+                  "shorter one",
                   path);
         return -ENAMETOOLONG;
     }
@@ -160,7 +164,8 @@ static int prepare(struct embedded *embedded, const char *directory, unsigned wa
     return err;
 }
 
-int embedded_start(const char *directory, const char *sockets, unsigned wait_s, struct embedded **out)
+int embedded_start(const char *directory, const char *sockets, unsigned wait_s,
+                   struct embedded **out)
 {
     struct embedded *embedded = calloc(1, sizeof(*embedded));
     int err;
@@ -200,7 +205,8 @@ void embedded_watch(struct embedded *embedded)
         return;
     }
     if (!embedded->said)
-        log_warning("PostgreSQL has ended unasked, it is started again: see %s/log", embedded->data);
+        log_warning("PostgreSQL has ended unasked, it is started again: see %s/log",
+                    embedded->data);
     embedded->said = true;
     embedded->pid = 0;
     start_server(embedded);
@@ -215,7 +221,9 @@ void embedded_stop(struct embedded *embedded)
         for (unsigned i = 0; i < STOP_S * 20 && is_running(embedded); i++)
             pause_ms(50);
         if (is_running(embedded)) {
-            log_warning("PostgreSQL does not stop in %d s, it is ended the hard way; it will recover", STOP_S);
+            log_warning(
+                "PostgreSQL does not stop in %d s, it is ended the hard way; it will recover",
+                STOP_S);
             kill(embedded->pid, SIGQUIT);
             for (unsigned i = 0; i < STOP_S * 20 && is_running(embedded); i++)
                 pause_ms(50);

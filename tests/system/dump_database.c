@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dump_database CONNINFO [NODE-GLOB [SINCE-NS UNTIL-NS]] : the batches in a database, a line of JSON each */
+/* dump_database CONNINFO [NODE-GLOB [SINCE-NS UNTIL-NS]] : the batches in a database, a line of
+ * JSON each */
 #include <stdio.h>
 #include <stdlib.h>
 

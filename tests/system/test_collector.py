@@ -331,6 +331,22 @@ class TestIngest(Database):
         self.assertEqual(self.collector.post(bomb, self.token, "gzip")[0], 413)
         self.assertEqual(self.collector.post(batch(1), self.token)[0], 200)
 
+    def test_a_large_batch(self):
+        jobs = [{**batch()["jobs"][0], "job": f"slurm:{n}"} for n in range(3000)]
+        records = [{"job": n, "volume": 0, "op": op, "bytes": 1, "errors": 0, "latency_sum_ns": 1,
+                    "latency_ns": "60:2 1:3 9"} for n in range(3000)
+                   for op in ("open", "close", "stat", "seek", "readdir", "create", "unlink", "rename", "mkdir", "fsync",
+                              "truncate", "setattr", "block_flush", "mmap_fault", "block_discard", "write")]
+        for record in records:
+            if record["op"] == "write":
+                record["size"] = "80:2"
+        value = batch(1, jobs=jobs, records=records)
+        body = subprocess.run(["zstd", "-c"], input=lines(value), capture_output=True, check=True).stdout
+        status, answer = self.collector.post(body, self.token, "zstd")
+        self.assertEqual((status, answer.get("stored")), (200, 1))
+        self.assertEqual(self.sums(), f"48000|{48000 * 6}|48000")
+        self.assertEqual(self.dump(), [value])
+
     def test_chunked(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.collector.port, timeout=60)
         body = lines(batch(4))
@@ -557,6 +573,35 @@ class TestSurvival(Database):
             self.assertEqual(self.sql("select count(*) from unblend.gap where first_seq > 0"), "0")
         finally:
             self.assertEqual(beside.stop(), 0)
+
+    def test_partitions_are_made_under_load(self):
+        """Days that wait in the default partition get their own while others write to them."""
+        tokens = [self.enroll(node) for node in ("n1", "n3", "n5")]
+        type(self).token = tokens[0]
+        now = time.time_ns() // 10**9 * 10**9
+        failed, done = [], []
+
+        def send(node, token):
+            for seq in range(1, 241):
+                start = now - (2 + seq % 40) * 86400 * 10**9
+                answer = self.collector.post(batch(seq, node=node, start_ns=start), token)
+                if answer[0] != 200:
+                    failed.append(answer)
+            done.append(node)
+        threads = [threading.Thread(target=send, args=pair) for pair in zip(("n1", "n3", "n5"), tokens)]
+        for thread in threads:
+            thread.start()
+        while len(done) < 3:
+            self.assertEqual(command("init-db", "--db", self.conninfo).returncode, 0)
+        for thread in threads:
+            thread.join()
+        command("init-db", "--db", self.conninfo)
+        self.assertEqual(failed, [], self.collector.log())
+        self.assertEqual(self.sums(), f"720|{3 * 28920}|{3 * 28920 * 4096}")
+        self.assertEqual(self.sql("select count(*) from unblend.sample_default"), "0")
+        self.assertGreaterEqual(int(self.sql("select count(*) from pg_inherits "
+                                             "where inhparent = 'unblend.sample'::regclass")), 48)
+        self.assertEqual(len(self.dump()), 720)
 
     def test_second_collector_on_one_directory(self):
         # a short wait is enough: it must not disturb the first one

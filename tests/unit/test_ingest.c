@@ -182,11 +182,12 @@ static void a_node_writes_as_itself(void **state)
 static void rows_have_postgresqls_form(void **state)
 {
     static const unsigned char expected[] = {
-        'P', 'G', 'C', 'O', 'P', 'Y', '\n', 0xff, '\r', '\n', 0, 0, 0, 0, 0, 0, 0, 0, 0, /* header */
-        0, 3,                                                  /* columns */
-        0, 0, 0, 4, 0xff, 0xff, 0xff, 0xfe,                    /* -2 */
-        0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1,                    /* 2000-01-01 and one us */
-        0, 0, 0, 2, 'o', 'p',                                  /* text */
+        'P',  'G',  'C', 'O', 'P',  'Y',  '\n', 0xff, '\r', '\n', 0, 0,
+        0,    0,    0,   0,   0,    0,    0,                            /* header */
+        0,    3,                                                        /* columns */
+        0,    0,    0,   4,   0xff, 0xff, 0xff, 0xfe,                   /* -2 */
+        0,    0,    0,   8,   0,    0,    0,    0,    0,    0,    0, 1, /* 2000-01-01 and one us */
+        0,    0,    0,   2,   'o',  'p',                                /* text */
         0xff, 0xff,
     };
     struct copy copy = {0};
