@@ -61,7 +61,8 @@ static int check(const struct arguments *a, struct top_options *options)
     *options = (struct top_options){.sort = TOP_DEFAULT_SORT,
                                     .active = a->active,
                                     .accumulated = a->accumulated,
-                                    .jobs = a->jobs};
+                                    .jobs = a->jobs,
+                                    .paced = a->replay != NULL};
     if (a->agent && a->replay) {
         log_error("both --agent and --replay are given: choose one");
         return -EINVAL;

@@ -219,6 +219,11 @@ static double whole_commits(const struct feature_context *c)
     return c->whole->ok[OP_FSYNC] + c->whole->ok[OP_RENAME];
 }
 
+static double seeks_per_open(const struct feature_context *c)
+{
+    return quotient(c->part->ok[OP_SEEK], opens(c));
+}
+
 /* How often written data is forced to disk: a database's log does it after a few KB. */
 static double whole_bytes_per_fsync(const struct feature_context *c)
 {
@@ -252,6 +257,7 @@ static const struct {
     {"fault_bytes", fault_bytes},
     {"bytes_per_open", bytes_per_open},
     {"reads_per_open", reads_per_open},
+    {"seeks_per_open", seeks_per_open},
     {"read_modal_share", read_modal_share},
     {"whole.open_errors", whole_open_errors},
     {"whole.stat_errors", whole_stat_errors},

@@ -52,7 +52,8 @@ static int version_of(const char *bin)
     snprintf(command, sizeof(command), "%s/initdb", bin);
     if (access(command, X_OK))
         return 0;
-    snprintf(command, sizeof(command), "'%s/postgres' --version 2>&1", bin);
+    /* A shell complains when it may not enter the directory it starts in, as a system user may not in /root. */
+    snprintf(command, sizeof(command), "cd / && '%s/postgres' --version 2>/dev/null", bin);
     output = popen(command, "re");
     if (!output)
         return 0;

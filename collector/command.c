@@ -2,6 +2,7 @@
 #include "collector/command.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +224,7 @@ static int run(const struct command *command, int argc, char **argv)
         .count = sizeof(options) / sizeof(*options),
         .config = SYSCONFDIR "/unblend/collector.conf",
     };
+    char here[PATH_MAX], absolute[2 * PATH_MAX];
     struct identity who = {.node = ""};
     int first, err;
 
@@ -238,6 +240,14 @@ static int run(const struct command *command, int argc, char **argv)
     if (!o->setup.db == !o->setup.embedded) {
         log_error("where is the database? give one of --db CONNINFO and --embedded DIR");
         return USAGE;
+    }
+    if (o->setup.embedded && *o->setup.embedded != '/') {
+        if (!realpath(".", here) ||
+            snprintf(absolute, sizeof(absolute), "%s/%s", here, o->setup.embedded) >= PATH_MAX) {
+            log_error("%s: its full path cannot be told: give one that begins with /", o->setup.embedded);
+            return USAGE;
+        }
+        o->setup.embedded = absolute;
     }
     if (command->takes_node && set_node(&who, argv[first], values.cluster))
         return USAGE;

@@ -40,6 +40,8 @@ int privilege_drop(const char *name)
     /* What root's environment says about the home would send libpq to files that we may not read.
      */
     unsetenv("HOME");
+    if (chdir("/"))
+        return -errno;
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     return 0;
 }

@@ -36,6 +36,7 @@ struct top_options {
     bool active;      /* only rows with operations */
     bool accumulated; /* amounts since the start instead of rates */
     bool jobs;        /* rows are jobs */
+    bool paced;       /* on the screen, a sample is shown for as long as it took */
 };
 
 enum top_unit {

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analyzer/human.h"
@@ -19,6 +20,7 @@
 /* A source is waited for in a thread of its own, so that keys are answered at once. */
 struct reader {
     struct source *source;
+    bool paced;
     int pipe[2]; /* pointers to batches; NULL at the end */
     int err;
 };
@@ -33,10 +35,20 @@ struct screen {
     uint64_t left; /* samples still to be shown; 0 for any number */
 };
 
+/* A recording is shown as fast as it happened. */
+static void wait_for(uint64_t ns)
+{
+    struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+    while (nanosleep(&left, &left) && errno == EINTR)
+        ;
+}
+
 static void *read_batches(void *argument)
 {
     struct reader *reader = argument;
     struct batch *batch;
+    uint64_t duration_ns;
     int got;
 
     do {
@@ -47,8 +59,11 @@ static void *read_batches(void *argument)
             reader->err = got;
         if (got != 1)
             batch = NULL;
+        /* once written the batch is the other thread's */
+        duration_ns = batch && reader->paced ? batch->duration_ns : 0;
         if (write(reader->pipe[1], &batch, sizeof(batch)) != sizeof(batch))
             break;
+        wait_for(duration_ns);
     } while (got == 1 || got == -EINTR);
     return NULL;
 }
@@ -280,7 +295,8 @@ int top_screen(struct source *source, struct top_options *options, uint64_t coun
     SCREEN *terminal;
     int err;
 
-    screen = (struct screen){.options = options, .left = count, .reader.source = source};
+    screen = (struct screen){
+        .options = options, .left = count, .reader = {.source = source, .paced = options->paced}};
     if (pipe2(screen.reader.pipe, O_CLOEXEC)) {
         err = -errno;
         log_error("cannot start: %s", log_errno(err));
