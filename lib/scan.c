@@ -155,7 +155,7 @@ static int resynchronise(struct scan *s)
         if (result == -EBADMSG)
             s->hashed += claimed_length(s);
         if (s->hashed > HASHED_MAX) {
-            s->ended = true;
+            s->ended = s->given_up = true;
             pass(s, available(s));
         }
     }

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every system test needs: the built programs, recordings, volumes of its own. Cleans up always.
+
+The programs are taken from UNBLEND_BINDIR, else from the build directory in or beside the source tree.
+"""
+import fcntl
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# Not whatever a version manager has put in front of it: that is a shell script with I/O of its own.
+PYTHON = "/usr/bin/python3"
+COMMAND_TIMEOUT_S = 120
+
+LOOP_CTL_GET_FREE = 0x4C82
+LOOP_MAJOR = 7
+
+PACKAGES = {
+    "fio": "fio",
+    "strace": "strace",
+    "mkfs.ext4": "e2fsprogs",
+    "losetup": "mount",
+    "mount": "mount",
+    "umount": "mount",
+    "unshare": "util-linux",
+    "setpriv": "util-linux",
+    "setsid": "util-linux",
+    "tar": "tar",
+    "find": "findutils",
+    PYTHON: "python3",
+}
+
+
+def tool(name):
+    """The path of a program that the tests need; its absence is a failure that names the package."""
+    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin:/usr/bin:/bin")
+    if not path:
+        raise AssertionError(f"{name} was not found: install the package {PACKAGES.get(name, name)}")
+    return path
+
+
+def bindir():
+    named = os.environ.get("UNBLEND_BINDIR")
+    for directory in [named] if named else [os.path.join(SOURCE, "build"), SOURCE]:
+        if os.access(os.path.join(directory, "unblend"), os.X_OK):
+            return os.path.abspath(directory)
+    raise AssertionError("unblend was not found: build it, or set UNBLEND_BINDIR to where it is")
+
+
+def unblend():
+    return os.path.join(bindir(), "unblend")
+
+
+def run(command, **options):
+    """subprocess.run() with text, no standard input, and a limit of time."""
+    options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    options.setdefault("timeout", COMMAND_TIMEOUT_S)
+    return subprocess.run(command, text=True, errors="replace", check=False, **options)
+
+
+def must(command, **options):
+    done = run(command, **options)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def environment():
+    """Few variables and the C locale, so that two runs of a workload make the same calls."""
+    return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "HOME": "/nonexistent",
+            "PYTHONHASHSEED": "0"}
+
+
+class Report:
+    """`unblend report --format json`, with the lookups that tests make."""
+
+    def __init__(self, data):
+        self.data = data
+        self.coverage = data["coverage"]
+
+    def job(self):
+        """The only job there is."""
+        if len(self.data["jobs"]) != 1:
+            raise AssertionError(f"one job expected: {[job['job'] for job in self.data['jobs']]}")
+        return self.data["jobs"][0]
+
+    def volume(self, mount):
+        """What the jobs did on the volume with that mount point: {operation: {...}}."""
+        found = [volume["ops"] for volume in self.job()["volumes"] if mount in volume["mounts"]]
+        if len(found) != 1:
+            raise AssertionError(f"{mount}: named by {len(found)} volumes of the report")
+        return found[0]
+
+    def device(self, name):
+        """What a block device was asked for: {operation: {...}}, {} when nothing."""
+        for volume in self.job()["volumes"]:
+            if volume["fstype"] == "block" and volume["source"] == name:
+                return volume["ops"]
+        return {}
+
+
+def report(recording, *options):
+    done = run([unblend(), "report", "--format", "json", *options, recording])
+    if done.returncode or done.stderr:
+        raise AssertionError(f"report: exit {done.returncode}: {done.stderr}")
+    return Report(json.loads(done.stdout))
+
+
+def record(recording, command, *options, **popen):
+    """`unblend record -o RECORDING OPTIONS -- COMMAND`, as subprocess.run() returns it."""
+    popen.setdefault("env", environment())
+    return run([unblend(), "record", "-o", recording, *options, "--", *command], **popen)
+
+
+def count(ops, name):
+    """(operations, bytes, errors) of one operation; zeros when there was none."""
+    found = ops.get(name)
+    return (found["ops"], found["bytes"], found["errors"]) if found else (0, 0, 0)
+
+
+def make_loop_nodes():
+    """The kernel may have more loop devices than a container's /dev shows."""
+    control = "/dev/loop-control"
+    if not os.path.exists(control):
+        os.mknod(control, stat.S_IFCHR | 0o600, os.makedev(10, 237))
+    with open(control, "rb") as file:
+        number = fcntl.ioctl(file, LOOP_CTL_GET_FREE)
+    device = f"/dev/loop{number}"
+    if not os.path.exists(device):
+        os.mknod(device, stat.S_IFBLK | 0o600, os.makedev(LOOP_MAJOR, number))
+
+
+class Volume:
+    """An ext4 file system on a loop device, mounted at .mount; close() removes all of it."""
+
+    def __init__(self, directory, size_mib):
+        self.image = os.path.join(directory, "image")
+        self.mount = os.path.join(directory, "mnt")
+        self.device = None
+        self.mounted = False
+        with open(self.image, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, size_mib << 20)
+        # No work left for a kernel thread to do later, while a test counts.
+        must([tool("mkfs.ext4"), "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0",
+              self.image])
+        os.mkdir(self.mount)
+        try:
+            self._attach()
+            must([tool("mount"), "-t", "ext4", self.device, self.mount])
+            self.mounted = True
+        except BaseException:
+            self.close()
+            raise
+
+    def _attach(self):
+        for attempt in range(5):
+            make_loop_nodes()
+            done = run([tool("losetup"), "-f", "--show", self.image])
+            if not done.returncode:
+                self.device = done.stdout.strip()
+                return
+            time.sleep(0.2 * (attempt + 1))  # somebody else took the free one
+        raise AssertionError(f"losetup: {done.stderr.strip()}")
+
+    def close(self):
+        if self.mounted:
+            done = run([tool("umount"), self.mount])
+            if done.returncode:
+                run([tool("umount"), "-l", self.mount])
+            self.mounted = False
+        if self.device:
+            run([tool("losetup"), "-d", self.device])
+            self.device = None
+        if os.path.exists(self.image):
+            os.unlink(self.image)
+
+
+class SystemTest(unittest.TestCase):
+    """A test on the real kernel: as root, with a directory of its own that goes away."""
+
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        if os.geteuid() != 0:
+            raise AssertionError("system tests watch the kernel: run them as root")
+        unblend()
+        cls.directory = tempfile.mkdtemp(prefix="unblend-test-")
+        cls.addClassCleanup(shutil.rmtree, cls.directory, ignore_errors=True)
+
+    @classmethod
+    def make_volume(cls, size_mib):
+        directory = tempfile.mkdtemp(dir=cls.directory)
+        volume = Volume(directory, size_mib)
+        cls.addClassCleanup(volume.close)
+        return volume
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def record(self, command, *options, name="unblend.rec", **popen):
+        """Records the command, which must succeed, and returns the report."""
+        done = record(self.path(name), command, *options, **popen)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return report(self.path(name))
+
+    def assert_one_line(self, text, *parts):
+        """What users see of a failure: one line on stderr, PROGRAM: what: why."""
+        self.assertEqual(text.count("\n"), 1, f"one line expected: {text!r}")
+        self.assertTrue(text.startswith("unblend: "), text)
+        for part in parts:
+            self.assertIn(part, text)
+
+
+def main():
+    """Like unittest.main(), and a SIGTERM ends the tests with all clean-up."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
+    unittest.main(verbosity=2)
