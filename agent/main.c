@@ -38,7 +38,7 @@ int main(int argc, char **argv)
          "where record, top and report find the agent (default " AGENT_SOCKET ")"},
         {"interval", 'i', OPTION_DURATION, "TIME", &agent.interval_ns,
          "one batch each TIME (default 10s)"},
-        {"cluster", 0, OPTION_STRING, "NAME", &agent.cluster, "the cluster this node belongs to"},
+        {"cluster", 0, OPTION_STRING, "NAME", &agent.cluster, "the cluster this node belongs to (default: default)"},
         {"node", 0, OPTION_STRING, "NAME", &agent.node, "the node's name (default: the host's)"},
         {"role", 0, OPTION_STRING, "ROLE", &agent.role,
          "client, storage or converged (default client)"},

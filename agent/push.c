@@ -48,8 +48,8 @@ static size_t keep_answer(char *data, size_t one, size_t size, void *context)
     return one * size;
 }
 
-/* Says what is wrong once, and again only when something else is. */
-static void set_status(struct push *push, const char *status)
+/* True when it says something else than before. */
+static bool quietly_set_status(struct push *push, const char *status)
 {
     bool changed;
 
@@ -57,7 +57,13 @@ static void set_status(struct push *push, const char *status)
     changed = strcmp(push->status, status) != 0;
     snprintf(push->status, sizeof(push->status), "%s", status);
     pthread_mutex_unlock(&push->lock);
-    if (!changed)
+    return changed;
+}
+
+/* Says what is wrong once, and again only when something else is. */
+static void set_status(struct push *push, const char *status)
+{
+    if (!quietly_set_status(push, status))
         return;
     if (*status)
         log_warning("%s", status);
@@ -168,6 +174,7 @@ static unsigned settle(struct push *push, uint64_t seq, long code)
     case 400:
     case 413:
         log_error("batch %" PRIu64 " was refused and is kept in refused/: %s", seq, reason);
+        quietly_set_status(push, reason);
         err = spool_refuse(push->spool, seq);
         break;
     case 409:

@@ -429,6 +429,7 @@ void serve_progress(struct serve *serve)
         if (!done && now_ms() < client->flush_until_ms)
             continue;
         client->flush_until_ms = 0;
+        done = done && !*why; /* the last one was refused */
         if (!answer(serve, client,
                     json_pack("{s:b, s:I, s:s}", "ok", (int)done, "pending", (json_int_t)pending,
                               "why", why)))

@@ -7,7 +7,7 @@
  *        gives a process of the caller's, and all it forks, a job
  *   {"request": "exit", "id": N, "status": N}                -> {"ok": true}
  *   {"request": "living", "id": N}                           -> {"ok": true, "living": N}
- *   {"request": "flush"}   answered when everything up to now is in the collector, or cannot be
+ *   {"request": "flush"}   answered when everything up to now is in the collector, or cannot get there
  *                          -> {"ok": true, "pending": 0} or {"ok": false, "pending": N, "why": S}
  *   {"request": "watch"}                                     -> {"ok": true}, then a frame a second
  *

@@ -83,7 +83,8 @@ static struct volume_total *find_volume(struct aggregate *a, struct volume_total
     return volume;
 }
 
-/* Slurm, Kubernetes and the user's own names mean the same job on every node; a unit or a command does not. */
+/* Slurm, Kubernetes and the user's own names mean the same job on every node; a unit or a command
+ * does not. */
 static bool is_local(const struct aggregate *a, const struct job *job)
 {
     return a->grouping == GROUP_JOB &&

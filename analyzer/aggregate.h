@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Batches in, totals out: by job, by job and volume, by volume, of the cluster; and, where records carry
- * processes, by process. Memory depends on how many of these there are and on the length of the span
- * (bounded by series.h), never on how many batches were read. Sums do not depend on how records were
- * grouped into batches, so a recording and a database that hold the same records give the same totals.
+ * Batches in, totals out: by job, by job and volume, by volume, of the cluster; and, where records
+ * carry processes, by process. Memory depends on how many of these there are and on the length of
+ * the span (bounded by series.h), never on how many batches were read. Sums do not depend on how
+ * records were grouped into batches, so a recording and a database that hold the same records give
+ * the same totals.
  */
 #ifndef UNBLEND_ANALYZER_AGGREGATE_H
 #define UNBLEND_ANALYZER_AGGREGATE_H
@@ -14,7 +15,8 @@
 #include "lib/lookup.h"
 #include "lib/record.h"
 
-#define AGGREGATE_UNITS_MAX 20000 /* processes a job that are kept apart; the others stay in its rest */
+#define AGGREGATE_UNITS_MAX                                                                        \
+    20000 /* processes a job that are kept apart; the others stay in its rest */
 
 struct attempt {
     const char *node;
@@ -90,8 +92,9 @@ struct aggregate {
     enum grouping grouping;
     const char *label; /* the one to group by */
 
-    int64_t start_ns, end_ns; /* first interval's start, last interval's end; both 0 without batches */
-    uint32_t interval_ms;     /* the longest nominal interval */
+    int64_t start_ns,
+        end_ns;           /* first interval's start, last interval's end; both 0 without batches */
+    uint32_t interval_ms; /* the longest nominal interval */
     uint64_t batches;
     struct node_total *nodes;
     uint32_t node_count, node_capacity;
@@ -110,11 +113,12 @@ struct aggregate {
     uint32_t bypass_count, bypass_capacity;
 };
 
-/* Adds a batch, which stays the caller's. 0, -ENOMEM, -EINVAL, -ERANGE; the totals are then of no use. */
+/* Adds a batch, which stays the caller's. 0, -ENOMEM, -EINVAL, -ERANGE; the totals are then of no
+ * use. */
 int aggregate_add(struct aggregate *aggregate, const struct batch *batch);
 
-/* When all is added: drops jobs without I/O; nodes and volumes in the order of their names, jobs by bytes,
-   operations and name. */
+/* When all is added: drops jobs without I/O; nodes and volumes in the order of their names, jobs by
+   bytes, operations and name. */
 void aggregate_sort(struct aggregate *aggregate);
 
 void aggregate_clear(struct aggregate *aggregate);

@@ -25,9 +25,10 @@ static double autocorrelation(const double *x, size_t count, double variance, si
 }
 
 /*
- * Autocorrelation of noise is about normal with variance 1/(n - lag) (Bartlett 1946); testing m lags at once
- * asks for sqrt(2 ln(m / alpha)) standard deviations (a union bound on Gaussian tails). A period must
- * repeat three times, and lie behind the first fall below zero, or any slow drift would pass for one.
+ * Autocorrelation of noise is about normal with variance 1/(n - lag) (Bartlett 1946); testing m
+ * lags at once asks for sqrt(2 ln(m / alpha)) standard deviations (a union bound on Gaussian
+ * tails). A period must repeat three times, and lie behind the first fall below zero, or any slow
+ * drift would pass for one.
  */
 double burst_period(const double *values, size_t count)
 {

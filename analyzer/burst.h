@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How unevenly demand comes. With x the sums over the windows (aligned to the wall clock, empty ones included)
- * from the first interval with I/O to the last:
+ * How unevenly demand comes. With x the sums over the windows (aligned to the wall clock, empty
+ * ones included) from the first interval with I/O to the last:
  *
  *   peak_to_mean  max x / mean x
  *   cv            standard deviation / mean
- *   fano          variance / mean, in the unit of x (Fano 1947; the index of dispersion: 1 for operations
- *                 that arrive as a Poisson process)
- *   idle          share of windows with x = 0
- *   period_s      lag of the highest peak of the autocorrelation, if it stands above what any of the lags
- *                 would reach by chance (see burst.c)
+ *   fano          variance / mean, in the unit of x (Fano 1947; the index of dispersion: 1 for
+ * operations that arrive as a Poisson process) idle          share of windows with x = 0 period_s
+ * lag of the highest peak of the autocorrelation, if it stands above what any of the lags would
+ * reach by chance (see burst.c)
  *
- * The variance is that of the population. What cannot be said is NAN: windows shorter than the recorded
- * intervals, fewer than two windows, no demand at all.
+ * The variance is that of the population. What cannot be said is NAN: windows shorter than the
+ * recorded intervals, fewer than two windows, no demand at all.
  */
 #ifndef UNBLEND_ANALYZER_BURST_H
 #define UNBLEND_ANALYZER_BURST_H
@@ -40,19 +39,21 @@ int burst_of(const struct series *series, unsigned demands, int64_t from, int64_
 double burst_period(const double *values, size_t count);
 
 /*
- * Latency inside and outside of bursts. Whether an interval was a burst is known at the end only, so
- * histograms are kept by level of demand (12.5 % wide, the buckets of lib/bucket.h): bounded memory for
- * any span. An interval is a burst when its bytes are at least BURST_FACTOR times the mean.
+ * Latency inside and outside of bursts. Whether an interval was a burst is known at the end only,
+ * so histograms are kept by level of demand (12.5 % wide, the buckets of lib/bucket.h): bounded
+ * memory for any span. An interval is a burst when its bytes are at least BURST_FACTOR times the
+ * mean.
  */
 #define BURST_FACTOR 2
 
 struct pace {
-    int64_t slot;         /* the interval being collected */
-    uint64_t bytes;       /* of that interval */
-    uint64_t total;       /* of all finished intervals */
+    int64_t slot;   /* the interval being collected */
+    uint64_t bytes; /* of that interval */
+    uint64_t total; /* of all finished intervals */
     uint32_t slot_ms;
     struct histogram now; /* of that interval */
-    struct histogram *levels; /* BUCKET_COUNT of them, by bytes of the interval; NULL until needed */
+    struct histogram
+        *levels; /* BUCKET_COUNT of them, by bytes of the interval; NULL until needed */
 };
 
 /* Adds transfers' latencies and bytes; intervals must come in order of time to be told apart.
@@ -60,8 +61,10 @@ struct pace {
 int pace_add(struct pace *pace, int64_t slot, uint32_t slot_ms, uint64_t bytes,
              const struct histogram *latency_ns);
 
-/* Adds to *burst and *steady; slots: how many intervals the mean is taken over. 0, -ENOMEM, -ERANGE. */
-int pace_split(struct pace *pace, uint64_t slots, struct histogram *burst, struct histogram *steady);
+/* Adds to *burst and *steady; slots: how many intervals the mean is taken over. 0, -ENOMEM,
+ * -ERANGE. */
+int pace_split(struct pace *pace, uint64_t slots, struct histogram *burst,
+               struct histogram *steady);
 
 void pace_clear(struct pace *pace);
 

@@ -9,10 +9,8 @@
 #include "lib/cleanup.h"
 
 const struct metric metrics[METRIC_COUNT] = {
-    {"read_bytes_s", DEMAND_READ_BYTES},
-    {"write_bytes_s", DEMAND_WRITE_BYTES},
-    {"read_iops", DEMAND_READ_OPS},
-    {"write_iops", DEMAND_WRITE_OPS},
+    {"read_bytes_s", DEMAND_READ_BYTES},     {"write_bytes_s", DEMAND_WRITE_BYTES},
+    {"read_iops", DEMAND_READ_OPS},          {"write_iops", DEMAND_WRITE_OPS},
     {"metadata_ops_s", DEMAND_METADATA_OPS},
 };
 

@@ -54,7 +54,8 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
         arena_alloc(&catalogue->arena, json_array_size(mix) * sizeof(*out->ingredients));
     if (!out->ingredients)
         return no_memory;
-    json_array_foreach(mix, i, item) {
+    json_array_foreach(mix, i, item)
+    {
         struct ingredient *to = &out->ingredients[out->ingredient_count++];
         const char *op = text(item, "op");
 
@@ -84,10 +85,11 @@ static const char *read_requirements(struct catalogue *catalogue, const json_t *
                                                                sizeof(*profile->requirements));
     if (!profile->requirements)
         return no_memory;
-    json_array_foreach(json, i, item) {
+    json_array_foreach(json, i, item)
+    {
         struct requirement *to = &profile->requirements[profile->requirement_count++];
 
-        *to = (struct requirement){text(item, "feature"), -INFINITY, INFINITY, 0};
+        *to = (struct requirement){text(item, "feature"), -INFINITY, INFINITY, false, 0};
         if (!to->feature || !feature_is_known(to->feature))
             return "a requirement names no feature that is known (see unblend-profile(5))";
         to->feature = keep(catalogue, to->feature);
@@ -97,6 +99,7 @@ static const char *read_requirements(struct catalogue *catalogue, const json_t *
             to->min = json_number_value(bound);
         if ((bound = json_object_get(item, "max")))
             to->max = json_number_value(bound);
+        to->each = json_is_true(json_object_get(item, "each"));
         to->otherwise = json_number_value(json_object_get(item, "otherwise"));
     }
     return NULL;
@@ -121,11 +124,12 @@ static const char *read_profile(struct catalogue *catalogue, const json_t *json,
         return "confidence is no number above 0 and up to 1";
     if (out->pipeline != !json_array_size(signatures))
         return "a pattern needs signatures, a pipeline has none";
-    out->signatures = arena_alloc(&catalogue->arena, (json_array_size(signatures) + 1) *
-                                                         sizeof(*out->signatures));
+    out->signatures = arena_alloc(&catalogue->arena,
+                                  (json_array_size(signatures) + 1) * sizeof(*out->signatures));
     if (!out->signatures)
         return no_memory;
-    json_array_foreach(signatures, i, item) {
+    json_array_foreach(signatures, i, item)
+    {
         wrong = read_signature(catalogue, item, &out->signatures[out->signature_count++]);
         if (wrong)
             return wrong;

@@ -3,10 +3,11 @@
  * The catalogue of profiles: data, one JSON file each (see unblend-profile(5)). The default one is
  * part of the program; a directory of files adds to it, and replaces profiles of the same name.
  *
- * A pattern has signatures: recipes of operations, with weights, that go together ("an open, a read, a
- * close"). A signature states ranges of sizes, and how much of its operations lies in each; where in the
- * range is for the data to say, because it is a library's buffer that decides it. Requirements are
- * bounds on features that the attributed part, or the whole of what is looked at, must keep.
+ * A pattern has signatures: recipes of operations, with weights, that go together ("an open, a
+ * read, a close"). A signature states ranges of sizes, and how much of its operations lies in each;
+ * where in the range is for the data to say, because it is a library's buffer that decides it.
+ * Requirements are bounds on features that the attributed part, or the whole of what is looked at,
+ * must keep.
  */
 #ifndef UNBLEND_ANALYZER_CATALOGUE_H
 #define UNBLEND_ANALYZER_CATALOGUE_H
@@ -19,11 +20,11 @@
 
 struct ingredient {
     enum operation op;
-    bool failed;      /* operations that failed; else those that did not */
-    bool sized;       /* lower and upper count */
-    uint64_t lower;   /* bytes; [lower, upper) */
+    bool failed;    /* operations that failed; else those that did not */
+    bool sized;     /* lower and upper count */
+    uint64_t lower; /* bytes; [lower, upper) */
     uint64_t upper;
-    double weight;    /* share of the signature's operations; a signature's add up to 1 */
+    double weight; /* share of the signature's operations; a signature's add up to 1 */
 };
 
 struct signature {
@@ -34,9 +35,11 @@ struct signature {
 
 struct requirement {
     const char *feature;
-    double min; /* -INFINITY for none */
-    double max; /* INFINITY for none */
-    double otherwise; /* what confidence is multiplied with when it does not hold; 0: then it is none */
+    double min;       /* -INFINITY for none */
+    double max;       /* INFINITY for none */
+    bool each;        /* of every signature's part by itself; else of all parts of the profile */
+    double otherwise; /* what confidence is multiplied with when it does not hold; 0: then it is
+                         none */
 };
 
 struct profile {
@@ -58,7 +61,8 @@ struct catalogue {
     uint32_t count, capacity;
 };
 
-/* The built-in profiles, and those of a directory unless it is NULL. 0, or -errno after one line on stderr. */
+/* The built-in profiles, and those of a directory unless it is NULL. 0, or -errno after one line on
+ * stderr. */
 int catalogue_load(const char *directory, struct catalogue *out);
 
 /* Adds one profile from JSON; `origin` names it in messages. 0 or -errno (logged). */

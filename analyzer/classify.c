@@ -26,7 +26,8 @@ static double loaded(const struct unit *unit)
     return (double)unit->tally.op[OP_READ].bytes + (double)unit->tally.op[OP_MMAP_FAULT].bytes;
 }
 
-/* Processes that read the same many bytes: ranks that load the same file. `sorted` holds all processes' bytes. */
+/* Processes that read the same many bytes: ranks that load the same file. `sorted` holds all
+ * processes' bytes. */
 static uint32_t count_peers(const double *sorted, uint32_t count, double bytes)
 {
     double low = bytes * (1 - PEER_TOLERANCE), high = bytes * (1 + PEER_TOLERANCE);
@@ -94,8 +95,7 @@ static int by_share(const void *a, const void *b)
 static int add_pattern(const struct catalogue *catalogue, uint32_t index, const struct part *part,
                        double ops, double bytes, struct profile_list *list)
 {
-    const struct profile *profile =
-        index < catalogue->count ? &catalogue->profiles[index] : NULL;
+    const struct profile *profile = index < catalogue->count ? &catalogue->profiles[index] : NULL;
     double own = part_ops(part);
     struct profile_share *share = add_share(list);
 
@@ -106,8 +106,8 @@ static int add_pattern(const struct catalogue *catalogue, uint32_t index, const 
     share->bytes = (uint64_t)llround(part_bytes(part));
     share->share_ops = own / ops;
     share->share_bytes = bytes > 0 ? part_bytes(part) / bytes : NAN;
-    /* what no signature would have taken is unknown for sure */
-    share->confidence = profile ? part->confidence / own : 1 - part->rejected / own;
+    /* what no signature would have taken is unknown for sure, what broke a bound may be either */
+    share->confidence = profile ? part->confidence / own : 1 - part->rejected / own / 2;
     return evidence_of_part(part, profile, share);
 }
 
@@ -121,8 +121,7 @@ static int add_patterns(const struct catalogue *catalogue, const struct part *pa
         bytes += part_bytes(&parts[p]);
     }
     for (uint32_t p = 0; p <= catalogue->count; p++)
-        if (part_ops(&parts[p]) >= 0.5 &&
-            add_pattern(catalogue, p, &parts[p], ops, bytes, list))
+        if (part_ops(&parts[p]) >= 0.5 && add_pattern(catalogue, p, &parts[p], ops, bytes, list))
             return -ENOMEM;
     return 0;
 }

@@ -2,8 +2,8 @@
 /*
  * Which profiles a job's I/O is made of. Every process is unmixed by itself where the records carry
  * processes, otherwise the job's totals are; parts are then added up. What no profile explains is
- * `unknown`. Shares of a kind add up to 1, bytes follow the operations that moved them. Names, paths
- * and commands play no part.
+ * `unknown`. Shares of a kind add up to 1, bytes follow the operations that moved them. Names,
+ * paths and commands play no part.
  */
 #ifndef UNBLEND_ANALYZER_CLASSIFY_H
 #define UNBLEND_ANALYZER_CLASSIFY_H
@@ -25,7 +25,8 @@ struct profile_share {
 };
 
 struct profile_list {
-    struct profile_share *shares; /* patterns, then pipelines; each the largest share first, unknown last */
+    struct profile_share
+        *shares; /* patterns, then pipelines; each the largest share first, unknown last */
     uint32_t count;
 };
 
@@ -39,9 +40,9 @@ int classify_sum(const struct profile_list *lists, uint32_t count, struct profil
 void profile_list_clear(struct profile_list *list);
 
 /*
- * How many profiles are blended: exp of the Shannon entropy of the patterns' shares (Hill 1973, order 1), and
- * 1 - sum of squared shares (Gini-Simpson: how likely two draws are of different profiles). Of bytes, or of
- * operations when no bytes were moved. NAN for an empty list.
+ * How many profiles are blended: exp of the Shannon entropy of the patterns' shares (Hill 1973,
+ * order 1), and 1 - sum of squared shares (Gini-Simpson: how likely two draws are of different
+ * profiles). Of bytes, or of operations when no bytes were moved. NAN for an empty list.
  */
 void classify_diversity(const struct profile_list *list, double *effective, double *blend);
 

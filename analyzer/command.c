@@ -15,7 +15,9 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
-    {"record", command_record, "run a command, or watch the node, and record every storage operation"},
+    {"record", command_record,
+     "run a command, or watch the node, and record every storage operation"},
+    {"top", command_top, "watch the processes that do I/O"},
     {"report", command_report, "say what was done, by whom, how fast, and what it looks like"},
     {"doctor", command_doctor, "say what this kernel and these rights allow, hook by hook"},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The commands of `unblend`. Each returns the program's exit status: 0, 1 for failure, 2 for wrong usage. */
+/* The commands of `unblend`. Each returns the program's exit status: 0, 1 for failure, 2 for wrong
+ * usage. */
 #ifndef UNBLEND_ANALYZER_COMMAND_H
 #define UNBLEND_ANALYZER_COMMAND_H
 
@@ -11,8 +12,8 @@ int command_report(int argc, char **argv);
 int command_top(int argc, char **argv);
 
 /*
- * option_parse(), and operands may stand between the options. *operands (malloc'ed, pointing into argv) and
- * *count are set on 0 only.
+ * option_parse(), and operands may stand between the options. *operands (malloc'ed, pointing into
+ * argv) and *count are set on 0 only.
  */
 int command_parse(const struct option_program *program, int argc, char **argv, char ***operands,
                   unsigned *count);

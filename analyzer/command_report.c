@@ -14,10 +14,10 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
-static const struct view *const views[] = {&view_json};
+static const struct view *const views[] = {&view_text, &view_json};
 
 struct arguments {
-    const char *format, *out, *since, *until, *node, *job, *by, *profiles;
+    const char *format, *out, *since, *until, *node, *job, *by, *db, *profiles;
     bool suspects;
     char **files;
     unsigned file_count;
@@ -36,11 +36,12 @@ static int parse(int argc, char **argv, struct arguments *a)
         {"by", 0, OPTION_STRING, "KEY", &a->by,
          "add up by job (default), user, node, volume, or the name of a label"},
         {"suspects", 0, OPTION_FLAG, NULL, &a->suspects, "who makes others wait"},
+        {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "read a collector's PostgreSQL database"},
         {"profiles", 0, OPTION_STRING, "DIR", &a->profiles, "more profiles, as JSON files"},
     };
     const struct option_program program = {
         "unblend report",
-        "[OPTION...] FILE...",
+        "[OPTION...] (FILE... | --db CONNINFO)",
         "Says what was done to storage: by which job, how often, how much, how fast, and what it "
         "looks like.",
         options,
@@ -64,8 +65,10 @@ static int find_view(const char *name, const struct view **out)
 
 static void find_grouping(const char *by, struct aggregate *totals)
 {
-    static const char *const names[] = {
-        [GROUP_JOB] = "job", [GROUP_USER] = "user", [GROUP_NODE] = "node", [GROUP_VOLUME] = "volume"};
+    static const char *const names[] = {[GROUP_JOB] = "job",
+                                        [GROUP_USER] = "user",
+                                        [GROUP_NODE] = "node",
+                                        [GROUP_VOLUME] = "volume"};
 
     totals->grouping = by ? GROUP_LABEL : GROUP_JOB;
     totals->label = by;
@@ -98,8 +101,9 @@ static int check(const struct arguments *a, const struct view **view, struct sou
         log_error("cannot look for suspects: this version does not compare jobs in time");
         return -EINVAL;
     }
-    if (!a->file_count) {
-        log_error("no recording is named: try 'unblend report --help'");
+    if (!a->db == !a->file_count) {
+        log_error("%s: try 'unblend report --help'",
+                  a->db ? "both --db and files are given: choose one" : "no recording is named");
         return -EINVAL;
     }
     window->node = a->node;
@@ -121,7 +125,8 @@ static int write_report(const struct view *view, struct report *report, const ch
     return err;
 }
 
-static int run(const struct arguments *a, const struct view *view, const struct source_window *window)
+static int run(const struct arguments *a, const struct view *view,
+               const struct source_window *window)
 {
     struct catalogue catalogue = {0};
     struct report report = {0};
@@ -131,7 +136,8 @@ static int run(const struct arguments *a, const struct view *view, const struct 
     if (err)
         return err;
     find_grouping(a->by, &report.totals);
-    err = source_recording(a->files, a->file_count, window, &report.damaged, &source);
+    err = a->db ? source_database(a->db, window, &source)
+                : source_recording(a->files, a->file_count, window, &report.damaged, &source);
     if (!err)
         err = report_build(source, &catalogue, &report);
     if (!err)

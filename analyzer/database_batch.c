@@ -13,9 +13,27 @@
 #include "lib/codec.h"
 
 /* Columns of intervals behind the ids. */
-enum { JOB_ENDS = DATABASE_VOLUME_IDS + 1, JOB_EXITS, CLUSTER, NODE, ROLE, KERNEL, BOOT_ID, STREAM,
-       SEQ, START, DURATION, INTERVAL, LOST, KILLED, IN_FLIGHT, UNATTRIBUTED, OVERFLOW, HOOKS,
-       BYPASSES };
+enum {
+    JOB_ENDS = DATABASE_VOLUME_IDS + 1,
+    JOB_EXITS,
+    CLUSTER,
+    NODE,
+    ROLE,
+    KERNEL,
+    BOOT_ID,
+    STREAM,
+    SEQ,
+    START,
+    DURATION,
+    INTERVAL,
+    LOST,
+    KILLED,
+    IN_FLIGHT,
+    UNATTRIBUTED,
+    OVERFLOW,
+    HOOKS,
+    BYPASSES
+};
 
 static int compare(const void *a, const void *b)
 {
@@ -52,8 +70,7 @@ char *database_ids(const PGresult *intervals, int column, int from, int to)
     size_t count = 0;
 
     for (int row = from; row < to; row++) {
-        json_auto_t *value =
-            json_loads(PQgetvalue(intervals, row, column), JSON_DECODE_ANY, NULL);
+        json_auto_t *value = json_loads(PQgetvalue(intervals, row, column), JSON_DECODE_ANY, NULL);
         size_t length = json_is_array(value) ? json_array_size(value) : 1;
         int64_t *grown = reallocarray(ids, count + length + 1, sizeof(*ids));
 
@@ -61,7 +78,8 @@ char *database_ids(const PGresult *intervals, int column, int from, int to)
             return NULL;
         ids = grown;
         for (size_t i = 0; i < length; i++)
-            ids[count++] = json_integer_value(json_is_array(value) ? json_array_get(value, i) : value);
+            ids[count++] =
+                json_integer_value(json_is_array(value) ? json_array_get(value, i) : value);
     }
     return array_text(ids, count);
 }
@@ -169,7 +187,8 @@ static int add_job(struct batch *batch, const PGresult *jobs, int row, const jso
 
     if (!label)
         return -ENOMEM;
-    json_object_foreach(labels, key, value) {
+    json_object_foreach(labels, key, value)
+    {
         label[job.label_count].name = key;
         label[job.label_count++].value = json_string_value(value);
     }

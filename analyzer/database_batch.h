@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows of the views unblend.intervals, samples, jobs and volumes back into the batch that was ingested:
- * the same jobs, volumes, hooks and records, in the same order.
+ * Rows of the views unblend.intervals, samples, jobs and volumes back into the batch that was
+ * ingested: the same jobs, volumes, hooks and records, in the same order.
  */
 #ifndef UNBLEND_ANALYZER_DATABASE_BATCH_H
 #define UNBLEND_ANALYZER_DATABASE_BATCH_H
@@ -13,8 +13,10 @@
 /* Columns to select, in the order in which they are read. All as text, samples in binary. */
 #define DATABASE_INTERVAL_COLUMNS                                                                  \
     "batch_id, time, records, to_json(job_ids), to_json(volume_ids), to_json(job_end_ns), "        \
-    "to_json(job_exit), cluster, node, role, kernel, boot_id, stream, seq, start_ns, duration_ns, " \
-    "interval_ms, lost_ops, killed_ops, in_flight_ops, unattributed_ops, overflow_ops, hooks, bypass"
+    "to_json(job_exit), cluster, node, role, kernel, boot_id, stream, seq, start_ns, "             \
+    "duration_ns, "                                                                                \
+    "interval_ms, lost_ops, killed_ops, in_flight_ops, unattributed_ops, overflow_ops, hooks, "    \
+    "bypass"
 #define DATABASE_SAMPLE_COLUMNS                                                                    \
     "batch_id, job_id, volume_id, op, bytes, errors, latency_sum_ns, size, latency"
 #define DATABASE_JOB_COLUMNS    "job_id, job, kind, \"user\", command, labels, start_ns"
@@ -28,12 +30,12 @@ enum {
     DATABASE_VOLUME_IDS,
 };
 
-/* The different ids in a column of the rows [from, to) of intervals, as "{1,2}"; malloc'ed, NULL without
-   memory. */
+/* The different ids in a column of the rows [from, to) of intervals, as "{1,2}"; malloc'ed, NULL
+   without memory. */
 char *database_ids(const PGresult *intervals, int column, int from, int to);
 
-/* The batch of one row of intervals; the other results hold at least what it refers to, samples ordered by
-   batch and position. 0, -ENOMEM, or -EBADMSG when the rows do not fit each other. */
+/* The batch of one row of intervals; the other results hold at least what it refers to, samples
+   ordered by batch and position. 0, -ENOMEM, or -EBADMSG when the rows do not fit each other. */
 int database_batch(const PGresult *intervals, int row, const PGresult *jobs,
                    const PGresult *volumes, const PGresult *samples, struct batch **out);
 

@@ -6,11 +6,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/human.h"
 
 #define MENTION_MIN 0.05 /* operations below this share are not worth a word */
-#define MENTIONS    3
+#define MENTIONS    5
 
 int evidence_add(struct profile_share *share, const char *format, ...)
 {
@@ -31,16 +32,17 @@ int evidence_add(struct profile_share *share, const char *format, ...)
     return 0;
 }
 
-/* "34 % of operations are opens (5,000)": the most frequent kinds. */
+/* "operations: 48 % stat, 15 % read": the most frequent kinds. */
 static int mention_operations(const struct part *part, struct profile_share *share)
 {
     double total = part_ops(part);
     bool used[OP_COUNT] = {false};
+    char text[MENTIONS * 32] = "";
+    size_t length = 0;
 
     for (unsigned n = 0; n < MENTIONS; n++) {
         enum operation most = OP_NONE;
         double ops = 0;
-        char count[HUMAN_SIZE];
 
         for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
             if (!used[op] && part->ok[op] + part->failed[op] > ops) {
@@ -50,12 +52,24 @@ static int mention_operations(const struct part *part, struct profile_share *sha
         if (most == OP_NONE || ops < MENTION_MIN * total)
             break;
         used[most] = true;
-        human_count(count, (uint64_t)llround(ops));
-        if (evidence_add(share, "%.0f %% of operations are %s (%s)", 100 * ops / total,
-                         operation_info(most)->name, count))
-            return -ENOMEM;
+        length +=
+            (size_t)snprintf(text + length, sizeof(text) - length, "%s%.0f %% %s",
+                             length ? ", " : "", 100 * ops / total, operation_info(most)->name);
     }
-    return 0;
+    return evidence_add(share, "operations: %s", text);
+}
+
+/* "12 % of operations are opens (1,092)" */
+static int mention_opens(const struct part *part, struct profile_share *share)
+{
+    double opens = part_opens(part) + part->failed[OP_OPEN] + part->failed[OP_CREATE];
+    char count[HUMAN_SIZE];
+
+    if (opens < MENTION_MIN * part_ops(part))
+        return 0;
+    human_count(count, (uint64_t)llround(opens));
+    return evidence_add(share, "%.0f %% of operations are opens (%s)", 100 * opens / part_ops(part),
+                        count);
 }
 
 static int mention_failures(const struct part *part, struct profile_share *share)
@@ -81,8 +95,10 @@ static int mention_sizes(const char *what, double transfers, const double sizes[
     human_bytes(middle, (double)part_quantile(sizes, 0.5));
     human_bytes(high, (double)part_quantile(sizes, 0.95));
     human_bytes(sum, bytes);
-    return evidence_add(share, "%s %s move %s, half of them at least %s (p5 %s, p95 %s)", count,
-                        what, sum, middle, low, high);
+    if (strcmp(low, high) == 0)
+        return evidence_add(share, "%s %s move %s in pieces of %s", count, what, sum, middle);
+    return evidence_add(share, "%s %s move %s in pieces of %s to %s, %s in the middle", count, what,
+                        sum, low, high, middle);
 }
 
 static int mention_reads(const struct part *part, struct profile_share *share)
@@ -104,7 +120,7 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
 {
     double ops = part_ops(part);
 
-    if (mention_operations(part, share) ||
+    if (mention_operations(part, share) || mention_opens(part, share) ||
         mention_sizes("reads", part->ok[OP_READ], part->read, part->bytes[OP_READ], share) ||
         mention_reads(part, share) ||
         mention_sizes("writes", part->ok[OP_WRITE], part->write, part->bytes[OP_WRITE], share) ||
@@ -117,8 +133,8 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
                                 100 * part->rejected / ops);
         return evidence_add(share, "no profile of the catalogue has this mix of operations");
     }
-    if (ops > 0 && evidence_add(share, "the profile's signature and this part agree to %.0f %%",
-                                100 * part->fit / ops))
+    if (ops > 0 &&
+        evidence_add(share, "agrees with the signature to %.0f %%", 100 * part->fit / ops))
         return -ENOMEM;
     if (part->processes ? evidence_add(share, "seen in %u %s by itself", part->processes,
                                        part->processes == 1 ? "process" : "processes, each")

@@ -22,7 +22,8 @@ void tally_clear(struct tally *tally);
 uint64_t tally_ops(const struct tally *tally, enum operation op);
 /* Operations that did not fail. */
 uint64_t tally_succeeded(const struct tally *tally, enum operation op);
-/* All operations of the file layer, faults included; bytes read and written by calls and by faults. */
+/* All operations of the file layer, faults included; bytes read and written by calls and by faults.
+ */
 uint64_t tally_file_ops(const struct tally *tally);
 uint64_t tally_file_bytes(const struct tally *tally);
 

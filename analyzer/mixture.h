@@ -11,8 +11,9 @@
 #define MIXTURE_BYTES_MIN (8u << 20)
 
 /*
- * Adds what each profile explains to parts[catalogue->count + 1], in the catalogue's order, the last being unknown.
- * `peers`: how many other processes of the job read as many bytes. 0 or -ENOMEM.
+ * Adds what each profile explains to parts[catalogue->count + 1], in the catalogue's order, the
+ * last being unknown. `peers`: how many other processes of the job read as many bytes. 0 or
+ * -ENOMEM.
  */
 int mixture_add(const struct catalogue *catalogue, const struct tally *tally, bool process,
                 uint32_t peers, struct part *parts);

@@ -185,6 +185,12 @@ static double bytes_per_open(const struct feature_context *c)
     return quotient(c->part->bytes[OP_READ], opens(c));
 }
 
+/* Reads that moved something, to an open. */
+static double reads_per_open(const struct feature_context *c)
+{
+    return quotient(c->part->ok[OP_READ] - c->part->read[0], opens(c));
+}
+
 static double read_modal_share(const struct feature_context *c)
 {
     return modal_share(c->part->read);
@@ -211,6 +217,11 @@ static double whole_write_share(const struct feature_context *c)
 static double whole_commits(const struct feature_context *c)
 {
     return c->whole->ok[OP_FSYNC] + c->whole->ok[OP_RENAME];
+}
+
+static double seeks_per_open(const struct feature_context *c)
+{
+    return quotient(c->part->ok[OP_SEEK], opens(c));
 }
 
 /* How often written data is forced to disk: a database's log does it after a few KB. */
@@ -245,6 +256,8 @@ static const struct {
     {"write_bytes", write_bytes},
     {"fault_bytes", fault_bytes},
     {"bytes_per_open", bytes_per_open},
+    {"reads_per_open", reads_per_open},
+    {"seeks_per_open", seeks_per_open},
     {"read_modal_share", read_modal_share},
     {"whole.open_errors", whole_open_errors},
     {"whole.stat_errors", whole_stat_errors},
@@ -258,8 +271,8 @@ static const struct {
 
 /* A pipeline's features are computed from a job (analyzer/pipeline.c). */
 static const char *const job_features[] = {
-    "job.read_ops", "job.read_p50", "job.write_p50", "job.write_peak_to_mean",
-    "job.read_write_overlap", "job.opens_per_close",
+    "job.read_ops",           "job.read_p50",           "job.write_p50",
+    "job.write_peak_to_mean", "job.read_write_overlap", "job.opens_per_close",
 };
 
 bool feature_is_known(const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A part of a mixture: how much of which operation was attributed to a profile, and the features that
- * the catalogue's requirements speak of.
+ * A part of a mixture: how much of which operation was attributed to a profile, and the features
+ * that the catalogue's requirements speak of.
  */
 #ifndef UNBLEND_ANALYZER_PART_H
 #define UNBLEND_ANALYZER_PART_H
@@ -24,9 +24,9 @@ int bins_of(const struct tally *tally, struct bin **out, size_t *count);
 struct part {
     double ok[OP_COUNT], failed[OP_COUNT], bytes[OP_COUNT];
     double read[BUCKET_COUNT], write[BUCKET_COUNT]; /* transfers by size */
-    double fit;            /* sum over units of ops * how well their signature fits */
-    double confidence;     /* sum over units of ops * confidence */
-    double rejected;       /* of unknown: what a signature would have taken, but for a requirement */
+    double fit;        /* sum over units of ops * how well their signature fits */
+    double confidence; /* sum over units of ops * confidence */
+    double rejected;   /* of unknown: what a signature would have taken, but for a requirement */
     uint32_t processes;
 };
 
@@ -37,7 +37,8 @@ double part_bytes(const struct part *part);
 /* Successful opens, with those that made the file. */
 double part_opens(const struct part *part);
 
-/* Nearest-rank quantile of transfers that moved something, lower bound of its bucket; 0 when there are none. */
+/* Nearest-rank quantile of transfers that moved something, lower bound of its bucket; 0 when there
+ * are none. */
 uint64_t part_quantile(const double sizes[BUCKET_COUNT], double q);
 
 /* What features are computed from. */

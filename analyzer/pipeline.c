@@ -32,7 +32,8 @@ static int write_peak(const struct job_total *job, double *out)
     return err;
 }
 
-/* Of the intervals with much of either, the share that has much of both: small when phases are apart. */
+/* Of the intervals with much of either, the share that has much of both: small when phases are
+ * apart. */
 static double overlap(const struct series *series)
 {
     double reads = 0, writes = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report: the totals of what was read, what they mean, and what could not be seen. Views draw it. */
+/* A report: the totals of what was read, what they mean, and what could not be seen. Views draw it.
+ */
 #ifndef UNBLEND_ANALYZER_REPORT_H
 #define UNBLEND_ANALYZER_REPORT_H
 
@@ -16,7 +17,7 @@ struct gap {
 };
 
 struct report {
-    struct aggregate totals; /* sorted */
+    struct aggregate totals;       /* sorted */
     struct profile_list *profiles; /* one a job of totals, in that order */
     struct profile_list cluster;
     double effective_profiles, blend_index;
@@ -26,8 +27,8 @@ struct report {
 };
 
 /*
- * Reads the source to its end. The grouping and label of report->totals are set by the caller, the rest is
- * zeroed. The catalogue must outlive the report. 0 or -errno (logged).
+ * Reads the source to its end. The grouping and label of report->totals are set by the caller, the
+ * rest is zeroed. The catalogue must outlive the report. 0 or -errno (logged).
  */
 int report_build(struct source *source, const struct catalogue *catalogue, struct report *report);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Demand over time: what was asked for in each interval, in slots aligned to the wall clock. Slots of
- * intervals in which nothing happened are zero. Memory is bounded: a series that gets too long, or is fed
- * with longer intervals, makes its slots longer and keeps the sums.
+ * Demand over time: what was asked for in each interval, in slots aligned to the wall clock. Slots
+ * of intervals in which nothing happened are zero. Memory is bounded: a series that gets too long,
+ * or is fed with longer intervals, makes its slots longer and keeps the sums.
  */
 #ifndef UNBLEND_ANALYZER_SERIES_H
 #define UNBLEND_ANALYZER_SERIES_H
@@ -39,7 +39,8 @@ struct series {
     struct series_slot *slots;
 };
 
-/* The slot of an interval: its middle decides, so that a clock tick early or late changes nothing. */
+/* The slot of an interval: its middle decides, so that a clock tick early or late changes nothing.
+ */
 int64_t series_slot_of(int64_t start_ns, uint64_t duration_ns, uint32_t slot_ms);
 
 /* Adds an interval's demand. 0, -EINVAL for an interval of no length, -ENOMEM. */
@@ -47,9 +48,9 @@ int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, ui
                const struct series_slot *amount);
 
 /*
- * Sums over windows that are aligned to the wall clock, from the one that holds `from` up to and including
- * the one that holds `last` (both in ms since 1970); `demands` is a set that is added up. *sums is
- * malloc'ed. 0, -ENOMEM, -ENODATA when the slots are no exact parts of such a window.
+ * Sums over windows that are aligned to the wall clock, from the one that holds `from` up to and
+ * including the one that holds `last` (both in ms since 1970); `demands` is a set that is added up.
+ * *sums is malloc'ed. 0, -ENOMEM, -ENODATA when the slots are no exact parts of such a window.
  */
 int series_windows(const struct series *series, unsigned demands, uint32_t window_ms, int64_t from,
                    int64_t last, double **sums, size_t *count);

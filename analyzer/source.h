@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where batches come from: recordings, the database, an agent's socket, the live probe. Whoever reads
- * does not care. Batches come in the order of their start, as far as the origin keeps one.
+ * Where batches come from: recordings, the database, an agent's socket, the live probe. Whoever
+ * reads does not care. Batches come in the order of their start, as far as the origin keeps one.
  */
 #ifndef UNBLEND_ANALYZER_SOURCE_H
 #define UNBLEND_ANALYZER_SOURCE_H
@@ -11,23 +11,24 @@
 #include "lib/record.h"
 
 struct source {
-    /* The next batch, the caller's then. 1, 0 at the end, -EINTR when a signal came while it waited, or
-       another -errno after the cause has been logged in one line. */
+    /* The next batch, the caller's then. 1, 0 at the end, -EINTR when a signal came while it
+       waited, or another -errno after the cause has been logged in one line. */
     int (*next)(struct source *source, struct batch **out);
     void (*free)(struct source *source);
 };
 
-/* Bounds of what is asked for; an origin that can filter early does, the others filter on reading. */
+/* Bounds of what is asked for; an origin that can filter early does, the others filter on reading.
+ */
 struct source_window {
-    int64_t since_ns;     /* wall clock; INT64_MIN for none */
-    int64_t until_ns;     /* exclusive; INT64_MAX for none */
-    const char *node;     /* glob, NULL for all */
-    const char *job;      /* glob, NULL for all */
+    int64_t since_ns; /* wall clock; INT64_MIN for none */
+    int64_t until_ns; /* exclusive; INT64_MAX for none */
+    const char *node; /* glob, NULL for all */
+    const char *job;  /* glob, NULL for all */
 };
 
 /*
- * What a window leaves of a batch: 1 when the batch is inside, without the jobs that were not asked for; 0
- * when it is not; -ENOMEM. The batch is for reading only after that.
+ * What a window leaves of a batch: 1 when the batch is inside, without the jobs that were not asked
+ * for; 0 when it is not; -ENOMEM. The batch is for reading only after that.
  */
 int source_filter(const struct source_window *window, struct batch *batch);
 
@@ -37,8 +38,8 @@ static inline void source_freep(struct source **source)
         (*source)->free(*source);
 }
 
-/* One or more recording files, merged by time. A damaged file is read up to the damage and around it, with
-   one line on stderr, and *damaged is set. 0 or -errno (logged). */
+/* One or more recording files, merged by time. A damaged file is read up to the damage and around
+   it, with one line on stderr, and *damaged is set. 0 or -errno (logged). */
 int source_recording(char *const *paths, unsigned count, const struct source_window *window,
                      bool *damaged, struct source **out);
 

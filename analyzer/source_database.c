@@ -14,8 +14,9 @@
 #include "lib/log.h"
 
 /*
- * Intervals come through a cursor in the order of time; for a group of them the samples, jobs and volumes
- * are then asked for at once. One read-only transaction gives one picture, and memory holds a group.
+ * Intervals come through a cursor in the order of time; for a group of them the samples, jobs and
+ * volumes are then asked for at once. One read-only transaction gives one picture, and memory holds
+ * a group.
  */
 
 #define GROUP_BATCHES 64
@@ -94,7 +95,8 @@ static int open_cursor(struct database *db)
     const char *values[] = {since, until, NULL};
     int err = 0;
 
-    snprintf(since, sizeof(since), "%" PRId64, window && window->since_ns > 0 ? window->since_ns : 0);
+    snprintf(since, sizeof(since), "%" PRId64,
+             window && window->since_ns > 0 ? window->since_ns : 0);
     snprintf(until, sizeof(until), "%" PRId64, window ? window->until_ns : INT64_MAX);
     if (window && window->node)
         err = asked_nodes(db, window->node, &nodes);
@@ -102,7 +104,8 @@ static int open_cursor(struct database *db)
     return err ? err : query(db, sql, 3, values, false, &result);
 }
 
-/* What the group's batches refer to, and their samples, in one query each. Rows [from, to) of intervals. */
+/* What the group's batches refer to, and their samples, in one query each. Rows [from, to) of
+ * intervals. */
 static int fill_group(struct database *db, int from, int to)
 {
     static const char samples_sql[] =
@@ -110,8 +113,8 @@ static int fill_group(struct database *db, int from, int to)
         "where time between $1 and $2 and batch_id = any($3::bigint[]) order by batch_id, position";
     static const char jobs_sql[] =
         "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[])";
-    static const char volumes_sql[] =
-        "select " DATABASE_VOLUME_COLUMNS " from unblend.volumes where volume_id = any($1::bigint[])";
+    static const char volumes_sql[] = "select " DATABASE_VOLUME_COLUMNS
+                                      " from unblend.volumes where volume_id = any($1::bigint[])";
     const PGresult *intervals = db->intervals;
     _cleanup_(result_clearp) PGresult *jobs = NULL;
     _cleanup_(result_clearp) PGresult *volumes = NULL;

@@ -21,8 +21,8 @@ static void predict(const double *signatures, const double *amounts, size_t bins
 }
 
 /* One EM round; returns how much the amounts moved. */
-static double step(const double *observed, size_t bins, const double *signatures,
-                   size_t components, double *amounts, double *unknown, double *ratio)
+static double step(const double *observed, size_t bins, const double *signatures, size_t components,
+                   double *amounts, double *unknown, double *ratio)
 {
     double moved = 0;
 
@@ -45,21 +45,33 @@ static double step(const double *observed, size_t bins, const double *signatures
 }
 
 /* A bin goes to the signatures that predict it, up to the price; the rest of it is unknown. */
-static void divide(const double *observed, size_t bins, const double *signatures,
-                   size_t components, const double *amounts, const double *predicted, double *parts)
+static void divide(const double *observed, size_t bins, const double *signatures, size_t components,
+                   const double *amounts, const double *predicted, double *parts)
 {
     for (size_t i = 0; i < bins; i++) {
         double known = fmin(observed[i], UNMIX_PRICE * predicted[i]);
 
         for (size_t k = 0; k < components; k++)
-            parts[k * bins + i] = predicted[i] > 0 ? known * amounts[k] *
-                                                         signatures[k * bins + i] / predicted[i]
-                                                   : 0;
+            parts[k * bins + i] =
+                predicted[i] > 0 ? known * amounts[k] * signatures[k * bins + i] / predicted[i] : 0;
     }
 }
 
+static double value(const double *observed, size_t bins, size_t components, const double *amounts,
+                    const double *unknown, const double *predicted)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < bins; i++)
+        if (observed[i] > 0)
+            sum += observed[i] * log(predicted[i] + unknown[i]) - UNMIX_PRICE * unknown[i];
+    for (size_t k = 0; k < components; k++)
+        sum -= amounts[k];
+    return sum;
+}
+
 int unmix(const double *observed, size_t bins, const double *signatures, size_t components,
-          double *amounts, double *parts)
+          double *amounts, double *parts, double *score)
 {
     _cleanup_free_ double *unknown = calloc(bins + 1, sizeof(*unknown));
     _cleanup_free_ double *ratio = calloc(bins + 1, sizeof(*ratio));
@@ -79,5 +91,6 @@ int unmix(const double *observed, size_t bins, const double *signatures, size_t 
             break;
     predict(signatures, amounts, bins, components, ratio);
     divide(observed, bins, signatures, components, amounts, ratio, parts);
+    *score = value(observed, bins, components, amounts, unknown, ratio);
     return 0;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Splits observed counts into known signatures and a rest. Expectation maximisation for a Poisson mixture
- * (Dempster, Laird, Rubin 1977; as a multiplicative update Richardson 1972 and Lucy 1974), maximising
+ * Splits observed counts into known signatures and a rest. Expectation maximisation for a Poisson
+ * mixture (Dempster, Laird, Rubin 1977; as a multiplicative update Richardson 1972 and Lucy 1974),
+ * maximising
  *
  *     sum_i ( b_i log m_i - m_i ) - (UNMIX_PRICE - 1) sum_i u_i,   m_i = sum_k a_k p_ki + u_i
  *
- * b: observed, a: amounts, p: signatures, u: what is unknown, one parameter a bin that costs UNMIX_PRICE times
- * what a signature's operation costs. So a bin may hold up to UNMIX_PRICE times what the signatures predict
- * before anything of it is called unknown, a signature survives if no more than 1 - 1 / UNMIX_PRICE of
- * it is missing from the data, and small parts are not drowned by a large unknown elsewhere. The
- * objective is concave: there is one best value.
+ * b: observed, a: amounts, p: signatures, u: what is unknown, one parameter a bin that costs
+ * UNMIX_PRICE times what a signature's operation costs. So a bin may hold up to UNMIX_PRICE times
+ * what the signatures predict before anything of it is called unknown, a signature survives if no
+ * more than 1 - 1 / UNMIX_PRICE of it is missing from the data, and small parts are not drowned by
+ * a large unknown elsewhere. The objective is concave: there is one best value.
  */
 #ifndef UNBLEND_ANALYZER_UNMIX_H
 #define UNBLEND_ANALYZER_UNMIX_H
@@ -19,11 +20,13 @@
 #define UNMIX_PRICE 2.0
 
 /*
- * observed[bins]; signatures[components * bins], each row summing to 1, or to less by the share of the
- * signature that was not observed at all. Writes amounts[components] (operations) and
- * parts[components * bins]: how much of each bin belongs to each component. What is left is unknown. 0 or -ENOMEM.
+ * observed[bins]; signatures[components * bins], each row summing to 1, or to less by the share of
+ * the signature that was not observed at all. Writes amounts[components] (operations) and
+ * parts[components * bins]: how much of each bin belongs to each component. What is left is
+ * unknown. *score is the value of what was maximised, in nats: the higher, the better explained. 0
+ * or -ENOMEM.
  */
 int unmix(const double *observed, size_t bins, const double *signatures, size_t components,
-          double *amounts, double *parts);
+          double *amounts, double *parts, double *score);
 
 #endif

@@ -71,7 +71,8 @@ int address_listen(const char *address, bool tls, int *fd)
     int err;
 
     if (!split(address, host, sizeof(host), &port)) {
-        log_error("cannot listen on %s: it is no ADDR:PORT, write 127.0.0.1:9450 or [::1]:9450", address);
+        log_error("cannot listen on %s: it is no ADDR:PORT, write 127.0.0.1:9450 or [::1]:9450",
+                  address);
         return -EINVAL;
     }
     err = getaddrinfo(host, port, &hints, &info);
@@ -87,7 +88,8 @@ int address_listen(const char *address, bool tls, int *fd)
     } else {
         err = open_socket(info, fd);
         if (err)
-            log_error("cannot listen on %s: %s: choose another --listen address", address, log_errno(err));
+            log_error("cannot listen on %s: %s: choose another --listen address", address,
+                      log_errno(err));
     }
     freeaddrinfo(info);
     return err;

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * A listening socket, the caller's. Without tls only a loopback address will do. 0 or -errno (logged in
- * one line); -EPERM when the address needs TLS, -EINVAL when it is none.
+ * A listening socket, the caller's. Without tls only a loopback address will do. 0 or -errno
+ * (logged in one line); -EPERM when the address needs TLS, -EINVAL when it is none.
  */
 int address_listen(const char *address, bool tls, int *fd);
 

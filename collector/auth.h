@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tokens: 256 random bits as 64 hex digits. The database holds their SHA-256 only, so whoever reads it
- * cannot write as a node.
+ * Tokens: 256 random bits as 64 hex digits. The database holds their SHA-256 only, so whoever reads
+ * it cannot write as a node.
  */
 #ifndef UNBLEND_COLLECTOR_AUTH_H
 #define UNBLEND_COLLECTOR_AUTH_H
@@ -23,8 +23,8 @@ struct identity {
 /* A new token and its hash. 0 or -errno. */
 int token_new(char text[TOKEN_DIGITS + 1], uint8_t hash[SHA256_SIZE]);
 
-/* The hash of the token in an Authorization header ("Bearer TOKEN"). 0, or -EINVAL for anything else
-   and for NULL. */
+/* The hash of the token in an Authorization header ("Bearer TOKEN"). 0, or -EINVAL for anything
+   else and for NULL. */
 int token_hash(const char *authorization, uint8_t hash[SHA256_SIZE]);
 
 /* Takes the same time wherever the two differ. */

@@ -21,12 +21,8 @@
 
 /* Directories that may hold the server's programs: Debian, Red Hat and PGDG, SUSE. */
 static const char *const places[] = {
-    "/usr/lib/postgresql/*/bin",
-    "/usr/pgsql-*/bin",
-    "/usr/lib/postgresql*/bin",
-    "/usr/local/pgsql/bin",
-    "/usr/local/bin",
-    "/usr/bin",
+    "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/lib/postgresql*/bin",
+    "/usr/local/pgsql/bin",      "/usr/local/bin",   "/usr/bin",
 };
 
 extern char **environ;
@@ -56,7 +52,8 @@ static int version_of(const char *bin)
     snprintf(command, sizeof(command), "%s/initdb", bin);
     if (access(command, X_OK))
         return 0;
-    snprintf(command, sizeof(command), "'%s/postgres' --version 2>&1", bin);
+    /* A shell complains when it may not enter the directory it starts in, as a system user may not in /root. */
+    snprintf(command, sizeof(command), "cd / && '%s/postgres' --version 2>/dev/null", bin);
     output = popen(command, "re");
     if (!output)
         return 0;
@@ -100,11 +97,13 @@ int cluster_programs(const char *data, char bin[PATH_MAX])
     if (best)
         return 0;
     if (wanted)
-        log_error("cannot start PostgreSQL: %s was made by version %d: install postgresql-%d, or convert it "
+        log_error("cannot start PostgreSQL: %s was made by version %d: install postgresql-%d, or "
+                  "convert it "
                   "by pg_upgrade",
                   data, wanted, wanted);
     else
-        log_error("cannot start PostgreSQL: no server found: install the package postgresql, or use --db");
+        log_error("cannot start PostgreSQL: no server found: install the package postgresql, or "
+                  "use --db");
     return -ENOENT;
 }
 
@@ -188,8 +187,8 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 int cluster_create(const char *bin, const char *data)
 {
     char program[PATH_MAX + 16], log[PATH_MAX + 16], fresh[PATH_MAX + 16], why[256];
-    const char *const argv[] = {program, "-D", fresh, "-U", CLUSTER_USER, "-E", "UTF8", "--locale=C",
-                                "-A", "peer", "--data-checksums", NULL};
+    const char *const argv[] = {program, "-D",         fresh, "-U",   CLUSTER_USER,       "-E",
+                                "UTF8",  "--locale=C", "-A",  "peer", "--data-checksums", NULL};
     pid_t pid;
     int status, err;
 
@@ -206,8 +205,9 @@ int cluster_create(const char *bin, const char *data)
         err = -errno;
     if (err) {
         last_words(log, why, sizeof(why));
-        log_error("cannot make a database in %s: %s: see that the directory is writable and has room", data,
-                  *why ? why : log_errno(err));
+        log_error(
+            "cannot make a database in %s: %s: see that the directory is writable and has room",
+            data, *why ? why : log_errno(err));
     }
     return err;
 }
@@ -215,12 +215,32 @@ int cluster_create(const char *bin, const char *data)
 int cluster_start(const char *bin, const char *data, const char *socket_directory, pid_t *pid)
 {
     char program[PATH_MAX + 16], log[PATH_MAX + 16];
-    const char *const argv[] = {program, "-D", data, "-k", socket_directory, "-p", "5432",
-                                "-c", "listen_addresses=", "-c", "unix_socket_permissions=0770",
-                                "-c", "max_connections=60", "-c", "logging_collector=on",
-                                "-c", "log_directory=log", "-c", "log_filename=postgresql-%a.log",
-                                "-c", "log_truncate_on_rotation=on", "-c", "log_rotation_age=1d",
-                                "-c", "fsync=on", NULL};
+    const char *const argv[] = {program,
+                                "-D",
+                                data,
+                                "-k",
+                                socket_directory,
+                                "-p",
+                                "5432",
+                                "-c",
+                                "listen_addresses=",
+                                "-c",
+                                "unix_socket_permissions=0770",
+                                "-c",
+                                "max_connections=60",
+                                "-c",
+                                "logging_collector=on",
+                                "-c",
+                                "log_directory=log",
+                                "-c",
+                                "log_filename=postgresql-%a.log",
+                                "-c",
+                                "log_truncate_on_rotation=on",
+                                "-c",
+                                "log_rotation_age=1d",
+                                "-c",
+                                "fsync=on",
+                                NULL};
     int err;
 
     snprintf(program, sizeof(program), "%s/postgres", bin);

@@ -2,6 +2,7 @@
 #include "collector/command.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,8 @@ static int run_serve(const struct values *values, const struct identity *who)
     return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Becomes the database's user, makes the database answer, does the work, and leaves all as it was. */
+/* Becomes the database's user, makes the database answer, does the work, and leaves all as it was.
+ */
 static int with_database(const struct setup *setup, bool set_up, const struct identity *who,
                          int (*work)(struct store *store, const struct identity *who))
 {
@@ -117,6 +119,20 @@ static int shut_out(struct store *store, const struct identity *who)
     return err;
 }
 
+/* What libpq, psql and `unblend report --db` take. */
+static int run_conninfo(const struct values *values, const struct identity *who)
+{
+    _cleanup_free_ char *conninfo = values->serve.setup.embedded
+                                        ? embedded_conninfo(values->serve.setup.embedded)
+                                        : strdup(values->serve.setup.db);
+
+    if (!conninfo || puts(conninfo) < 0) {
+        log_error("cannot print the conninfo: %s", log_errno(conninfo ? -errno : -ENOMEM));
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
 static int run_init_db(const struct values *values, const struct identity *who)
 {
     return with_database(&values->serve.setup, true, who, nothing_more);
@@ -135,14 +151,17 @@ static int run_revoke(const struct values *values, const struct identity *who)
 static const struct command commands[] = {
     {NULL, "[OPTION...] | COMMAND [OPTION...]",
      "Takes the agents' batches over HTTP into PostgreSQL.\n"
-     "Commands: init-db, enroll NODE, revoke NODE; each has its own --help.",
+     "Commands: init-db, conninfo, enroll NODE, revoke NODE; each has its own --help.",
      false, run_serve},
-    {"init-db", "(--db CONNINFO | --embedded DIR)", "Makes the schema, or brings it up to date.", false,
-     run_init_db},
+    {"init-db", "(--db CONNINFO | --embedded DIR)", "Makes the schema, or brings it up to date.",
+     false, run_init_db},
+    {"conninfo", "--embedded DIR", "Prints how to connect to the embedded database.", false,
+     run_conninfo},
     {"enroll", "NODE [--cluster NAME] (--db CONNINFO | --embedded DIR)",
-     "Lets a node in: prints its new token, once. A token it had before is void.", true, run_enroll},
-    {"revoke", "NODE [--cluster NAME] (--db CONNINFO | --embedded DIR)",
-     "Shuts a node out.", true, run_revoke},
+     "Lets a node in: prints its new token, once. A token it had before is void.", true,
+     run_enroll},
+    {"revoke", "NODE [--cluster NAME] (--db CONNINFO | --embedded DIR)", "Shuts a node out.", true,
+     run_revoke},
 };
 
 static const struct command *find_command(const char *name)
@@ -153,7 +172,8 @@ static const struct command *find_command(const char *name)
     return &commands[0];
 }
 
-/* "enroll NODE --db X" reads well, and options end at the first operand: so the operand goes to the end. */
+/* "enroll NODE --db X" reads well, and options end at the first operand: so the operand goes to the
+ * end. */
 static void operand_last(int argc, char **argv)
 {
     char *operand;
@@ -181,9 +201,14 @@ static int run(const struct command *command, int argc, char **argv)
     struct values values = {.serve.listen = "127.0.0.1:9450", .cluster = ""};
     struct serve_options *o = &values.serve;
     const struct option_spec options[] = {
-        {"listen", 0, OPTION_STRING, "ADDR:PORT", &o->listen, "where to listen; beyond loopback with TLS only"},
-        {"db", 0, OPTION_STRING, "CONNINFO", &o->setup.db, "the PostgreSQL database, as libpq takes it"},
-        {"embedded", 0, OPTION_STRING, "DIR", &o->setup.embedded, "run a private PostgreSQL in DIR instead"},
+        {"listen", 0, OPTION_STRING, "ADDR:PORT", &o->listen,
+         "where to listen; beyond loopback with TLS only"},
+        {"db", 0, OPTION_STRING, "CONNINFO", &o->setup.db,
+         "the PostgreSQL database, as libpq takes it"},
+        {"embedded", 0, OPTION_STRING, "DIR", &o->setup.embedded,
+         "run a private PostgreSQL in DIR instead"},
+        {"socket-dir", 0, OPTION_STRING, "DIR", &o->setup.sockets,
+         "put its socket there, with a link in the --embedded directory"},
         {"tls-cert", 0, OPTION_STRING, "FILE", &o->tls_cert, "certificate chain, PEM"},
         {"tls-key", 0, OPTION_STRING, "FILE", &o->tls_key, "its private key, PEM"},
         {"user", 0, OPTION_STRING, "NAME", &o->user, "when started as root, become this user"},
@@ -199,6 +224,7 @@ static int run(const struct command *command, int argc, char **argv)
         .count = sizeof(options) / sizeof(*options),
         .config = SYSCONFDIR "/unblend/collector.conf",
     };
+    char here[PATH_MAX], absolute[2 * PATH_MAX];
     struct identity who = {.node = ""};
     int first, err;
 
@@ -214,6 +240,14 @@ static int run(const struct command *command, int argc, char **argv)
     if (!o->setup.db == !o->setup.embedded) {
         log_error("where is the database? give one of --db CONNINFO and --embedded DIR");
         return USAGE;
+    }
+    if (o->setup.embedded && *o->setup.embedded != '/') {
+        if (!realpath(".", here) ||
+            snprintf(absolute, sizeof(absolute), "%s/%s", here, o->setup.embedded) >= PATH_MAX) {
+            log_error("%s: its full path cannot be told: give one that begins with /", o->setup.embedded);
+            return USAGE;
+        }
+        o->setup.embedded = absolute;
     }
     if (command->takes_node && set_node(&who, argv[first], values.cluster))
         return USAGE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows for COPY ... (FORMAT binary), built in memory. A zeroed struct is an empty buffer. A failure for want of
- * memory sticks and is told by copy_end().
+ * Rows for COPY ... (FORMAT binary), built in memory. A zeroed struct is an empty buffer. A failure
+ * for want of memory sticks and is told by copy_end().
  */
 #ifndef UNBLEND_COLLECTOR_COPY_H
 #define UNBLEND_COLLECTOR_COPY_H

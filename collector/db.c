@@ -8,12 +8,14 @@
 #include <string.h>
 #include <time.h>
 
-#define ANSWER_S     60 /* a server that is silent for longer is taken for dead */
-#define COPY_CHUNK   65536
+#define ANSWER_S   60 /* a server that is silent for longer is taken for dead */
+#define COPY_CHUNK 65536
 
-/* Locks are waited for less long than answers, so that the server names the cause before we give up. */
+/* Locks are waited for less long than answers, so that the server names the cause before we give
+ * up. */
 static const char session[] =
-    "set client_encoding = 'UTF8'; set timezone = 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex'; "
+    "set client_encoding = 'UTF8'; set timezone = 'UTC'; set datestyle = 'ISO'; set bytea_output = "
+    "'hex'; "
     "set statement_timeout = '45s'; set lock_timeout = '20s'; set synchronous_commit = on; "
     "set client_min_messages = warning; set search_path = pg_catalog";
 
@@ -56,8 +58,15 @@ static int classify(const char *state)
         {"42P01", -ENOENT}, /* no such table */
         {"25006", -EAGAIN}, /* a standby: it may be promoted */
         {"55P03", -EAGAIN}, /* lock not available */
-        {"40", -EDEADLK},   {"08", -EAGAIN}, {"53", -EAGAIN}, {"57", -EAGAIN},
-        {"58", -EAGAIN},    {"22", -EINVAL},
+        /* 23514: the default partition has lost that day to one of its own while we waited for it
+         */
+        {"23514", -EDEADLK},
+        {"40", -EDEADLK},
+        {"08", -EAGAIN},
+        {"53", -EAGAIN},
+        {"57", -EAGAIN},
+        {"58", -EAGAIN},
+        {"22", -EINVAL},
     };
 
     for (unsigned i = 0; i < sizeof(classes) / sizeof(*classes); i++)
@@ -191,7 +200,7 @@ int db_copy(struct db *db, const char *sql, const void *data, size_t size)
 int db_connect(struct db *db, const char *conninfo)
 {
     /* Our defaults stand before the caller's string, which therefore wins. */
-    static const char *const keys[] = {"connect_timeout",     "keepalives_idle", "tcp_user_timeout",
+    static const char *const keys[] = {"connect_timeout",  "keepalives_idle", "tcp_user_timeout",
                                        "application_name", "dbname",          NULL};
     const char *const values[] = {"5", "30", "60000", "unblend-collector", conninfo, NULL};
     int err;

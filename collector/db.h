@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A connection to PostgreSQL that says in one word what went wrong, and gives up on a server that does not
- * answer in time. Not thread safe; a connection a thread.
+ * A connection to PostgreSQL that says in one word what went wrong, and gives up on a server that
+ * does not answer in time. Not thread safe; a connection a thread.
  *
  * Results: 0, or
  *   -EAGAIN   PostgreSQL is away, full or shutting down: try again later
@@ -27,8 +27,8 @@ struct db {
     char why[256];
 };
 
-/* Parameters of a statement: add them in order. Texts and bytes are not copied, they must live until the
-   query is over. NULL is a null. */
+/* Parameters of a statement: add them in order. Texts and bytes are not copied, they must live
+   until the query is over. NULL is a null. */
 struct db_args {
     const char *values[DB_ARGS];
     int lengths[DB_ARGS];

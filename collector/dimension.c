@@ -18,7 +18,7 @@ struct dimension {
 };
 
 #define FIND(table, id)                                                                            \
-    "select d." id " from json_array_elements($2::json) with ordinality as g(item, n) "             \
+    "select d." id " from json_array_elements($2::json) with ordinality as g(item, n) "            \
     "left join unblend." table " as d "                                                            \
     "on d.node_id = $1 and d.digest = decode(g.item->>'digest', 'hex') order by g.n"
 
@@ -111,10 +111,10 @@ int dimension_host(struct db *db, int64_t node_id, const struct batch *batch, in
     for (uint32_t i = 0; i < coverage->hook_count; i++) {
         const struct hook *hook = &coverage->hooks[i];
 
-        failed |= json_array_append_new(
-                      hooks, json_pack("{s:s, s:s, s:s?}", "hook", hook->name, "state",
-                                       hook->attached ? "attached" : "unavailable", "why",
-                                       hook->why)) != 0;
+        failed |=
+            json_array_append_new(hooks, json_pack("{s:s, s:s, s:s?}", "hook", hook->name, "state",
+                                                   hook->attached ? "attached" : "unavailable",
+                                                   "why", hook->why)) != 0;
     }
     for (uint32_t i = 0; i < coverage->bypass_count; i++) {
         const struct bypass *bypass = &coverage->bypasses[i];
@@ -149,7 +149,8 @@ static json_t *job_row(const struct job *job)
     return row;
 }
 
-/* How jobs ended may come batches after the rest; a later word is not taken back by an earlier one. */
+/* How jobs ended may come batches after the rest; a later word is not taken back by an earlier one.
+ */
 static int end_jobs(struct db *db, const struct batch *batch, const int64_t *ids)
 {
     json_auto_t *ended = json_array();
@@ -161,10 +162,11 @@ static int end_jobs(struct db *db, const struct batch *batch, const int64_t *ids
         const struct job *job = &batch->jobs[i];
 
         if (job->end_ns || job->exit >= 0)
-            failed |= json_array_append_new(
-                          ended, json_pack("{s:I, s:o, s:o}", "job_id", (json_int_t)ids[i],
-                                           "end_ns", job->end_ns ? json_integer(job->end_ns) : json_null(),
-                                           "exit", job->exit >= 0 ? json_integer(job->exit) : json_null())) != 0;
+            failed |=
+                json_array_append_new(
+                    ended, json_pack("{s:I, s:o, s:o}", "job_id", (json_int_t)ids[i], "end_ns",
+                                     job->end_ns ? json_integer(job->end_ns) : json_null(), "exit",
+                                     job->exit >= 0 ? json_integer(job->exit) : json_null())) != 0;
     }
     if (failed)
         return -ENOMEM;
@@ -174,13 +176,14 @@ static int end_jobs(struct db *db, const struct batch *batch, const int64_t *ids
     if (!text)
         return -ENOMEM;
     db_text(&args, text);
-    return db_query(db,
-                    "update unblend.job as j set end_ns = coalesce(e.end_ns, j.end_ns), "
-                    "exit = coalesce(e.exit, j.exit) "
-                    "from json_to_recordset($1::json) as e (job_id bigint, end_ns bigint, exit integer) "
-                    "where j.job_id = e.job_id and (j.end_ns, j.exit) is distinct from "
-                    "(coalesce(e.end_ns, j.end_ns), coalesce(e.exit, j.exit))",
-                    &args, NULL);
+    return db_query(
+        db,
+        "update unblend.job as j set end_ns = coalesce(e.end_ns, j.end_ns), "
+        "exit = coalesce(e.exit, j.exit) "
+        "from json_to_recordset($1::json) as e (job_id bigint, end_ns bigint, exit integer) "
+        "where j.job_id = e.job_id and (j.end_ns, j.exit) is distinct from "
+        "(coalesce(e.end_ns, j.end_ns), coalesce(e.exit, j.exit))",
+        &args, NULL);
 }
 
 int dimension_jobs(struct db *db, int64_t node_id, const struct batch *batch, int64_t *ids)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows that many batches share: what a node says of itself, its jobs, its volumes. Each is written once and
- * found again by a digest of its content.
+ * Rows that many batches share: what a node says of itself, its jobs, its volumes. Each is written
+ * once and found again by a digest of its content.
  */
 #ifndef UNBLEND_COLLECTOR_DIMENSION_H
 #define UNBLEND_COLLECTOR_DIMENSION_H
@@ -10,8 +10,8 @@
 #include "lib/record.h"
 
 /*
- * Find or add. The arrays have an element for each job and volume of the batch, in its order. Results of
- * db.h, or -ENOMEM.
+ * Find or add. The arrays have an element for each job and volume of the batch, in its order.
+ * Results of db.h, or -ENOMEM.
  */
 int dimension_host(struct db *db, int64_t node_id, const struct batch *batch, int64_t *host_id);
 int dimension_jobs(struct db *db, int64_t node_id, const struct batch *batch, int64_t *ids);

@@ -23,6 +23,7 @@
 
 struct embedded {
     char directory[PATH_MAX];
+    char sockets[PATH_MAX]; /* "": in directory */
     char data[PATH_MAX];
     char bin[PATH_MAX];
     int lock;
@@ -52,8 +53,8 @@ int embedded_prepare(const char *directory, unsigned uid, unsigned gid)
     else if (uid != (unsigned)-1 && status.st_uid != uid && chown(directory, uid, gid))
         err = -errno;
     if (err)
-        log_error("cannot use %s for the database: %s: choose another --embedded directory", directory,
-                  log_errno(err));
+        log_error("cannot use %s for the database: %s: choose another --embedded directory",
+                  directory, log_errno(err));
     return err;
 }
 
@@ -78,9 +79,10 @@ static int take_lock(struct embedded *embedded, unsigned wait_s)
     if (embedded->lock < 0) {
         int err = -errno;
 
-        log_error("cannot use %s for the database: %s: its owner and the directories above must let this "
-                  "user in",
-                  embedded->directory, log_errno(err));
+        log_error(
+            "cannot use %s for the database: %s: its owner and the directories above must let this "
+            "user in",
+            embedded->directory, log_errno(err));
         return err;
     }
     for (unsigned i = 0; flock(embedded->lock, LOCK_EX | LOCK_NB); i++) {
@@ -91,8 +93,28 @@ static int take_lock(struct embedded *embedded, unsigned wait_s)
     return 0;
 }
 
+/* libpq follows the link. */
+static int link_socket(const struct embedded *embedded)
+{
+    char target[PATH_MAX + 32], link[PATH_MAX + 32];
+
+    if (!*embedded->sockets)
+        return 0;
+    snprintf(target, sizeof(target), "%s/.s.PGSQL.5432", embedded->sockets);
+    snprintf(link, sizeof(link), "%s/.s.PGSQL.5432", embedded->directory);
+    if ((unlink(link) && errno != ENOENT) || symlink(target, link)) {
+        int err = -errno;
+
+        log_error("cannot link the socket as %s: %s", link, log_errno(err));
+        return err;
+    }
+    return 0;
+}
+
 static int start_server(struct embedded *embedded)
 {
+    int err;
+
     embedded->pid = cluster_server(embedded->data);
     embedded->is_ours = !embedded->pid;
     if (embedded->pid) {
@@ -101,7 +123,12 @@ static int start_server(struct embedded *embedded)
         return 0;
     }
     cluster_forget(embedded->data);
-    return cluster_start(embedded->bin, embedded->data, embedded->directory, &embedded->pid);
+    err = link_socket(embedded);
+    if (err)
+        return err;
+    return cluster_start(embedded->bin, embedded->data,
+                         *embedded->sockets ? embedded->sockets : embedded->directory,
+                         &embedded->pid);
 }
 
 static int prepare(struct embedded *embedded, const char *directory, unsigned wait_s)
@@ -111,18 +138,21 @@ static int prepare(struct embedded *embedded, const char *directory, unsigned wa
 
     if (!path || strlen(path) > PATH_MAX - 64) {
         err = path ? -ENAMETOOLONG : -errno;
-        log_error("cannot use %s for the database: %s: choose another --embedded directory", directory,
-                  log_errno(err));
+        log_error("cannot use %s for the database: %s: choose another --embedded directory",
+                  directory, log_errno(err));
         return err;
     }
     if (strpbrk(path, " \t\n'\\")) {
-        log_error("cannot use %s for the database: blanks, quotes and backslashes do not go into a conninfo: "
+        log_error("cannot use %s for the database: blanks, quotes and backslashes do not go into a "
+                  "conninfo: "
                   "choose another --embedded directory",
                   path);
         return -EINVAL;
     }
-    if (strlen(path) + sizeof("/.s.PGSQL.5432.lock") > sizeof(((struct sockaddr_un *)0)->sun_path)) {
-        log_error("cannot use %s for the database: its name is too long for a socket: choose a shorter one",
+    if (strlen(path) + sizeof("/.s.PGSQL.5432.lock") >
+        sizeof(((struct sockaddr_un *)0)->sun_path)) {
+        log_error("cannot use %s for the database: its name is too long for a socket: choose a "
+                  "shorter one",
                   path);
         return -ENAMETOOLONG;
     }
@@ -134,7 +164,8 @@ static int prepare(struct embedded *embedded, const char *directory, unsigned wa
     return err;
 }
 
-int embedded_start(const char *directory, unsigned wait_s, struct embedded **out)
+int embedded_start(const char *directory, const char *sockets, unsigned wait_s,
+                   struct embedded **out)
 {
     struct embedded *embedded = calloc(1, sizeof(*embedded));
     int err;
@@ -142,6 +173,8 @@ int embedded_start(const char *directory, unsigned wait_s, struct embedded **out
     if (!embedded)
         return -ENOMEM;
     embedded->lock = -1;
+    if (sockets && strlen(sockets) < sizeof(embedded->sockets))
+        strcpy(embedded->sockets, sockets);
     err = prepare(embedded, directory, wait_s);
     if (!err && !cluster_exists(embedded->data))
         err = cluster_create(embedded->bin, embedded->data);
@@ -172,7 +205,8 @@ void embedded_watch(struct embedded *embedded)
         return;
     }
     if (!embedded->said)
-        log_warning("PostgreSQL has ended unasked, it is started again: see %s/log", embedded->data);
+        log_warning("PostgreSQL has ended unasked, it is started again: see %s/log",
+                    embedded->data);
     embedded->said = true;
     embedded->pid = 0;
     start_server(embedded);
@@ -187,7 +221,9 @@ void embedded_stop(struct embedded *embedded)
         for (unsigned i = 0; i < STOP_S * 20 && is_running(embedded); i++)
             pause_ms(50);
         if (is_running(embedded)) {
-            log_warning("PostgreSQL does not stop in %d s, it is ended the hard way; it will recover", STOP_S);
+            log_warning(
+                "PostgreSQL does not stop in %d s, it is ended the hard way; it will recover",
+                STOP_S);
             kill(embedded->pid, SIGQUIT);
             for (unsigned i = 0; i < STOP_S * 20 && is_running(embedded); i++)
                 pause_ms(50);

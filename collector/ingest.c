@@ -2,7 +2,7 @@
 #include "collector/ingest.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,8 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
+#define LINE_LARGE                                                                                 \
+    (8u << 20) /* bytes; no real batch is that long, and decoded it takes ten times as much */
 #define ATTEMPTS     5 /* of a transaction that keeps losing against others */
 #define NAME_MAX_    255
 #define DURATION_MAX UINT64_C(604800000000000) /* a week: no agent aggregates longer */
@@ -91,7 +93,8 @@ void ingest_refuse(const struct store *store, int err, struct answer *answer)
     case -EAGAIN:
     case -ENOENT:
     case -EDEADLK:
-        refuse(answer, 503, 0, "", "the database is away: the batch is not stored, send it again later");
+        refuse(answer, 503, 0, "",
+               "the database is away: the batch is not stored, send it again later");
         break;
     case -ENOMEM:
         refuse(answer, 503, 0, "", "out of memory: send it again later");
@@ -100,11 +103,13 @@ void ingest_refuse(const struct store *store, int err, struct answer *answer)
         refuse(answer, 400, line, "", store_why(store));
         break;
     default:
-        refuse(answer, 500, line, "", "the database refused the batch; the collector's log says why");
+        refuse(answer, 500, line, "",
+               "the database refused the batch; the collector's log says why");
     }
 }
 
-/* Process detail never leaves a node; should it arrive all the same, it is folded into the jobs here. */
+/* Process detail never leaves a node; should it arrive all the same, it is folded into the jobs
+ * here. */
 static int fold_processes(struct batch **batch)
 {
     _cleanup_(batch_freep) struct batch *folded = NULL;
@@ -177,6 +182,25 @@ static int put_line(struct store *store, const struct identity *who, const char 
     return 0;
 }
 
+/* Memory is bounded by taking one large line at a time; whoever comes second is asked to come
+ * again. */
+static int put_bounded(struct store *store, const struct identity *who, const char *line,
+                       size_t size, bool *begun, struct answer *answer)
+{
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    int err;
+
+    if (size <= LINE_LARGE)
+        return put_line(store, who, line, size, begun, answer);
+    if (pthread_mutex_trylock(&one)) {
+        refuse(answer, 503, answer->line, "", "the collector is overloaded: send it again later");
+        return 0;
+    }
+    err = put_line(store, who, line, size, begun, answer);
+    pthread_mutex_unlock(&one);
+    return err;
+}
+
 /* One transaction for a body. */
 static int put_lines(struct store *store, const struct identity *who, const char *text, size_t size,
                      struct answer *answer)
@@ -194,7 +218,7 @@ static int put_lines(struct store *store, const struct identity *who, const char
             continue;
         filled++;
         answer->line = number;
-        err = put_line(store, who, line, line_size, &begun, answer);
+        err = put_bounded(store, who, line, line_size, &begun, answer);
     }
     if (!err && !filled)
         refuse(answer, 400, 1, "", "the body holds no batch");
@@ -227,8 +251,9 @@ static void put_body(struct store *store, const struct identity *who, char *text
     for (unsigned attempt = 0; attempt < ATTEMPTS && err == -EDEADLK; attempt++)
         err = put_lines(store, who, text, size, answer);
     if (!err && answer->status == 400 && answer->line == 1 && !*answer->field &&
-        is_one_batch(text, size)) {
-        for (char *newline = text; (newline = memchr(newline, '\n', size - (size_t)(newline - text)));)
+        size <= LINE_LARGE && is_one_batch(text, size)) {
+        for (char *newline = text;
+             (newline = memchr(newline, '\n', size - (size_t)(newline - text)));)
             *newline = ' '; /* JSON strings hold no bare newline, so only layout changes */
         err = put_lines(store, who, text, size, answer);
     }

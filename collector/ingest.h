@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From the body of a request to rows in the database: decompress, decode, validate, store; all or nothing. */
+/* From the body of a request to rows in the database: decompress, decode, validate, store; all or
+ * nothing. */
 #ifndef UNBLEND_COLLECTOR_INGEST_H
 #define UNBLEND_COLLECTOR_INGEST_H
 
@@ -27,10 +28,12 @@ struct answer {
 /* Whether a decoded batch can be stored. 0 or -EBADMSG with *error. */
 int ingest_validate(const struct batch *batch, struct codec_error *error);
 
-/* The line of text at *at, without its newline and blanks at either end; false at the end of the body. */
+/* The line of text at *at, without its newline and blanks at either end; false at the end of the
+ * body. */
 bool ingest_line(const char *text, size_t size, size_t *at, const char **line, size_t *line_size);
 
-/* Stores a body's batches for somebody who has shown a token. Never fails but through the answer. */
+/* Stores a body's batches for somebody who has shown a token. Never fails but through the answer.
+ */
 void ingest(struct store *store, const struct identity *who, enum encoding encoding,
             const void *body, size_t size, struct answer *answer);
 

@@ -12,7 +12,8 @@ static int64_t number(const PGresult *result, int column)
     return strtoll(PQgetvalue(result, 0, column), NULL, 10);
 }
 
-/* The stream's row, locked until the transaction ends. *found is false when there is no such row. */
+/* The stream's row, locked until the transaction ends. *found is false when there is no such row.
+ */
 static int lock_stream(struct db *db, const struct batch *batch, struct ledger_place *place,
                        int64_t *next_seq, bool *found)
 {
@@ -46,10 +47,11 @@ static int add_stream(struct db *db, const struct batch *batch)
 
     db_text(&args, batch->cluster);
     db_text(&args, batch->node);
-    err = db_query(db,
-                   "insert into unblend.node (cluster, node) select $1, $2 where not exists "
-                   "(select from unblend.node where cluster = $1 and node = $2) on conflict do nothing",
-                   &args, NULL);
+    err = db_query(
+        db,
+        "insert into unblend.node (cluster, node) select $1, $2 where not exists "
+        "(select from unblend.node where cluster = $1 and node = $2) on conflict do nothing",
+        &args, NULL);
     if (err)
         return err;
     db_text(&args, batch->stream);
@@ -60,8 +62,8 @@ static int add_stream(struct db *db, const struct batch *batch)
 }
 
 /*
- * What became of a seq below next_seq. Asked after the lock was taken, in a statement of its own: only so
- * it sees what another collector committed while we waited.
+ * What became of a seq below next_seq. Asked after the lock was taken, in a statement of its own:
+ * only so it sees what another collector committed while we waited.
  */
 static int look_back(struct db *db, const struct ledger_place *place, int64_t seq,
                      const uint8_t hash[SHA256_SIZE], bool *in_gap, enum verdict *verdict)
@@ -73,10 +75,12 @@ static int look_back(struct db *db, const struct ledger_place *place, int64_t se
     db_number(&args, place->stream_id);
     db_number(&args, seq);
     db_bytes(&args, hash, SHA256_SIZE);
-    err = db_query(db,
-                   "select (select sha256 = $3 from unblend.ledger where stream_id = $1 and seq = $2), "
-                   "exists (select from unblend.gap where stream_id = $1 and $2 between first_seq and last_seq)",
-                   &args, &result);
+    err = db_query(
+        db,
+        "select (select sha256 = $3 from unblend.ledger where stream_id = $1 and seq = $2), "
+        "exists (select from unblend.gap where stream_id = $1 and $2 between first_seq and "
+        "last_seq)",
+        &args, &result);
     if (err)
         return err;
     *in_gap = *PQgetvalue(result, 0, 1) == 't';
@@ -129,15 +133,17 @@ static int note(struct db *db, const struct ledger_place *place, int64_t seq, in
     db_number(&args, seq);
     db_bytes(&args, hash, SHA256_SIZE);
     db_number(&args, next_seq);
-    err = db_query(db,
-                   "with hash as (insert into unblend.ledger values ($1, $2, $3)) "
-                   "update unblend.stream set next_seq = $4, last_batch = now() where stream_id = $1",
-                   &args, NULL);
+    err =
+        db_query(db,
+                 "with hash as (insert into unblend.ledger values ($1, $2, $3)) "
+                 "update unblend.stream set next_seq = $4, last_batch = now() where stream_id = $1",
+                 &args, NULL);
     if (err || seq % TRIM_EVERY)
         return err;
     args.count = 1;
     db_number(&args, next_seq - LEDGER_WINDOW);
-    return db_query(db, "delete from unblend.ledger where stream_id = $1 and seq < $2", &args, NULL);
+    return db_query(db, "delete from unblend.ledger where stream_id = $1 and seq < $2", &args,
+                    NULL);
 }
 
 int ledger_enter(struct db *db, const struct batch *batch, const uint8_t hash[SHA256_SIZE],

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which batches of a stream are in the database: every seq below next_seq but for the gaps, and the body
- * hashes of the latest LEDGER_WINDOW. Works inside the transaction that writes the data, under a lock on the
- * stream's row, so any number of collectors agree.
+ * Which batches of a stream are in the database: every seq below next_seq but for the gaps, and the
+ * body hashes of the latest LEDGER_WINDOW. Works inside the transaction that writes the data, under
+ * a lock on the stream's row, so any number of collectors agree.
  */
 #ifndef UNBLEND_COLLECTOR_LEDGER_H
 #define UNBLEND_COLLECTOR_LEDGER_H

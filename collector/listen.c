@@ -15,11 +15,11 @@
 #include "lib/log.h"
 
 #define CONNECTIONS_MAX 4096u
-#define IDLE_S          30u             /* a connection on which nothing moves is closed */
-#define BODY_S          300             /* for a whole body, however it trickles */
-#define DRAIN_MAX       (64u << 20)     /* bytes of a refused body that are read politely */
+#define IDLE_S          30u         /* a connection on which nothing moves is closed */
+#define BODY_S          300         /* for a whole body, however it trickles */
+#define DRAIN_MAX       (64u << 20) /* bytes of a refused body that are read politely */
 #define HEADERS_MAX     (32u << 10)
-#define FINISH_S        10              /* for requests under way when the collector ends */
+#define FINISH_S        10 /* for requests under way when the collector ends */
 #define TLS_PRIORITIES  "SECURE128:-VERS-TLS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 struct listener {
@@ -101,8 +101,9 @@ static void run_store(struct task *task, struct store *store)
 }
 
 /*
- * An answer in front of a body that is still coming would be lost when the client, not having read it, is cut off:
- * so the body is read and thrown away first, unless the client waits to be asked for it.
+ * An answer in front of a body that is still coming would be lost when the client, not having read
+ * it, is cut off: so the body is read and thrown away first, unless the client waits to be asked
+ * for it.
  */
 static enum MHD_Result answer_early(struct request *request)
 {
@@ -279,8 +280,9 @@ int listen_start(int fd, const char *certificate, const char *key, struct pool *
         (size_t)HEADERS_MAX, MHD_OPTION_NOTIFY_COMPLETED, completed, listener, MHD_OPTION_ARRAY,
         certificate ? tls : tls + 3, MHD_OPTION_END);
     if (!listener->daemon) {
-        log_error("cannot serve HTTP: %s", certificate ? "check --tls-cert and --tls-key, they must be PEM and match"
-                                                       : "libmicrohttpd does not start here");
+        log_error("cannot serve HTTP: %s",
+                  certificate ? "check --tls-cert and --tls-key, they must be PEM and match"
+                              : "libmicrohttpd does not start here");
         close(fd);
         free(listener);
         return -EINVAL;

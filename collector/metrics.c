@@ -14,7 +14,7 @@ static const unsigned statuses[] = {200, 400, 401, 403, 408, 409, 413, 415, 500,
 static atomic_uint_fast64_t answers[STATUSES];
 
 /* Upper bounds of the commit latency's buckets, in us; the last one has none. */
-static const unsigned bounds[] = {500,    1000,   2500,   5000,    10000,   25000,
+static const unsigned bounds[] = {500,   1000,   2500,   5000,    10000,  25000,
                                   50000, 100000, 250000, 1000000, 5000000};
 #define BOUNDS (sizeof(bounds) / sizeof(*bounds))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads with a database connection each, and a bounded queue in front of them, so that whoever serves the
- * network never waits for PostgreSQL.
+ * Threads with a database connection each, and a bounded queue in front of them, so that whoever
+ * serves the network never waits for PostgreSQL.
  */
 #ifndef UNBLEND_COLLECTOR_POOL_H
 #define UNBLEND_COLLECTOR_POOL_H

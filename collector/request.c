@@ -21,7 +21,8 @@ static void header(struct MHD_Response *response, const char *name, const char *
 enum MHD_Result request_text(struct MHD_Connection *connection, unsigned status, const char *type,
                              char *text, size_t size)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
     enum MHD_Result result;
 
     if (!response) {
@@ -59,7 +60,8 @@ static json_t *answer_value(const struct answer *answer)
 enum MHD_Result request_answer(struct request *request)
 {
     json_auto_t *value = answer_value(&request->answer);
-    char *text = value ? json_dumps(value, JSON_COMPACT) : strdup("{}"); /* a name that is no UTF-8 */
+    char *text =
+        value ? json_dumps(value, JSON_COMPACT) : strdup("{}"); /* a name that is no UTF-8 */
 
     if (request->is_post)
         metrics_answer(request->answer.status);
@@ -74,7 +76,9 @@ static bool make_room(struct request *request, size_t size)
 {
     const char *length = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
                                                      MHD_HTTP_HEADER_CONTENT_LENGTH);
-    size_t wanted = request->capacity ? request->capacity * 2 : length ? strtoul(length, NULL, 10) : 65536;
+    size_t wanted = request->capacity ? request->capacity * 2
+                    : length          ? strtoul(length, NULL, 10)
+                                      : 65536;
     char *grown;
 
     if (wanted < request->size + size)
@@ -101,10 +105,12 @@ void request_take(struct request *request, const char *data, size_t size)
 
     if (request->size + size > BODY_MAX) {
         answer->status = 413;
-        snprintf(answer->why, sizeof(answer->why), "the body is larger than 16 MiB: send fewer batches at once");
+        snprintf(answer->why, sizeof(answer->why),
+                 "the body is larger than 16 MiB: send fewer batches at once");
     } else if (request->capacity - request->size < size && !make_room(request, size)) {
         answer->status = 503;
-        snprintf(answer->why, sizeof(answer->why), "the collector is overloaded: send it again later");
+        snprintf(answer->why, sizeof(answer->why),
+                 "the collector is overloaded: send it again later");
     } else {
         memcpy(request->body + request->size, data, size);
         request->size += size;

@@ -13,7 +13,8 @@ enum request_state {
     REQUEST_ASKED,    /* suspended at its headers: may it come in? is the database there? */
     REQUEST_READING,  /* takes the body */
     REQUEST_STORING,  /* suspended behind its body */
-    REQUEST_DRAINING, /* refused; throws the rest of the body away, so that the client reads the answer */
+    REQUEST_DRAINING, /* refused; throws the rest of the body away, so that the client reads the
+                         answer */
 };
 
 struct request {

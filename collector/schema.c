@@ -26,14 +26,16 @@ int schema_check(struct db *db)
     int err = number_of(db, "select coalesce(max(version), 0) from unblend.migration", &version);
 
     if (err == -ENOENT)
-        snprintf(db->why, sizeof(db->why), "the database has no schema unblend: run unblend-collector init-db");
+        snprintf(db->why, sizeof(db->why),
+                 "the database has no schema unblend: run unblend-collector init-db");
     if (err || version == (long)schema_version)
         return err;
-    snprintf(db->why, sizeof(db->why),
-             version < (long)schema_version
-                 ? "the schema has version %ld and this program wants %u: run unblend-collector init-db"
-                 : "the schema has version %ld and this program knows %u: install the newer Unblend",
-             version, schema_version);
+    snprintf(
+        db->why, sizeof(db->why),
+        version < (long)schema_version
+            ? "the schema has version %ld and this program wants %u: run unblend-collector init-db"
+            : "the schema has version %ld and this program knows %u: install the newer Unblend",
+        version, schema_version);
     return -ENOENT;
 }
 
@@ -49,8 +51,8 @@ static int migrate(struct db *db, unsigned version)
         db_number(&args, i + 1);
         db_text(&args, schema_migrations[i].name);
         if (!err)
-            err = db_query(db, "insert into unblend.migration (version, name) values ($1, $2)", &args,
-                           NULL);
+            err = db_query(db, "insert into unblend.migration (version, name) values ($1, $2)",
+                           &args, NULL);
     }
     return err;
 }
@@ -69,16 +71,18 @@ int schema_apply(struct db *db)
     if (err)
         return err;
     if (!version) {
-        snprintf(db->why, sizeof(db->why), "the database is not in UTF-8: create one with encoding UTF8");
+        snprintf(db->why, sizeof(db->why),
+                 "the database is not in UTF-8: create one with encoding UTF8");
         return -EIO;
     }
     err = db_run(db, "begin");
     if (!err)
         err = db_run(db, "select pg_advisory_xact_lock(" LOCK_SCHEMA ")");
     if (!err)
-        err = db_run(db, "create schema if not exists unblend; "
-                         "create table if not exists unblend.migration (version integer primary key, "
-                         "name text not null, applied_at timestamptz not null default now())");
+        err =
+            db_run(db, "create schema if not exists unblend; "
+                       "create table if not exists unblend.migration (version integer primary key, "
+                       "name text not null, applied_at timestamptz not null default now())");
     if (!err)
         err = number_of(db, "select coalesce(max(version), 0) from unblend.migration", &version);
     if (!err && version >= 0 && version < (long)schema_version)
@@ -97,8 +101,8 @@ int schema_apply(struct db *db)
 }
 
 /*
- * A day's partition is filled from the default one and attached, not created in place: that locks the parent
- * against nobody who writes, and works when rows of that day are already there.
+ * A day's partition is filled from the default one and attached, not created in place: that locks
+ * the parent against nobody who writes, and works when rows of that day are already there.
  */
 static int make_partition(struct db *db, const char *table, const char *day, const char *next_day)
 {
@@ -106,14 +110,15 @@ static int make_partition(struct db *db, const char *table, const char *day, con
 
     snprintf(name, sizeof(name), "%s_%.4s%.2s%.2s", table, day, day + 5, day + 8);
     snprintf(sql, sizeof(sql),
-             "begin; lock table unblend.%s_default in access exclusive mode; "
+             "begin; lock table only unblend.%s in share update exclusive mode; "
+             "lock table unblend.%s_default in access exclusive mode; "
              "create table unblend.%s (like unblend.%s including defaults including constraints); "
              "with moved as (delete from unblend.%s_default "
              "where time >= '%s 00:00Z' and time < '%s 00:00Z' returning *) "
              "insert into unblend.%s select * from moved; "
              "alter table unblend.%s attach partition unblend.%s "
              "for values from ('%s 00:00Z') to ('%s 00:00Z'); commit",
-             table, name, table, table, day, next_day, name, table, name, day, next_day);
+             table, table, name, table, table, day, next_day, name, table, name, day, next_day);
     return db_run(db, sql);
 }
 
@@ -123,13 +128,14 @@ static int make_partitions(struct db *db, const char *table)
     char sql[1024];
     int err;
 
-    snprintf(sql, sizeof(sql),
-             "select day, day + 1 from ("
-             "  select generate_series(current_date - 1, current_date + 7, '1 day')::date as day union "
-             "  select distinct time::date from unblend.%s_default "
-             "  where time between now() - interval '90 days' and now() + interval '8 days') as wanted "
-             "where to_regclass('unblend.%s_' || to_char(day, 'YYYYMMDD')) is null order by day",
-             table, table);
+    snprintf(
+        sql, sizeof(sql),
+        "select day, day + 1 from ("
+        "  select generate_series(current_date - 1, current_date + 7, '1 day')::date as day union "
+        "  select distinct time::date from unblend.%s_default "
+        "  where time between now() - interval '90 days' and now() + interval '8 days') as wanted "
+        "where to_regclass('unblend.%s_' || to_char(day, 'YYYYMMDD')) is null order by day",
+        table, table);
     err = db_query(db, sql, NULL, &days);
     for (int i = 0; !err && i < PQntuples(days); i++)
         err = make_partition(db, table, PQgetvalue(days, i, 0), PQgetvalue(days, i, 1));

@@ -17,12 +17,12 @@ extern const unsigned schema_version; /* how many there are */
 /* 0 when the schema is there in just our version, else -ENOENT. */
 int schema_check(struct db *db);
 
-/* Takes the schema from whatever version to ours; nothing happens when it is there. Safe beside others who do
-   the same. */
+/* Takes the schema from whatever version to ours; nothing happens when it is there. Safe beside
+   others who do the same. */
 int schema_apply(struct db *db);
 
-/* Partitions a day (UTC): from yesterday to a week ahead, and the days whose rows wait in the default
-   partitions, unless a clock was far off. */
+/* Partitions a day (UTC): from yesterday to a week ahead, and the days whose rows wait in the
+   default partitions, unless a clock was far off. */
 int schema_partitions(struct db *db);
 
 #endif

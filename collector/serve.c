@@ -16,12 +16,12 @@
 #include "collector/store.h"
 #include "lib/log.h"
 
-#define THREADS     8
-#define QUEUE_MAX   512
-#define PEM_MAX     (1u << 20)
-#define UPKEEP_S    3600
-#define PATIENCE    50 /* looks, five a second */
-#define LOCK_S      30 /* for enroll and its like to be done with the directory */
+#define THREADS   8
+#define QUEUE_MAX 512
+#define PEM_MAX   (1u << 20)
+#define UPKEEP_S  3600
+#define PATIENCE  50 /* looks, five a second */
+#define LOCK_S    30 /* for enroll and its like to be done with the directory */
 
 /* What runs, in the order of its start. */
 struct daemon {
@@ -35,7 +35,7 @@ struct daemon {
     struct store *store; /* of the main thread */
     unsigned upkeep_in;  /* seconds until the partitions are looked after */
     bool was_up, said;
-    unsigned looks;      /* at the database while it was away */
+    unsigned looks; /* at the database while it was away */
 };
 
 static int read_pem(const char *path, char **out)
@@ -96,7 +96,7 @@ static int start(struct daemon *d)
     if (!d->conninfo)
         return -ENOMEM;
     if (o->setup.embedded) {
-        err = embedded_start(o->setup.embedded, LOCK_S, &d->embedded);
+        err = embedded_start(o->setup.embedded, o->setup.sockets, LOCK_S, &d->embedded);
         if (err == -EBUSY)
             log_error("cannot use %s: another collector runs its database: stop that one first",
                       o->setup.embedded);
@@ -131,7 +131,8 @@ static void note(struct daemon *d, int err, const char *why)
     if (!up && !d->was_up && !d->said && d->embedded && ++d->looks < PATIENCE)
         return;
     if (!up && (d->was_up || !d->said))
-        log_warning("the database is away, batches are answered with 503 until it is back: %s", why);
+        log_warning("the database is away, batches are answered with 503 until it is back: %s",
+                    why);
     d->said = true;
     d->was_up = up;
 }

@@ -56,13 +56,16 @@ int setup_database_wait(const struct setup *setup, const char *conninfo, struct 
     for (unsigned i = 0; i < (setup->embedded ? WAIT_S * 5 : 1) && err == -EAGAIN; i++) {
         if (i)
             nanosleep(&tick, NULL);
-        err = setup->embedded && !*embedded ? embedded_start(setup->embedded, 0, embedded) : 0;
+        err = setup->embedded && !*embedded
+                  ? embedded_start(setup->embedded, setup->sockets, 0, embedded)
+                  : 0;
         if (err && err != -EBUSY)
             return err;
         err = setup_database(setup, conninfo, why);
     }
     if (err)
         log_error("cannot set the database up: %s: check %s", why,
-                  setup->embedded ? "the server's log in the --embedded directory" : "--db and the server");
+                  setup->embedded ? "the server's log in the --embedded directory"
+                                  : "--db and the server");
     return err;
 }

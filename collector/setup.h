@@ -12,16 +12,19 @@
 struct setup {
     const char *db;       /* conninfo */
     const char *embedded; /* directory */
+    const char *sockets;  /* directory of its socket; NULL: the same */
 };
 
-/* Makes the database unblend on the embedded server if it is not there, then schema and partitions. Results
-   of db.h; *why says the same in words. */
+/* Makes the database unblend on the embedded server if it is not there, then schema and partitions.
+   Results of db.h; *why says the same in words. */
 int setup_database(const struct setup *setup, const char *conninfo, char why[256]);
 
 /*
- * The same for a command: with an embedded database it starts the server unless a collector runs it, and
- * waits until it answers; *embedded is then the caller's to stop, or NULL. 0 or -errno (logged).
+ * The same for a command: with an embedded database it starts the server unless a collector runs
+ * it, and waits until it answers; *embedded is then the caller's to stop, or NULL. 0 or -errno
+ * (logged).
  */
-int setup_database_wait(const struct setup *setup, const char *conninfo, struct embedded **embedded);
+int setup_database_wait(const struct setup *setup, const char *conninfo,
+                        struct embedded **embedded);
 
 #endif

@@ -68,7 +68,8 @@ int store_begin(struct store *store)
     if (err)
         return err;
     err = db_run(&store->db, "begin");
-    /* The server may have closed an idle connection behind our back: then, and only here, try again. */
+    /* The server may have closed an idle connection behind our back: then, and only here, try
+     * again. */
     if (err == -EAGAIN && !store->db.conn) {
         err = prepare(store);
         if (!err)
@@ -137,11 +138,12 @@ int store_enroll(struct store *store, const struct identity *who, const uint8_t 
     db_text(&args, who->cluster);
     db_bytes(&args, hash, LOOKUP_SIZE);
     db_bytes(&args, hash, SHA256_SIZE);
-    return db_query(&store->db,
-                    "insert into unblend.token (node, cluster, lookup, sha256) values ($1, $2, $3, $4) "
-                    "on conflict (node, cluster) do update set lookup = excluded.lookup, "
-                    "sha256 = excluded.sha256, created_at = now()",
-                    &args, NULL);
+    return db_query(
+        &store->db,
+        "insert into unblend.token (node, cluster, lookup, sha256) values ($1, $2, $3, $4) "
+        "on conflict (node, cluster) do update set lookup = excluded.lookup, "
+        "sha256 = excluded.sha256, created_at = now()",
+        &args, NULL);
 }
 
 int store_revoke(struct store *store, const struct identity *who)
@@ -154,9 +156,10 @@ int store_revoke(struct store *store, const struct identity *who)
         return err;
     db_text(&args, who->node);
     db_text(&args, who->cluster);
-    err = db_query(&store->db,
-                   "delete from unblend.token where node = $1 and ($2 = '' or cluster = $2) returning 1",
-                   &args, &result);
+    err = db_query(
+        &store->db,
+        "delete from unblend.token where node = $1 and ($2 = '' or cluster = $2) returning 1",
+        &args, &result);
     if (err)
         return err;
     return PQntuples(result) ? 0 : -ESRCH;

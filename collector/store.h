@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The database as the collector sees it: batches in, tokens in and out. Everything that writes is here and
- * in schema.h. One transaction at a time; one store a thread.
+ * The database as the collector sees it: batches in, tokens in and out. Everything that writes is
+ * here and in schema.h. One transaction at a time; one store a thread.
  *
  * Results are those of db.h, and store_why() says the same in words.
  */
@@ -31,9 +31,10 @@ const char *store_why(const struct store *store);
 int store_check(struct store *store);
 
 /*
- * The transaction: begin, put any number of batches, commit; a batch is in the database, for good, when
- * store_commit() has returned 0. After any failure: store_rollback(), and nothing has happened (after
- * a failed commit: perhaps all of it, never a part). body_hash identifies the batch's body. put also: -ENOMEM.
+ * The transaction: begin, put any number of batches, commit; a batch is in the database, for good,
+ * when store_commit() has returned 0. After any failure: store_rollback(), and nothing has happened
+ * (after a failed commit: perhaps all of it, never a part). body_hash identifies the batch's body.
+ * put also: -ENOMEM.
  */
 int store_begin(struct store *store);
 int store_put(struct store *store, const struct batch *batch, const uint8_t body_hash[SHA256_SIZE],
@@ -50,7 +51,8 @@ int store_enroll(struct store *store, const struct identity *who, const uint8_t 
 /* Takes a node's tokens away; cluster "" means in every cluster. -ESRCH if it has none. */
 int store_revoke(struct store *store, const struct identity *who);
 
-/* Makes the partitions of the days to come, and of days whose rows lie in the default partitions. */
+/* Makes the partitions of the days to come, and of days whose rows lie in the default partitions.
+ */
 int store_partitions(struct store *store);
 
 static inline void store_freep(struct store **store)

@@ -14,9 +14,9 @@
 
 #define SAMPLES_MAX (8u << 20) /* bytes of rows gathered before they are sent */
 
-static const char copy_samples[] =
-    "copy unblend.sample (time, batch_id, job_id, volume_id, node_id, position, op, ops, bytes, errors, "
-    "latency_sum_ns, size, latency) from stdin (format binary)";
+static const char copy_samples[] = "copy unblend.sample (time, batch_id, job_id, volume_id, "
+                                   "node_id, position, op, ops, bytes, errors, "
+                                   "latency_sum_ns, size, latency) from stdin (format binary)";
 
 /* "{1,2}", malloc'ed; -1 stands for a null element. NULL without memory. */
 static char *array_text(const int64_t *numbers, uint32_t count)
@@ -92,13 +92,14 @@ static int insert_interval(struct store *store, const struct batch *batch,
     db_text(&args, ends);
     db_text(&args, exits);
     db_text(&args, volume_ids);
-    err = db_query(&store->db,
-                   "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
-                   "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
-                   "job_ids, job_end_ns, job_exit, volume_ids) values (unblend.timestamp_of($5), $1, $2, "
-                   "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
-                   "returning batch_id",
-                   &args, &result);
+    err = db_query(
+        &store->db,
+        "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
+        "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
+        "job_ids, job_end_ns, job_exit, volume_ids) values (unblend.timestamp_of($5), $1, $2, "
+        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+        "returning batch_id",
+        &args, &result);
     if (!err)
         *batch_id = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
     return err;

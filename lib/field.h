@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The members of a JSON object that came from outside, read strictly: each has its type and its bounds,
- * and what is wrong is said with the member's name. All return 0 or -EBADMSG with the error filled in;
- * *out is written only on success. Strings belong to the JSON value.
+ * The members of a JSON object that came from outside, read strictly: each has its type and its
+ * bounds, and what is wrong is said with the member's name. All return 0 or -EBADMSG with the error
+ * filled in; *out is written only on success. Strings belong to the JSON value.
  */
 #ifndef UNBLEND_LIB_FIELD_H
 #define UNBLEND_LIB_FIELD_H
@@ -40,8 +40,7 @@ int field_index(const struct field_place *p, const json_t *o, const char *key, u
 
 /* Nanoseconds since 1970; where null is allowed, it leaves *out alone. */
 int field_time(const struct field_place *p, const json_t *o, const char *key, int64_t *out);
-int field_time_or_null(const struct field_place *p, const json_t *o, const char *key,
-                       int64_t *out);
+int field_time_or_null(const struct field_place *p, const json_t *o, const char *key, int64_t *out);
 
 int field_text(const struct field_place *p, const json_t *o, const char *key, const char **out);
 int field_text_or_null(const struct field_place *p, const json_t *o, const char *key,

@@ -57,6 +57,26 @@ static int bad(const struct file *f, const char *name, const char *why)
     return -EINVAL;
 }
 
+/* Strings that options point to; they live to the end, and a leak checker should find them. */
+struct kept {
+    struct kept *next;
+    char text[];
+};
+
+static struct kept *kept;
+
+static const char *keep(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    struct kept *copy = malloc(sizeof(*copy) + size);
+
+    if (!copy)
+        return NULL;
+    copy->next = kept;
+    kept = copy;
+    return memcpy(copy->text, text, size);
+}
+
 /* Checks the value even where the command line has another one. */
 static int take(const struct file *f, unsigned at, const char *value)
 {
@@ -66,15 +86,13 @@ static int take(const struct file *f, unsigned at, const char *value)
         uint64_t number;
         const char *text;
     } unused;
-    char *copy = NULL;
 
     if (f->given[at])
         spec.value = &unused;
     else if (spec.type == OPTION_STRING && value) {
-        copy = strdup(value); /* lives as long as the option, that is to the end */
-        if (!copy)
+        value = keep(value);
+        if (!value)
             return bad(f, spec.name, "cannot be set: no memory");
-        value = copy;
     }
     if (!value && spec.type != OPTION_FLAG)
         return bad(f, spec.name, "needs a value: write 'name = value'");

@@ -203,6 +203,15 @@ int recording_open(const char *path, struct recording_reader **out)
     return 0;
 }
 
+static const char *damage_reason(const struct scan *scan)
+{
+    if (scan->given_up)
+        return ": the search for the next one was given up there";
+    if (scan->ended && scan->start == scan->end)
+        return ": the file was cut off there or damaged";
+    return "";
+}
+
 int recording_read(struct recording_reader *reader, struct batch **out, struct codec_error *error)
 {
     const void *payload;
@@ -214,10 +223,7 @@ int recording_read(struct recording_reader *reader, struct batch **out, struct c
         *error = (struct codec_error){0};
         snprintf(error->why, sizeof(error->why),
                  "bytes %" PRIu64 " to %" PRIu64 " are no intact frame%s", damaged,
-                 reader->scan.offset,
-                 reader->scan.ended && reader->scan.start == reader->scan.end
-                     ? ": the file was cut off there or damaged"
-                     : "");
+                 reader->scan.offset, damage_reason(&reader->scan));
         return result;
     }
     if (result != 1)

@@ -10,7 +10,7 @@
 #include "lib/recording.h"
 
 #define HEADER_SIZE 8
-#define READ_SIZE   (256 * 1024)
+#define READ_SIZE   (64 * 1024)
 
 /* Every payload begins with it, so behind damage only a few places need a closer look. */
 static const unsigned char zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -155,7 +155,7 @@ static int resynchronise(struct scan *s)
         if (result == -EBADMSG)
             s->hashed += claimed_length(s);
         if (s->hashed > HASHED_MAX) {
-            s->ended = true;
+            s->ended = s->given_up = true;
             pass(s, available(s));
         }
     }

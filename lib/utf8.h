@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names come from outside (processes, mounts, schedulers) as bytes; JSON and PostgreSQL take UTF-8 only.
- * Valid is what RFC 3629 allows: no overlong forms, no surrogates, nothing above U+10FFFF.
+ * Names come from outside (processes, mounts, schedulers) as bytes; JSON and PostgreSQL take UTF-8
+ * only. Valid is what RFC 3629 allows: no overlong forms, no surrogates, nothing above U+10FFFF.
  */
 #ifndef UNBLEND_LIB_UTF8_H
 #define UNBLEND_LIB_UTF8_H
@@ -11,7 +11,8 @@
 
 bool utf8_valid(const char *s);
 
-/* Copies s with U+FFFD for each byte that is part of no character; needs UTF8_REPAIRED(strlen(s)) bytes. */
+/* Copies s with U+FFFD for each byte that is part of no character; needs UTF8_REPAIRED(strlen(s))
+ * bytes. */
 void utf8_repair(char *to, const char *s);
 
 #define UTF8_REPAIRED(length) (3 * (size_t)(length) + 1)

@@ -76,7 +76,7 @@ int sampler_new(struct probe *probe, const struct sampler_options *options, stru
     uname(&name);
     sampler->probe = probe;
     sampler->interval_ns = options->interval_ns;
-    sampler->cluster = strdup(options->cluster ? options->cluster : "");
+    sampler->cluster = strdup(options->cluster ? options->cluster : "default");
     sampler->node = strdup(options->node ? options->node : name.nodename);
     sampler->role = strdup(options->role ? options->role : "client");
     snprintf(sampler->kernel, sizeof(sampler->kernel), "%s", name.release);

@@ -12,7 +12,7 @@ struct sampler;
 
 struct sampler_options {
     uint64_t interval_ns;
-    const char *cluster; /* NULL: "" */
+    const char *cluster; /* NULL: "default" */
     const char *node;    /* NULL: the host's name */
     const char *role;    /* NULL: "client" */
 };

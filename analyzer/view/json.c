@@ -62,9 +62,10 @@ static json_t *profiles(const struct profile_list *profiles)
         const struct profile_share *p = &profiles->shares[i];
 
         json_add(&failed, list,
-                 json_pack("{s:s,s:s,s:f,s:o,s:f,s:o}", "kind", p->pipeline ? "pipeline" : "pattern",
-                           "profile", p->profile, "share_ops", p->share_ops, "share_bytes",
-                           json_number(p->share_bytes), "confidence", p->confidence, "evidence",
+                 json_pack("{s:s,s:s,s:f,s:o,s:f,s:o}", "kind",
+                           p->pipeline ? "pipeline" : "pattern", "profile", p->profile, "share_ops",
+                           p->share_ops, "share_bytes", json_number(p->share_bytes), "confidence",
+                           p->confidence, "evidence",
                            strings((const char *const *)p->evidence, p->evidence_count)));
     }
     if (!failed)
@@ -77,16 +78,15 @@ static json_t *volume_of(const struct volume_total *volume, const struct job_tot
 {
     bool used = job->series.length > 0;
 
-    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:n,s:n,s:n}", "volume", volume->name,
-                     "source", volume->source ? volume->source : "", "fstype",
-                     volume->fstype ? volume->fstype : "", "scope",
-                     volume->scope == SCOPE_SHARED ? "shared" : "local", "mounts",
-                     strings(volume->mounts, volume->mount_count), "ops",
-                     json_operations(&volume->tally), "ratios", json_ratios(&volume->tally),
-                     "burst",
-                     json_burst(&volume->series, used ? series_from(&job->series) : 0,
-                                used ? series_last(&job->series) : 0, NULL, NULL),
-                     "in_flight", "trees", "working_set");
+    return json_pack(
+        "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:n,s:n,s:n}", "volume", volume->name, "source",
+        volume->source ? volume->source : "", "fstype", volume->fstype ? volume->fstype : "",
+        "scope", volume->scope == SCOPE_SHARED ? "shared" : "local", "mounts",
+        strings(volume->mounts, volume->mount_count), "ops", json_operations(&volume->tally),
+        "ratios", json_ratios(&volume->tally), "burst",
+        json_burst(&volume->series, used ? series_from(&job->series) : 0,
+                   used ? series_last(&job->series) : 0, NULL, NULL),
+        "in_flight", "trees", "working_set");
 }
 
 static json_t *volumes(const struct job_total *job)
@@ -152,12 +152,12 @@ static json_t *job_burst(struct job_total *job)
 
 static json_t *job_of(struct job_total *job, const struct profile_list *list)
 {
-    return json_pack(
-        "{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:n,s:o,s:o,s:o}", "job", job->name, "kind",
-        job->kind, "node", json_text(job->node), "nodes", strings(job->nodes, job->node_count),
-        "attempts", attempts(job), "user", json_text(job->user), "labels", labels(job), "command",
-        job->command, "ops", json_operations(&job->tally), "ratios", json_ratios(&job->tally),
-        "file_size", "burst", job_burst(job), "volumes", volumes(job), "profiles", profiles(list));
+    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:n,s:o,s:o,s:o}", "job", job->name,
+                     "kind", job->kind, "node", json_text(job->node), "nodes",
+                     strings(job->nodes, job->node_count), "attempts", attempts(job), "user",
+                     json_text(job->user), "labels", labels(job), "command", job->command, "ops",
+                     json_operations(&job->tally), "ratios", json_ratios(&job->tally), "file_size",
+                     "burst", job_burst(job), "volumes", volumes(job), "profiles", profiles(list));
 }
 
 static json_t *jobs(struct report *report)

@@ -10,13 +10,14 @@
 /* NULL when there is no memory. All results are new references. */
 json_t *json_report(struct report *report);
 
-/* put() takes the value over; a value that is NULL makes *failed true, so that it is checked once. */
+/* put() takes the value over; a value that is NULL makes *failed true, so that it is checked once.
+ */
 void json_put(bool *failed, json_t *to, const char *key, json_t *value);
 void json_add(bool *failed, json_t *to, json_t *value);
 
-json_t *json_number(double value);         /* null for NAN */
-json_t *json_text(const char *text);       /* null for NULL */
-json_t *json_time(int64_t ns);             /* RFC 3339 */
+json_t *json_number(double value);                 /* null for NAN */
+json_t *json_text(const char *text);               /* null for NULL */
+json_t *json_time(int64_t ns);                     /* RFC 3339 */
 json_t *json_histogram(const struct histogram *h); /* [[lower, upper, count], ...] */
 json_t *json_latency(const struct histogram *h);
 json_t *json_operations(const struct tally *tally);

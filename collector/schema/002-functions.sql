@@ -22,7 +22,7 @@ begin
     bucket := 0;
     for i in 0 .. length(histogram) - 1 loop
         octet := get_byte(histogram, i);
-        value := value | (octet & 127)::bigint << shift;
+        value := value | ((octet & 127)::bigint << shift);
         if octet >= 128 then
             shift := shift + 7;
             continue;

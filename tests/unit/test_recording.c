@@ -249,6 +249,25 @@ static void rubbish_between_frames_is_passed(void **state)
     assert_int_equal(damages, 1);
 }
 
+/* Every twelve bytes a frame of 8 MiB could begin: hashing them all would take hours. */
+static void files_made_to_be_slow_end(void **state)
+{
+    const size_t size = (size_t)16 << 20;
+    _cleanup_free_ unsigned char *data = malloc(size);
+    _cleanup_reader_ struct recording_reader *reader = NULL;
+    struct codec_error error;
+    struct batch *batch;
+
+    memcpy(data, whole, 8);
+    for (size_t at = 8; at + 12 <= size; at += 12)
+        memcpy(data + at, "\0\0\x80\0xxxx\x28\xb5\x2f\xfd", 12);
+    put_file(data, size);
+    assert_int_equal(recording_open(path, &reader), 0);
+    assert_int_equal(recording_read(reader, &batch, &error), -EBADMSG);
+    assert_non_null(strstr(error.why, "given up"));
+    assert_int_equal(recording_read(reader, &batch, &error), 0);
+}
+
 /* Damage in the middle does not make what follows a torn tail. */
 static void appending_keeps_what_stands_behind_damage(void **state)
 {
@@ -275,12 +294,14 @@ static void intact_frames_with_nonsense_are_named(void **state)
     struct codec_error error;
     struct batch *batch;
     size_t size;
+    uint64_t errors;
     unsigned damages;
 
     put_file(whole, starts[1]);
+    errors = batches[1]->records[0].errors;
     batches[1]->records[0].errors = INT64_MAX;
     assert_int_equal(frame_encode(batches[1], &frame, &size), 0);
-    batches[1]->records[0].errors = 0;
+    batches[1]->records[0].errors = errors;
     {
         _cleanup_close_ int fd = open(path, O_WRONLY | O_APPEND);
 
@@ -316,6 +337,7 @@ static void other_files_are_no_recordings(void **state)
     assert_int_equal(recording_open("/nonexistent/x", &reader), -ENOENT);
     assert_int_equal(recording_open("/", &reader), -EISDIR);
     assert_int_equal(recording_create("/nonexistent/x", &writer), -ENOENT);
+    assert_int_equal(recording_create("/dev/full", &writer), -ENOSPC);
     assert_null(reader);
     assert_null(writer);
 }
@@ -407,6 +429,7 @@ int main(void)
         cmocka_unit_test(torn_anywhere_it_can_be_appended_to),
         cmocka_unit_test(flipped_anywhere_the_others_are_read),
         cmocka_unit_test(rubbish_between_frames_is_passed),
+        cmocka_unit_test(files_made_to_be_slow_end),
         cmocka_unit_test(appending_keeps_what_stands_behind_damage),
         cmocka_unit_test(intact_frames_with_nonsense_are_named),
         cmocka_unit_test(other_files_are_no_recordings),

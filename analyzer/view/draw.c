@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/view/draw.h"
+
+#include <langinfo.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/human.h"
+
+#define LABEL_EVERY 4
+#define LABEL_AT    3 /* puts labels at 64 B, 1 KiB, 16 KiB */
+
+void pen_init(struct pen *pen, FILE *out)
+{
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+
+    pen->out = out;
+    pen->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    pen->color = isatty(fileno(out)) && !(no_color && *no_color) && term && strcmp(term, "dumb");
+}
+
+void draw_tone(const struct pen *pen, enum tone tone)
+{
+    static const char *const codes[] = {
+        [TONE_PLAIN] = "0", [TONE_STRONG] = "1", [TONE_FAINT] = "2",
+        [TONE_GOOD] = "32", [TONE_BAD] = "31",
+    };
+
+    if (pen->color)
+        fprintf(pen->out, "\033[%sm", codes[tone]);
+}
+
+static bool continues(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+unsigned draw_text(const struct pen *pen, const char *text, unsigned width)
+{
+    unsigned columns = 0;
+
+    for (const char *c = text; *c; c++) {
+        if (!continues(*c) && width && columns == width)
+            break;
+        if ((unsigned char)*c < ' ' || *c == 0x7f || (!pen->utf8 && (unsigned char)*c > 0x7f))
+            fputc('?', pen->out);
+        else
+            fputc(*c, pen->out);
+        columns += !pen->utf8 || !continues(*c);
+    }
+    return columns;
+}
+
+void draw_bar(const struct pen *pen, double fraction, unsigned width)
+{
+    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    unsigned eighths, whole;
+
+    fraction = fraction > 1 ? 1 : fraction > 0 ? fraction : 0;
+    eighths = (unsigned)lround(fraction * width * 8);
+    if (fraction > 0 && !eighths)
+        eighths = 1; /* a trace is not nothing */
+    whole = pen->utf8 ? eighths / 8 : (eighths + 7) / 8;
+    for (unsigned i = 0; i < whole; i++)
+        fputs(pen->utf8 ? "█" : "#", pen->out);
+    if (pen->utf8)
+        fputs(parts[eighths % 8], pen->out);
+    for (unsigned i = whole + (pen->utf8 && eighths % 8); i < width; i++)
+        fputc(' ', pen->out);
+}
+
+void draw_paragraph(const struct pen *pen, const char *const *sentences, uint32_t count,
+                    unsigned indent, unsigned width)
+{
+    unsigned column = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        for (const char *word = sentences[i]; *word;) {
+            size_t length = strcspn(word, " ");
+            bool last = !word[length];
+            size_t needed = length + (last && i + 1 < count);
+
+            if (!column || column + 1 + needed > width) {
+                fprintf(pen->out, "%s%*s", column ? "\n" : "", (int)indent, "");
+                column = indent;
+            } else {
+                fputc(' ', pen->out);
+                column++;
+            }
+            fprintf(pen->out, "%.*s%s", (int)length, word, last && i + 1 < count ? ";" : "");
+            column += (unsigned)needed;
+            word += length + !last;
+        }
+    if (column)
+        fputc('\n', pen->out);
+}
+
+static unsigned octave_of(unsigned bucket)
+{
+    uint64_t value = bucket_lower(bucket);
+
+    return value ? bucket_msb(value) + 1 : 0;
+}
+
+void axis_hold(struct axis *axis, const struct histogram *h)
+{
+    unsigned low, high;
+
+    if (!h->length)
+        return;
+    low = octave_of(h->cells[0].bucket);
+    high = octave_of(h->cells[h->length - 1].bucket) + 1;
+    if (axis->first == axis->last) {
+        axis->first = low;
+        axis->last = high;
+    }
+    axis->first = low < axis->first ? low : axis->first;
+    axis->last = high > axis->last ? high : axis->last;
+}
+
+void draw_octaves(const struct pen *pen, const struct axis *axis, const struct histogram *h)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char letters[] = " .:-=+*#@";
+    uint64_t counts[66] = {0}, most = 0;
+
+    for (unsigned i = 0; i < h->length; i++) {
+        unsigned octave = octave_of(h->cells[i].bucket);
+
+        counts[octave] += h->cells[i].count;
+        most = counts[octave] > most ? counts[octave] : most;
+    }
+    for (unsigned i = axis->first; i < axis->last; i++) {
+        unsigned level = most ? (unsigned)ceil(8.0 * (double)counts[i] / (double)most) : 0;
+
+        for (unsigned k = 0; k < DRAW_OCTAVE; k++)
+            if (pen->utf8)
+                fputs(blocks[level], pen->out);
+            else
+                fputc(letters[level], pen->out);
+    }
+}
+
+void draw_axis(const struct pen *pen, const struct axis *axis, char *(*label)(char *, double))
+{
+    char text[HUMAN_SIZE];
+    int gap = 0;
+
+    for (unsigned i = axis->first; i < axis->last; i++) {
+        if (i % LABEL_EVERY == LABEL_AT) {
+            fprintf(pen->out, "%*s%s", gap, "", label(text, ldexp(1, (int)i - 1)));
+            gap = -(int)strlen(text);
+        }
+        gap += DRAW_OCTAVE;
+    }
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/human.h"
+#include "analyzer/view/draw.h"
+#include "analyzer/view/text.h"
+#include "analyzer/view/view.h"
+
+#define DETAILED_JOBS 5
+#define LISTED_JOBS   20
+
+static void title(const struct pen *pen, const char *text)
+{
+    draw_tone(pen, TONE_STRONG);
+    fputs(text, pen->out);
+    draw_tone(pen, TONE_PLAIN);
+}
+
+static void show_span(const struct pen *pen, const struct report *report)
+{
+    const struct aggregate *totals = &report->totals;
+    char start[HUMAN_SIZE], end[HUMAN_SIZE], length[HUMAN_SIZE], interval[HUMAN_SIZE];
+
+    human_time(start, totals->start_ns);
+    human_time(end, totals->end_ns);
+    human_duration(length, (double)(totals->end_ns - totals->start_ns) / 1e9);
+    human_duration(interval, totals->interval_ms / 1e3);
+    title(pen, "Span      ");
+    start[10] = end[10] = ' ';
+    fprintf(pen->out, "%.19s to %.*s UTC, %s in intervals of %s\n", start,
+            strncmp(start, end, 10) == 0 ? 8 : 19, strncmp(start, end, 10) == 0 ? end + 11 : end,
+            length, interval);
+    title(pen, "Nodes     ");
+    for (uint32_t i = 0; i < totals->node_count && i < 6; i++) {
+        fputs(i ? ", " : "", pen->out);
+        draw_text(pen, totals->nodes[i].node, 40);
+    }
+    if (totals->node_count > 6)
+        fprintf(pen->out, " and %u more", totals->node_count - 6);
+    fputc('\n', pen->out);
+}
+
+/* One line that is always there, whether it is good news or not. */
+static void show_coverage(const struct pen *pen, const struct report *report)
+{
+    const struct aggregate *totals = &report->totals;
+    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
+    bool good = !totals->lost && !totals->overflow && !report->damaged;
+    unsigned unavailable = 0;
+
+    for (uint32_t i = 0; i < totals->hook_count; i++)
+        unavailable += totals->hooks[i].why != NULL;
+    title(pen, "Coverage  ");
+    draw_tone(pen, good ? TONE_GOOD : TONE_BAD);
+    fputs(good ? "complete" : "incomplete", pen->out);
+    draw_tone(pen, TONE_PLAIN);
+    fprintf(pen->out, ": %s lost, %s under a coarser key, %s without a job or volume, %s in flight",
+            human_count(a, totals->lost), human_count(b, totals->overflow),
+            human_count(c, totals->unattributed), human_count(d, report->in_flight));
+    fprintf(pen->out, "%s\n", report->damaged ? "; a file was damaged" : "");
+    if (unavailable || totals->bypass_count)
+        fprintf(pen->out,
+                "          %u hooks unavailable, %u ways around the kernel found (below)\n",
+                unavailable, totals->bypass_count);
+}
+
+static void show_job_list(const struct pen *pen, const struct report *report)
+{
+    const struct aggregate *totals = &report->totals;
+    char ops[HUMAN_SIZE], read[HUMAN_SIZE], written[HUMAN_SIZE];
+
+    fputc('\n', pen->out);
+    title(pen,
+          "Job                              operations       read    written  metadata  mostly");
+    fputc('\n', pen->out);
+    for (uint32_t i = 0; i < totals->job_count && i < LISTED_JOBS; i++) {
+        const struct job_total *job = &totals->jobs[i];
+        const struct profile_list *list = &report->profiles[i];
+        struct ratios ratios;
+        unsigned columns = draw_text(pen, job->name, 30);
+
+        ratios_of(&job->tally, &ratios);
+        human_count(ops, tally_file_ops(&job->tally));
+        human_bytes(read, (double)job->tally.op[OP_READ].bytes);
+        human_bytes(written, (double)job->tally.op[OP_WRITE].bytes);
+        fprintf(pen->out, "%*s  %11s  %9s  %9s  ", (int)(30 - columns), "", ops, read, written);
+        if (isnan(ratios.metadata_ops))
+            fputs("       -  ", pen->out);
+        else
+            fprintf(pen->out, "%6.0f %%  ", 100 * ratios.metadata_ops);
+        fprintf(pen->out, "%s\n", list->count ? list->shares[0].profile : "-");
+    }
+    if (totals->job_count > LISTED_JOBS)
+        fprintf(pen->out, "and %u more jobs; --job GLOB selects, --format json has all\n",
+                totals->job_count - LISTED_JOBS);
+}
+
+static void show_gaps(const struct pen *pen, const struct report *report)
+{
+    fputc('\n', pen->out);
+    title(pen, "Not seen\n");
+    for (uint32_t i = 0; i < report->totals.hook_count; i++)
+        if (report->totals.hooks[i].why) {
+            const char *why = report->totals.hooks[i].why;
+
+            fputs("  ", pen->out);
+            draw_text(pen, report->totals.hooks[i].name, 0);
+            fputc('\n', pen->out);
+            draw_paragraph(pen, &why, 1, 4, TEXT_WIDTH);
+        }
+    for (uint32_t i = 0; i < report->totals.bypass_count; i++) {
+        const struct bypass_total *bypass = &report->totals.bypasses[i];
+
+        fputs("  ", pen->out);
+        draw_text(pen, bypass->what, 0);
+        fputs(" on ", pen->out);
+        draw_text(pen, bypass->device, 0);
+        fputc('\n', pen->out);
+        draw_paragraph(pen, &bypass->why, 1, 4, TEXT_WIDTH);
+    }
+    draw_tone(pen, TONE_FAINT);
+    for (const struct gap **gap = report->gaps; *gap; gap++)
+        draw_paragraph(pen, &(*gap)->why, 1, 2, TEXT_WIDTH);
+    draw_tone(pen, TONE_PLAIN);
+}
+
+static int write_text(struct report *report, FILE *out)
+{
+    struct aggregate *totals = &report->totals;
+    struct pen pen;
+
+    pen_init(&pen, out);
+    if (!totals->batches) {
+        fputs("Nothing was recorded in what was asked for.\n", out);
+        return ferror(out) ? -EIO : 0;
+    }
+    show_span(&pen, report);
+    show_coverage(&pen, report);
+    if (totals->job_count > 1)
+        show_job_list(&pen, report);
+    for (uint32_t i = 0; i < totals->job_count && i < DETAILED_JOBS; i++)
+        text_job(&pen, &totals->jobs[i], &report->profiles[i]);
+    if (!totals->job_count)
+        fputs("\nNo storage I/O was seen.\n", out);
+    if (totals->job_count > 1 && !isnan(report->effective_profiles))
+        fprintf(out, "\nAll jobs together are a blend of %.1f profiles (blend index %.2f).\n",
+                report->effective_profiles, report->blend_index);
+    show_gaps(&pen, report);
+    return ferror(out) ? -EIO : 0;
+}
+
+const struct view view_text = {"text", write_text};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of the text report that is about one job. */
+#ifndef UNBLEND_ANALYZER_VIEW_TEXT_H
+#define UNBLEND_ANALYZER_VIEW_TEXT_H
+
+#include "analyzer/report.h"
+#include "analyzer/view/draw.h"
+
+#define TEXT_WIDTH 92
+
+void text_job(const struct pen *pen, struct job_total *job, const struct profile_list *profiles);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/view/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/human.h"
+
+#define BAR_WIDTH 28
+
+static void heading(const struct pen *pen, const char *text)
+{
+    fputc('\n', pen->out);
+    draw_tone(pen, TONE_STRONG);
+    fprintf(pen->out, "  %s\n", text);
+    draw_tone(pen, TONE_PLAIN);
+}
+
+static void show_name(const struct pen *pen, const struct job_total *job)
+{
+    char read[HUMAN_SIZE], written[HUMAN_SIZE], ops[HUMAN_SIZE];
+
+    fputc('\n', pen->out);
+    draw_tone(pen, TONE_STRONG);
+    draw_text(pen, job->name, 50);
+    draw_tone(pen, TONE_PLAIN);
+    fputs("  ", pen->out);
+    draw_text(pen, job->kind, 0);
+    if (job->user) {
+        fputs(", user ", pen->out);
+        draw_text(pen, job->user, 0);
+    }
+    if (job->node_count == 1) {
+        fputs(", on ", pen->out);
+        draw_text(pen, job->nodes[0], 0);
+    } else {
+        fprintf(pen->out, ", on %u nodes", job->node_count);
+    }
+    fprintf(pen->out, "\n  %s operations, %s read, %s written",
+            human_count(ops, tally_file_ops(&job->tally)),
+            human_bytes(read, (double)job->tally.op[OP_READ].bytes),
+            human_bytes(written, (double)job->tally.op[OP_WRITE].bytes));
+    if (job->unit_count)
+        fprintf(pen->out, ", %u process%s", job->unit_count, job->unit_count == 1 ? "" : "es");
+    fputc('\n', pen->out);
+}
+
+/* "<1" for what is there and rounds to nothing. */
+static void show_percent(const struct pen *pen, double share)
+{
+    if (isnan(share))
+        fputs("    -  ", pen->out);
+    else if (share > 0 && share < 0.005)
+        fputs("  <1 % ", pen->out);
+    else
+        fprintf(pen->out, "%4.0f %% ", 100 * share);
+}
+
+static void show_profiles(const struct pen *pen, const struct profile_list *profiles)
+{
+    heading(pen, "Profile                                         bytes    ops   confidence");
+    for (uint32_t i = 0; i < profiles->count; i++) {
+        const struct profile_share *share = &profiles->shares[i];
+        double length = isnan(share->share_bytes) ? share->share_ops : share->share_bytes;
+
+        if (share->pipeline && strcmp(share->profile, PROFILE_UNKNOWN) == 0)
+            continue; /* every job has one; the JSON says so, too */
+        fprintf(pen->out, "  %-16s ", share->profile);
+        draw_bar(pen, share->pipeline ? 0 : length, BAR_WIDTH);
+        show_percent(pen, share->share_bytes);
+        show_percent(pen, share->share_ops);
+        fprintf(pen->out, "      %3.0f %%\n", 100 * share->confidence);
+        if (share->share_ops < 0.005 && !(share->share_bytes >= 0.005))
+            continue; /* a trace needs no explanation */
+        draw_tone(pen, TONE_FAINT);
+        draw_paragraph(pen, (const char *const *)share->evidence, share->evidence_count, 6,
+                       TEXT_WIDTH);
+        draw_tone(pen, TONE_PLAIN);
+    }
+}
+
+static const char *quantile(char *buffer, const struct histogram *h, double q, bool skip_zeros,
+                            char *(*unit)(char *, double))
+{
+    uint64_t value;
+
+    return histogram_quantile(h, q, skip_zeros, &value) ? unit(buffer, (double)value) : "";
+}
+
+static void show_operations(const struct pen *pen, const struct tally *tally)
+{
+    char ops[HUMAN_SIZE], errors[HUMAN_SIZE], bytes[HUMAN_SIZE], a[HUMAN_SIZE], b[HUMAN_SIZE],
+        c[HUMAN_SIZE], d[HUMAN_SIZE];
+
+    heading(pen, "Operation             count    errors       bytes   size p50       p99   "
+                 "time p50       p99");
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
+        const struct record *record = &tally->op[op];
+        bool sized = operation_info(op)->has_size;
+
+        if (!record_ops(record))
+            continue;
+        fprintf(pen->out, "  %-13s %13s", operation_info(op)->name,
+                human_count(ops, record_ops(record)));
+        draw_tone(pen, record->errors ? TONE_BAD : TONE_FAINT);
+        fprintf(pen->out, "%10s", record->errors ? human_count(errors, record->errors) : "-");
+        draw_tone(pen, TONE_PLAIN);
+        fprintf(pen->out, "%12s%11s%10s%11s%10s\n",
+                sized ? human_bytes(bytes, (double)record->bytes) : "",
+                quantile(a, &record->size, 0.5, true, human_bytes),
+                quantile(b, &record->size, 0.99, true, human_bytes),
+                quantile(c, &record->latency_ns, 0.5, false, human_ns),
+                quantile(d, &record->latency_ns, 0.99, false, human_ns));
+    }
+}
+
+static void show_ratios(const struct pen *pen, const struct tally *tally)
+{
+    char texts[4][80];
+    const char *sentences[4];
+    struct ratios r;
+    uint32_t n = 0;
+
+    ratios_of(tally, &r);
+    if (!isnan(r.read_bytes))
+        snprintf(texts[n++], sizeof(*texts), "%.0f %% of the bytes are read", 100 * r.read_bytes);
+    if (!isnan(r.read_ops))
+        snprintf(texts[n++], sizeof(*texts), "%.0f %% of reads and writes are reads",
+                 100 * r.read_ops);
+    if (!isnan(r.metadata_ops))
+        snprintf(texts[n++], sizeof(*texts), "%.0f %% of operations are metadata",
+                 100 * r.metadata_ops);
+    if (!isnan(r.opens_per_mib))
+        snprintf(texts[n++], sizeof(*texts), "%.3g opens per MiB", r.opens_per_mib);
+    for (uint32_t i = 0; i < n; i++)
+        sentences[i] = texts[i];
+    fputc('\n', pen->out);
+    draw_paragraph(pen, sentences, n, 2, TEXT_WIDTH);
+}
+
+static const struct histogram *size_of(const struct tally *tally, enum operation op)
+{
+    return &tally->op[op].size;
+}
+
+static const struct histogram *latency_of(const struct tally *tally, enum operation op)
+{
+    return &tally->op[op].latency_ns;
+}
+
+static void show_shape(const struct pen *pen, const struct tally *tally, const char *name,
+                       const struct histogram *(*of)(const struct tally *, enum operation),
+                       char *(*unit)(char *, double))
+{
+    static const enum operation drawn[] = {OP_READ,   OP_WRITE, OP_MMAP_FAULT, OP_OPEN,
+                                           OP_CREATE, OP_STAT,  OP_FSYNC};
+    struct axis axis = {0};
+    unsigned count = sizeof(drawn) / sizeof(*drawn);
+
+    for (unsigned i = 0; i < count; i++)
+        axis_hold(&axis, of(tally, drawn[i]));
+    if (axis.first == axis.last)
+        return;
+    heading(pen, name);
+    for (unsigned i = 0; i < count; i++)
+        if (of(tally, drawn[i])->length) {
+            fprintf(pen->out, "  %-11s", operation_info(drawn[i])->name);
+            draw_octaves(pen, &axis, of(tally, drawn[i]));
+            fputc('\n', pen->out);
+        }
+    draw_tone(pen, TONE_FAINT);
+    fprintf(pen->out, "  %-11s", "");
+    draw_axis(pen, &axis, unit);
+    draw_tone(pen, TONE_PLAIN);
+    fputc('\n', pen->out);
+}
+
+static void show_burst(const struct pen *pen, const struct job_total *job)
+{
+    struct burst burst;
+    char window[HUMAN_SIZE], period[HUMAN_SIZE];
+
+    if (!job->series.length || burst_of(&job->series, DEMAND_BYTES, series_from(&job->series),
+                                        series_last(&job->series), &burst))
+        return;
+    for (unsigned w = 0; w < BURST_WINDOWS; w++)
+        if (!isnan(burst.peak_to_mean[w]))
+            fprintf(pen->out,
+                    "  in windows of %s: peak %.1f times the mean, cv %.2f, %.0f %% idle\n",
+                    human_duration(window, burst_window_ms[w] / 1e3), burst.peak_to_mean[w],
+                    burst.cv[w], 100 * burst.idle[w]);
+    if (!isnan(burst.period_s))
+        fprintf(pen->out, "  demand repeats every %s\n", human_duration(period, burst.period_s));
+}
+
+static void show_volumes(const struct pen *pen, const struct job_total *job)
+{
+    char ops[HUMAN_SIZE], read[HUMAN_SIZE], written[HUMAN_SIZE], text[HUMAN_SIZE];
+    static const char *const names[] = {[SCOPE_LOCAL] = "local", [SCOPE_SHARED] = "shared"};
+
+    heading(pen, "Volume                          type               count        read     "
+                 "written  read p99");
+    for (uint32_t i = 0; i < job->volume_count; i++) {
+        const struct volume_total *volume = &job->volumes[i];
+        const struct tally *tally = &volume->tally;
+        bool device = !tally_file_ops(tally); /* seen at the block layer only */
+        enum operation reads = device ? OP_BLOCK_READ : OP_READ;
+        uint64_t count = 0;
+        unsigned columns;
+
+        for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+            count += device || operation_is_file(op) ? tally_ops(tally, op) : 0;
+
+        fputs("  ", pen->out);
+        columns = draw_text(pen, volume->name, 30);
+        fprintf(pen->out, "%*s  ", (int)(30 - columns), "");
+        columns = draw_text(pen, volume->fstype ? volume->fstype : "", 6);
+        fprintf(pen->out, "%*s %-6s %13s%12s%12s%10s\n", (int)(6 - columns), "",
+                names[volume->scope], human_count(ops, count),
+                human_bytes(read, (double)tally->op[reads].bytes),
+                human_bytes(written, (double)tally->op[device ? OP_BLOCK_WRITE : OP_WRITE].bytes),
+                quantile(text, &tally->op[reads].latency_ns, 0.99, false, human_ns));
+    }
+}
+
+void text_job(const struct pen *pen, struct job_total *job, const struct profile_list *profiles)
+{
+    show_name(pen, job);
+    show_profiles(pen, profiles);
+    show_operations(pen, &job->tally);
+    show_ratios(pen, &job->tally);
+    show_burst(pen, job);
+    show_shape(pen, &job->tally, "Sizes, one step a doubling", size_of, human_bytes);
+    show_shape(pen, &job->tally, "Latency, one step a doubling", latency_of, human_ns);
+    show_volumes(pen, job);
+}

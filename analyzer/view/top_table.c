@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/view/top.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/human.h"
+#include "lib/cleanup.h"
+
+static double pid(const struct top_row *row)
+{
+    return row->pid;
+}
+
+static double ops(const struct top_row *row)
+{
+    return (double)row->ops;
+}
+
+static double read_bytes(const struct top_row *row)
+{
+    return (double)row->read_bytes;
+}
+
+static double write_bytes(const struct top_row *row)
+{
+    return (double)row->write_bytes;
+}
+
+/* -1 when faults are not captured: that is not the same as none. */
+static double fault_bytes(const struct top_row *row)
+{
+    return row->faults_unknown ? -1 : (double)row->fault_bytes;
+}
+
+static double read_ops(const struct top_row *row)
+{
+    return (double)row->read_ops;
+}
+
+static double write_ops(const struct top_row *row)
+{
+    return (double)row->write_ops;
+}
+
+static double metadata_ops(const struct top_row *row)
+{
+    return (double)row->metadata_ops;
+}
+
+static double errors(const struct top_row *row)
+{
+    return (double)row->errors;
+}
+
+/* -1 when there was no operation: it sorts last and is shown as nothing. */
+static double p99(const struct top_row *row)
+{
+    uint64_t value;
+
+    return histogram_quantile(&row->latency_ns, 0.99, false, &value) ? (double)value : -1;
+}
+
+static const char *user(const struct top_row *row)
+{
+    return row->user;
+}
+
+static const char *job(const struct top_row *row)
+{
+    return row->job;
+}
+
+static const char *command(const struct top_row *row)
+{
+    return row->command;
+}
+
+const struct top_column top_columns[] = {
+    {"PID", "pid", "process", TOP_PID, 8, pid, NULL},
+    {"USER", "user", "whose it is", TOP_TEXT, 8, NULL, user},
+    {"OPS/s", "ops_s", "all file operations", TOP_RATE, 6, ops, NULL},
+    {"READ/s", "read_bytes_s", "bytes read by calls", TOP_BYTES, 9, read_bytes, NULL},
+    {"WRITE/s", "write_bytes_s", "bytes written by calls", TOP_BYTES, 9, write_bytes, NULL},
+    {"MMAP/s", "fault_bytes_s", "bytes read by page faults", TOP_BYTES, 9, fault_bytes, NULL},
+    {"RD/s", "read_ops_s", "reads", TOP_RATE, 6, read_ops, NULL},
+    {"WR/s", "write_ops_s", "writes", TOP_RATE, 6, write_ops, NULL},
+    {"META/s", "metadata_ops_s", "opens, stats and other metadata", TOP_RATE, 6, metadata_ops,
+     NULL},
+    {"ERR/s", "errors_s", "operations that failed", TOP_RATE, 6, errors, NULL},
+    {"P99", "p99_ns", "99 % of file operations took no longer", TOP_TIME, 8, p99, NULL},
+    {"COMMAND", "command", "as of its last execve", TOP_TEXT, 16, NULL, command},
+    {"JOB", "job", "the job it belongs to", TOP_TEXT, 24, NULL, job},
+};
+const unsigned top_column_count = sizeof(top_columns) / sizeof(*top_columns);
+
+/* Looking a name up costs a file or a directory server: the last one is kept, as processes come in
+ * groups. */
+static void name_user(struct top_row *row, uint32_t uid)
+{
+    static uint32_t last_uid;
+    static char last[sizeof(row->user)];
+    const struct passwd *passwd;
+
+    if (!*last || uid != last_uid) {
+        passwd = getpwuid(uid);
+        if (passwd)
+            snprintf(last, sizeof(last), "%s", passwd->pw_name);
+        else
+            snprintf(last, sizeof(last), "%u", uid);
+        last_uid = uid;
+    }
+    memcpy(row->user, last, sizeof(last));
+}
+
+static int add(struct top_row *row, const struct record *record)
+{
+    uint64_t count = record_ops(record);
+
+    if (!operation_is_file(record->op))
+        return 0;
+    row->ops += count;
+    row->errors += record->errors;
+    switch (operation_info(record->op)->class) {
+    case OP_CLASS_DATA:
+        *(record->op == OP_READ ? &row->read_ops : &row->write_ops) += count;
+        *(record->op == OP_READ ? &row->read_bytes : &row->write_bytes) += record->bytes;
+        break;
+    case OP_CLASS_METADATA:
+        row->metadata_ops += count;
+        break;
+    case OP_CLASS_FAULT:
+        row->fault_bytes += record->bytes;
+        break;
+    default:
+        break;
+    }
+    return histogram_merge(&row->latency_ns, &record->latency_ns);
+}
+
+static void name_process(struct top_row *row, const struct batch *batch, uint32_t index)
+{
+    const struct process *process = &batch->processes[index];
+
+    row->pid = process->pid;
+    row->job = batch->jobs[process->job].name;
+    row->command = process->command;
+    name_user(row, process->uid);
+}
+
+static void name_job(struct top_row *row, const struct job *job)
+{
+    row->job = job->name;
+    row->command = job->command;
+    snprintf(row->user, sizeof(row->user), "%s", job->user ? job->user : "");
+}
+
+static const struct top_options *sorting; /* for by_column(); qsort() has no argument to pass */
+
+static int by_column(const void *a, const void *b)
+{
+    const struct top_column *column = &top_columns[sorting->sort];
+    int order;
+
+    if (column->unit == TOP_TEXT) {
+        order = strcmp(column->text(a), column->text(b));
+    } else {
+        double x = column->number(a), y = column->number(b);
+
+        order = (x < y) - (x > y);
+    }
+    if (!order)
+        order = (((const struct top_row *)a)->pid > ((const struct top_row *)b)->pid) -
+                (((const struct top_row *)a)->pid < ((const struct top_row *)b)->pid);
+    return sorting->reverse ? -order : order;
+}
+
+static int fill(const struct batch *batch, const struct top_options *options,
+                struct top_sample *sample)
+{
+    _cleanup_free_ uint32_t *of_job = calloc(batch->job_count + 1u, sizeof(*of_job));
+    _cleanup_free_ uint32_t *of_process = calloc(batch->process_count + 1u, sizeof(*of_process));
+    int err = 0;
+
+    if (!of_job || !of_process)
+        return -ENOMEM;
+    for (uint32_t i = 0; !err && i < batch->record_count; i++) {
+        const struct record *record = &batch->records[i];
+        bool by_job = options->jobs || record->process == NO_INDEX;
+        uint32_t *at = by_job ? &of_job[record->job] : &of_process[record->process];
+
+        if (!operation_is_file(record->op))
+            continue;
+        if (!*at) {
+            struct top_row *row = &sample->rows[sample->count++];
+
+            *at = sample->count; /* plus one: 0 is none yet */
+            if (by_job)
+                name_job(row, &batch->jobs[record->job]);
+            else
+                name_process(row, batch, record->process);
+        }
+        err = add(&sample->rows[*at - 1], record);
+        if (!err)
+            err = add(&sample->totals, record);
+    }
+    /* processes that did nothing are rows of zeros, unless only active ones are asked for */
+    for (uint32_t i = 0; !err && !options->active && !options->jobs && i < batch->process_count;
+         i++)
+        if (!of_process[i] && !batch->processes[i].exited)
+            name_process(&sample->rows[sample->count++], batch, i);
+    return err;
+}
+
+static bool lacks_faults(const struct batch *batch)
+{
+    const char *name = operation_info(OP_MMAP_FAULT)->name;
+
+    for (uint32_t i = 0; i < batch->coverage.hook_count; i++)
+        if (strcmp(batch->coverage.hooks[i].name, name) == 0)
+            return !batch->coverage.hooks[i].attached;
+    return false;
+}
+
+int top_sample_new(const struct batch *batch, const struct top_options *options,
+                   struct top_sample *out)
+{
+    struct top_sample sample = {.batch = batch};
+    int err;
+
+    sample.seconds = options->accumulated ? 1 : (double)batch->duration_ns / 1e9;
+    sample.rows = calloc((size_t)batch->job_count + batch->process_count + 1, sizeof(*sample.rows));
+    if (!sample.rows)
+        return -ENOMEM;
+    err = fill(batch, options, &sample);
+    if (lacks_faults(batch))
+        for (uint32_t i = 0; i <= sample.count; i++)
+            (i < sample.count ? &sample.rows[i] : &sample.totals)->faults_unknown = true;
+    if (err) {
+        top_sample_clear(&sample);
+        return err;
+    }
+    sorting = options;
+    qsort(sample.rows, sample.count, sizeof(*sample.rows), by_column);
+    *out = sample;
+    return 0;
+}
+
+void top_sample_clear(struct top_sample *sample)
+{
+    for (uint32_t i = 0; i < sample->count; i++)
+        histogram_clear(&sample->rows[i].latency_ns);
+    histogram_clear(&sample->totals.latency_ns);
+    free(sample->rows);
+    *sample = (struct top_sample){0};
+}
+
+const char *top_cell(const struct top_column *column, const struct top_row *row, double seconds,
+                     char *buffer)
+{
+    char text[HUMAN_SIZE];
+    double value = column->number ? column->number(row) : 0;
+
+    switch (column->unit) {
+    case TOP_TEXT:
+        return column->text(row);
+    case TOP_PID:
+        snprintf(text, sizeof(text), row->pid ? "%.0f" : "-", value);
+        break;
+    case TOP_RATE:
+        human_rate(text, seconds > 0 ? value / seconds : 0);
+        break;
+    case TOP_BYTES:
+        if (value < 0)
+            strcpy(text, "-");
+        else
+            human_bytes(text, seconds > 0 ? value / seconds : 0);
+        break;
+    case TOP_TIME:
+        if (value < 0)
+            strcpy(text, "-");
+        else
+            human_ns(text, value);
+        break;
+    }
+    snprintf(buffer, TOP_CELL, "%*s", column->width, text);
+    return buffer;
+}
+
+void top_coverage(const struct batch *batch, char *buffer, size_t size)
+{
+    const struct coverage *c = &batch->coverage;
+    char lost[HUMAN_SIZE], overflow[HUMAN_SIZE], flight[HUMAN_SIZE], nobody[HUMAN_SIZE];
+    unsigned unavailable = 0;
+
+    for (uint32_t i = 0; i < c->hook_count; i++)
+        unavailable += !c->hooks[i].attached;
+    snprintf(buffer, size,
+             "coverage: %s lost, %s overflowed, %s unattributed, %s in flight; %u of %u hooks "
+             "unavailable",
+             human_count(lost, c->lost), human_count(overflow, c->overflow),
+             human_count(nobody, c->unattributed), human_count(flight, c->in_flight), unavailable,
+             c->hook_count);
+}
+
+void top_totals(const struct top_sample *sample, char *buffer, size_t size)
+{
+    char a[TOP_CELL], b[TOP_CELL], c[TOP_CELL], d[TOP_CELL], e[TOP_CELL];
+    const struct top_row *t = &sample->totals;
+    double s = sample->seconds > 0 ? sample->seconds : 1;
+
+    snprintf(buffer, size, "total: %s ops, %s read, %s written, %s metadata, p99 %s",
+             human_rate(a, (double)t->ops / s), human_bytes(b, (double)t->read_bytes / s),
+             human_bytes(c, (double)t->write_bytes / s), human_rate(d, (double)t->metadata_ops / s),
+             p99(t) < 0 ? "-" : human_ns(e, p99(t)));
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/unit/history.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+struct batch *history_batch(int second)
+{
+    struct batch *batch;
+
+    assert_int_equal(batch_new(&batch), 0);
+    assert_int_equal(batch_set(batch, &batch->cluster, "c"), 0);
+    assert_int_equal(batch_set(batch, &batch->node, "n1"), 0);
+    assert_int_equal(batch_set(batch, &batch->role, "client"), 0);
+    assert_int_equal(batch_set(batch, &batch->kernel, "6.1"), 0);
+    batch->start_ns = HISTORY_START + second * INT64_C(1000000000);
+    batch->duration_ns = 1000000000;
+    batch->interval_ms = 1000;
+    return batch;
+}
+
+static struct record *find(struct batch *batch, const char *name, uint32_t pid, enum operation op)
+{
+    const struct job job = {.name = name, .kind = "slurm", .command = "x", .exit = -1};
+    const struct volume volume = {
+        .name = "v", .source = "/dev/v", .fstype = "ext4", .scope = SCOPE_LOCAL};
+    struct process process = {.pid = pid, .start_ns = HISTORY_START, .command = "x"};
+    uint32_t at, on, by = NO_INDEX;
+    struct record *record;
+
+    assert_int_equal(batch_job(batch, &job, &at), 0);
+    assert_int_equal(batch_volume(batch, &volume, &on), 0);
+    process.job = at;
+    if (pid)
+        assert_int_equal(batch_process(batch, &process, &by), 0);
+    assert_int_equal(batch_record(batch, at, on, by, op, &record), 0);
+    return record;
+}
+
+void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operation op,
+                 uint64_t size, uint64_t count)
+{
+    struct record *record = find(batch, job, pid, op);
+
+    record->bytes += size * count;
+    record->latency_sum_ns += 1000 * count;
+    assert_int_equal(histogram_add(&record->latency_ns, 1000, count), 0);
+    if (operation_info(op)->has_size)
+        assert_int_equal(histogram_add(&record->size, size, count), 0);
+}
+
+void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op,
+                    uint64_t count)
+{
+    struct record *record = find(batch, job, pid, op);
+
+    record->errors += count;
+    assert_int_equal(histogram_add(&record->latency_ns, 1000, count), 0);
+}
+
+void history_into(struct aggregate *totals, struct batch *batch)
+{
+    assert_int_equal(aggregate_add(totals, batch), 0);
+    batch_free(batch);
+}

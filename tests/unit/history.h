@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Batches of made-up operations for the analyzer's tests. */
+#ifndef UNBLEND_TESTS_HISTORY_H
+#define UNBLEND_TESTS_HISTORY_H
+
+#include "analyzer/aggregate.h"
+#include "lib/record.h"
+
+#define HISTORY_START INT64_C(1767225600000000000) /* 2026-01-01T00:00:00Z */
+
+/* An interval of 1 s of node n1, at that second. */
+struct batch *history_batch(int second);
+
+/* Operations that succeed: count times size bytes (0 for operations without size), 1 us each. pid 0
+ * is no process. */
+void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operation op,
+                 uint64_t size, uint64_t count);
+/* Operations that fail. */
+void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op,
+                    uint64_t count);
+
+/* Adds the batch to the totals and frees it. */
+void history_into(struct aggregate *totals, struct batch *batch);
+
+#endif

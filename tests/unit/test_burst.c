@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/burst.h"
+#include "analyzer/capacity.h"
+#include "tests/unit/history.h"
+#include "tests/unit/sample.h"
+
+static void add(struct series *series, int second, int64_t jitter_ns, uint64_t read_bytes)
+{
+    const struct series_slot slot = {.demand = {[DEMAND_READ_BYTES] = read_bytes}};
+
+    assert_int_equal(series_add(series, HISTORY_START + second * INT64_C(1000000000) + jitter_ns,
+                                1000000000, 1000, &slot),
+                     0);
+}
+
+static void near(double value, double expected)
+{
+    assert_true(fabs(value - expected) < 1e-9);
+}
+
+/* Seconds 0, 2, 10 and 19 of two aligned windows of 10 s: 30 + 10 and 40 + 20 bytes. */
+static void figures_by_hand(void **state)
+{
+    struct series series = {0};
+    struct burst burst;
+
+    add(&series, 2, 0, 10);
+    add(&series, 0, 0, 30); /* out of order */
+    add(&series, 10, 0, 40);
+    add(&series, 19, 0, 20);
+    assert_int_equal(series_from(&series), HISTORY_START / 1000000);
+    assert_int_equal(series_last(&series), HISTORY_START / 1000000 + 19000);
+    assert_int_equal(
+        burst_of(&series, DEMAND_BYTES, series_from(&series), series_last(&series), &burst), 0);
+    assert_true(isnan(burst.peak_to_mean[0]) && isnan(burst.idle[0]));
+    near(burst.peak_to_mean[1], 40 / 5.0); /* 100 bytes in 20 windows */
+    near(burst.idle[1], 16 / 20.0);
+    near(burst.cv[1], sqrt((900 + 100 + 1600 + 400) / 20.0 - 25) / 5);
+    near(burst.fano[1], ((900 + 100 + 1600 + 400) / 20.0 - 25) / 5);
+    near(burst.peak_to_mean[2], 60 / 50.0);
+    near(burst.cv[2], 10 / 50.0);
+    near(burst.fano[2], 100 / 50.0);
+    near(burst.idle[2], 0);
+    assert_true(isnan(burst.period_s));
+    assert_int_equal(burst_of(&series, DEMAND_BIT(DEMAND_WRITE_BYTES), series_from(&series),
+                              series_last(&series), &burst),
+                     0);
+    assert_true(isnan(burst.peak_to_mean[1]) && isnan(burst.cv[1]));
+    near(burst.idle[1], 1);
+    series_clear(&series);
+}
+
+/* A clock that ticks a little early or late must not put two intervals into one slot. */
+static void jitter_makes_no_peak(void **state)
+{
+    struct series series = {0};
+    struct burst burst;
+
+    for (int i = 0; i < 40; i++)
+        add(&series, i, i % 2 ? 3000000 : -3000000, 100);
+    assert_int_equal(series.length, 40);
+    assert_int_equal(
+        burst_of(&series, DEMAND_BYTES, series_from(&series), series_last(&series), &burst), 0);
+    near(burst.peak_to_mean[1], 1);
+    near(burst.cv[1], 0);
+    series_clear(&series);
+}
+
+static void longer_intervals_coarsen(void **state)
+{
+    const struct series_slot slot = {.demand = {[DEMAND_READ_BYTES] = 5}};
+    struct series series = {0};
+    struct burst burst;
+
+    for (int i = 0; i < 25; i++)
+        add(&series, i, 0, 1);
+    assert_int_equal(
+        series_add(&series, HISTORY_START + 20 * INT64_C(1000000000), 10000000000, 10000, &slot),
+        0);
+    assert_int_equal(series.slot_ms, 10000);
+    assert_int_equal(series.length, 3);
+    assert_int_equal(series.slots[0].demand[DEMAND_READ_BYTES], 10);
+    assert_int_equal(series.slots[2].demand[DEMAND_READ_BYTES], 10);
+    assert_int_equal(
+        burst_of(&series, DEMAND_BYTES, series_from(&series), series_last(&series), &burst), 0);
+    assert_true(isnan(burst.idle[1]));
+    near(burst.idle[2], 0);
+    series_clear(&series);
+}
+
+static void a_long_series_stays_small(void **state)
+{
+    struct series series = {0};
+    uint64_t sum = 0;
+
+    for (int i = 0; i < 400000; i += 100)
+        add(&series, i, 0, 1);
+    assert_true(series.length <= SERIES_SLOTS_MAX);
+    assert_int_equal(series.slot_ms, 10000);
+    for (uint32_t i = 0; i < series.length; i++)
+        sum += series.slots[i].demand[DEMAND_READ_BYTES];
+    assert_int_equal(sum, 4000);
+    series_clear(&series);
+}
+
+static void periods(void **state)
+{
+    double x[600] = {0};
+    uint64_t random = 7;
+
+    for (size_t i = 0; i < 600; i++)
+        x[i] = i % 30 == 4 ? 1000 : (double)(sample_random(&random) % 50);
+    near(burst_period(x, 600), 30);
+    for (size_t i = 0; i < 600; i++)
+        x[i] = 100 + 50 * sin((double)i * 2 * M_PI / 45);
+    near(burst_period(x, 600), 45);
+    for (size_t i = 0; i < 600; i++)
+        x[i] = (double)i; /* drift is no rhythm */
+    assert_true(isnan(burst_period(x, 600)));
+    for (unsigned round = 0; round < 50; round++) {
+        for (size_t i = 0; i < 600; i++)
+            x[i] = (double)(sample_random(&random) % 1000);
+        assert_true(isnan(burst_period(x, 600)));
+    }
+    assert_true(isnan(burst_period(x, 31)));
+}
+
+/* Nine intervals of 100 bytes and one of 1000: the mean is 190, so only the last is a burst. */
+static void latency_inside_and_outside(void **state)
+{
+    struct histogram fast = {0}, slow = {0}, burst = {0}, steady = {0};
+    struct pace pace = {0};
+
+    assert_int_equal(histogram_add(&fast, 1000, 3), 0);
+    assert_int_equal(histogram_add(&slow, 9000, 2), 0);
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(pace_add(&pace, i, 1000, 100, &fast), 0);
+    assert_int_equal(pace_add(&pace, 9, 1000, 400, &slow), 0);
+    assert_int_equal(pace_add(&pace, 9, 1000, 600, &slow), 0);
+    assert_int_equal(pace_split(&pace, 10, &burst, &steady), 0);
+    assert_int_equal(histogram_count(&steady), 27);
+    assert_int_equal(histogram_count(&burst), 4);
+    assert_int_equal(burst.cells[0].bucket, bucket_of(9000));
+    pace_clear(&pace);
+    histogram_clear(&fast);
+    histogram_clear(&slow);
+    histogram_clear(&burst);
+    histogram_clear(&steady);
+}
+
+static void demand_by_hand(void **state)
+{
+    struct series series = {0};
+    struct capacity_demand d;
+
+    for (int i = 0; i < 20; i++)
+        add(&series, i, 0, i >= 17 ? 1000 : 100);
+    assert_int_equal(capacity_of(&series, DEMAND_READ_BYTES, 1000, series_from(&series),
+                                 series_last(&series), &d),
+                     0);
+    near(d.mean, (17 * 100 + 3 * 1000) / 20.0);
+    near(d.p50, 100);
+    near(d.p95, 1000);
+    near(d.max, 1000);
+    near(d.longest_above_p95_s, 0);
+    assert_int_equal(capacity_of(&series, DEMAND_READ_BYTES, 10000, series_from(&series),
+                                 series_last(&series), &d),
+                     0);
+    near(d.p50, 100);
+    near(d.max, (7 * 100 + 3 * 1000) / 10.0);
+    assert_int_equal(capacity_of(&series, DEMAND_READ_BYTES, 100, series_from(&series),
+                                 series_last(&series), &d),
+                     -ENODATA);
+    series_clear(&series);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_by_hand),
+        cmocka_unit_test(jitter_makes_no_peak),
+        cmocka_unit_test(longer_intervals_coarsen),
+        cmocka_unit_test(a_long_series_stays_small),
+        cmocka_unit_test(periods),
+        cmocka_unit_test(latency_inside_and_outside),
+        cmocka_unit_test(demand_by_hand),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

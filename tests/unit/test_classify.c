@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/classify.h"
+#include "analyzer/unmix.h"
+#include "tests/unit/history.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (1024 * KIB)
+
+static struct catalogue catalogue;
+
+static int load(void **state)
+{
+    return catalogue_load(NULL, &catalogue);
+}
+
+static int unload(void **state)
+{
+    catalogue_clear(&catalogue);
+    return 0;
+}
+
+static void unmixing_by_hand(void **state)
+{
+    /* 100 of (1/2, 1/2, 0) and 40 of (0, 0, 1), and 500 of what neither knows */
+    const double observed[] = {50, 50, 40, 500};
+    const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0};
+    double amounts[2], parts[8], score;
+
+    assert_int_equal(unmix(observed, 4, signatures, 2, amounts, parts, &score), 0);
+    assert_true(fabs(amounts[0] - 100) < 1 && fabs(amounts[1] - 40) < 1);
+    assert_true(fabs(parts[0] - 50) < 0.5 && fabs(parts[1] - 50) < 0.5);
+    assert_true(fabs(parts[6] - 40) < 0.5);
+    assert_true(parts[3] == 0 && parts[7] == 0);
+}
+
+/* A small part next to a large unknown is still found. */
+static void a_trace_is_not_drowned(void **state)
+{
+    const double observed[] = {20, 1000000};
+    const double signatures[] = {1, 0};
+    double amounts[1], parts[2], score;
+
+    assert_int_equal(unmix(observed, 2, signatures, 1, amounts, parts, &score), 0);
+    assert_true(fabs(parts[0] - 20) < 0.01);
+}
+
+/* What was counted on a real system, call by call; sizes are spread a little. */
+static void small_files(struct batch *batch, uint32_t pid)
+{
+    history_ops(batch, "j", pid, OP_OPEN, 0, 1000);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, 1000);
+    history_ops(batch, "j", pid, OP_STAT, 0, 2000);
+    history_ops(batch, "j", pid, OP_SEEK, 0, 2000);
+    for (unsigned i = 0; i < 10; i++)
+        history_ops(batch, "j", pid, OP_READ, (10 + 9 * i) * 1000, 100);
+    history_ops(batch, "j", pid, OP_READ, 0, 1000);
+}
+
+static void shards(struct batch *batch, uint32_t pid)
+{
+    history_ops(batch, "j", pid, OP_OPEN, 0, 3);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, 3);
+    history_ops(batch, "j", pid, OP_READ, MIB, 384);
+    history_ops(batch, "j", pid, OP_READ, 0, 3);
+}
+
+static void checkpoint(struct batch *batch, uint32_t pid)
+{
+    history_ops(batch, "j", pid, OP_CREATE, 0, 1);
+    history_ops(batch, "j", pid, OP_WRITE, 4 * MIB, 64);
+    history_ops(batch, "j", pid, OP_FSYNC, 0, 1);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, 1);
+    history_ops(batch, "j", pid, OP_RENAME, 0, 1);
+}
+
+static void classify(struct batch *batch, struct profile_list *list)
+{
+    struct aggregate totals = {0};
+
+    history_into(&totals, batch);
+    aggregate_sort(&totals);
+    assert_int_equal(totals.job_count, 1);
+    assert_int_equal(classify_job(&catalogue, &totals.jobs[0], list), 0);
+    aggregate_clear(&totals);
+}
+
+static const struct profile_share *find(const struct profile_list *list, const char *name)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!list->shares[i].pipeline && strcmp(list->shares[i].profile, name) == 0)
+            return &list->shares[i];
+    return NULL;
+}
+
+static void check_sums(const struct profile_list *list)
+{
+    double ops[2] = {0}, bytes[2] = {0};
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct profile_share *share = &list->shares[i];
+
+        ops[share->pipeline] += share->share_ops;
+        bytes[share->pipeline] += share->share_bytes;
+        assert_true(share->confidence >= 0 && share->confidence <= 1);
+        assert_true(share->evidence_count > 0);
+    }
+    for (unsigned kind = 0; kind < 2; kind++) {
+        assert_true(fabs(ops[kind] - 1) < 1e-9);
+        assert_true(isnan(bytes[kind]) || fabs(bytes[kind] - 1) < 1e-9);
+    }
+}
+
+/* Of 50.5 MB + 384 MiB + 256 MiB = 721.6 MB. */
+static void check_blend(const struct profile_list *list, double tolerance)
+{
+    const struct profile_share *losf = find(list, "losf"), *stream = find(list, "shard-streaming"),
+                               *save = find(list, "checkpoint");
+    double small = 50.5e6, all = small + 384.0 * MIB + 256.0 * MIB;
+
+    assert_non_null(losf);
+    assert_non_null(stream);
+    assert_non_null(save);
+    assert_true(fabs(losf->share_bytes - small / all) < tolerance);
+    assert_true(fabs(stream->share_bytes - 384.0 * MIB / all) < tolerance);
+    assert_true(fabs(save->share_bytes - 256.0 * MIB / all) < tolerance);
+    assert_true(losf->share_ops > 0.9);
+    assert_true(losf->confidence > 0.7 && stream->confidence > 0.7 && save->confidence > 0.8);
+    check_sums(list);
+}
+
+static void processes_are_told_apart(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    small_files(batch, 11);
+    shards(batch, 12);
+    checkpoint(batch, 13);
+    classify(batch, &list);
+    check_blend(&list, 0.001);
+    profile_list_clear(&list);
+}
+
+static void totals_are_unmixed(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    small_files(batch, 0);
+    shards(batch, 0);
+    checkpoint(batch, 0);
+    classify(batch, &list);
+    check_blend(&list, 0.01);
+    profile_list_clear(&list);
+}
+
+static void check_unknown(struct batch *batch)
+{
+    struct profile_list list;
+    const struct profile_share *unknown;
+
+    classify(batch, &list);
+    unknown = find(&list, PROFILE_UNKNOWN);
+    assert_non_null(unknown);
+    assert_true(unknown->share_ops > 0.95);
+    check_sums(&list);
+    profile_list_clear(&list);
+}
+
+/* gcc -c of a file with a few includes: searching directories fails a lot. */
+static void compiling_is_unknown(void **state)
+{
+    for (uint32_t pid = 0; pid < 2; pid++) {
+        struct batch *batch = history_batch(0);
+
+        for (unsigned runs = 0; runs < 20; runs++) {
+            uint32_t process = pid ? pid + runs : 0;
+
+            history_errors(batch, "j", process, OP_STAT, 1149);
+            history_ops(batch, "j", process, OP_STAT, 0, 156);
+            history_errors(batch, "j", process, OP_OPEN, 152);
+            history_ops(batch, "j", process, OP_OPEN, 0, 117);
+            history_ops(batch, "j", process, OP_CLOSE, 0, 120);
+            history_ops(batch, "j", process, OP_READ, 832, 55);
+            history_ops(batch, "j", process, OP_READ, 12000, 57);
+            history_ops(batch, "j", process, OP_WRITE, 700, 9);
+        }
+        check_unknown(batch);
+    }
+}
+
+/* git status: half of the opens are .gitignore files that are not there. */
+static void version_control_is_unknown(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_STAT, 0, 2500);
+    history_errors(batch, "j", 9, OP_STAT, 600);
+    history_ops(batch, "j", 9, OP_OPEN, 0, 400);
+    history_errors(batch, "j", 9, OP_OPEN, 380);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 400);
+    history_ops(batch, "j", 9, OP_READDIR, 0, 700);
+    history_ops(batch, "j", 9, OP_READ, 400, 60);
+    history_ops(batch, "j", 9, OP_READ, 0, 60);
+    check_unknown(batch);
+}
+
+/* Pages of 8 KiB, a log that is forced to disk often. */
+static void databases_are_unknown(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_READ, 8 * KIB, 20000);
+    history_ops(batch, "j", 9, OP_WRITE, 8 * KIB, 9000);
+    history_ops(batch, "j", 9, OP_FSYNC, 0, 3000);
+    history_ops(batch, "j", 9, OP_SEEK, 0, 500);
+    history_ops(batch, "j", 9, OP_OPEN, 0, 40);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 40);
+    check_unknown(batch);
+}
+
+static void a_walk_is_a_scan(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", 9, OP_STAT, 0, 60645);
+    history_ops(batch, "j", 9, OP_READDIR, 0, 6588);
+    history_ops(batch, "j", 9, OP_OPEN, 0, 3318);
+    history_errors(batch, "j", 9, OP_OPEN, 13);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 3318);
+    classify(batch, &list);
+    assert_string_equal(list.shares[0].profile, "ingest-scan");
+    assert_true(list.shares[0].share_ops > 0.95);
+    assert_true(isnan(list.shares[0].share_bytes)); /* nothing was moved */
+    profile_list_clear(&list);
+}
+
+static void large_samples_are_not_small_files(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", 9, OP_OPEN, 0, 500);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 500);
+    history_ops(batch, "j", 9, OP_STAT, 0, 1000);
+    history_ops(batch, "j", 9, OP_SEEK, 0, 1000);
+    history_ops(batch, "j", 9, OP_READ, 320000, 250);
+    history_ops(batch, "j", 9, OP_READ, 440000, 250);
+    history_ops(batch, "j", 9, OP_READ, 0, 500);
+    classify(batch, &list);
+    assert_string_equal(list.shares[0].profile, "cv-training");
+    assert_true(list.shares[0].share_bytes > 0.95);
+    assert_null(find(&list, "losf"));
+    profile_list_clear(&list);
+}
+
+static void blends_are_measured(void **state)
+{
+    struct profile_share shares[] = {{.profile = "a", .share_bytes = 0.5},
+                                     {.profile = "b", .share_bytes = 0.25},
+                                     {.profile = "c", .share_bytes = 0.25},
+                                     {.profile = "p", .pipeline = true, .share_bytes = 1}};
+    const struct profile_list list = {shares, 4};
+    double effective, blend;
+
+    classify_diversity(&list, &effective, &blend);
+    assert_true(fabs(effective - 2 * sqrt(2)) < 1e-12); /* exp(1.5 ln 2) */
+    assert_true(fabs(blend - 0.625) < 1e-12);
+}
+
+static void a_bad_profile_is_refused(void **state)
+{
+    static const char *const bad[] = {
+        "{",
+        "{\"name\": \"x\", \"kind\": \"habit\", \"confidence\": 1}",
+        "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1}",
+        "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 2, \"signatures\": "
+        "[{\"name\": \"s\", \"mix\": [{\"op\": \"read\", \"weight\": 1}]}]}",
+        "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"signatures\": "
+        "[{\"name\": \"s\", \"mix\": [{\"op\": \"raed\", \"weight\": 1}]}]}",
+        "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"signatures\": [{\"name\": "
+        "\"s\", \"mix\": [{\"op\": \"read\", \"weight\": 1, \"size\": [9, 9]}]}]}",
+        "{\"name\": \"x\", \"kind\": \"pipeline\", \"confidence\": 1, \"requires\": "
+        "[{\"feature\": \"whole.name\", \"min\": 1}]}",
+    };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        assert_true(catalogue_add(&catalogue, "a test", bad[i], strlen(bad[i])) < 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unmixing_by_hand),
+        cmocka_unit_test(a_trace_is_not_drowned),
+        cmocka_unit_test(processes_are_told_apart),
+        cmocka_unit_test(totals_are_unmixed),
+        cmocka_unit_test(compiling_is_unknown),
+        cmocka_unit_test(version_control_is_unknown),
+        cmocka_unit_test(databases_are_unknown),
+        cmocka_unit_test(a_walk_is_a_scan),
+        cmocka_unit_test(large_samples_are_not_small_files),
+        cmocka_unit_test(blends_are_measured),
+        cmocka_unit_test(a_bad_profile_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, load, unload);
+}

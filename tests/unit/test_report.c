@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/moment.h"
+#include "analyzer/report.h"
+#include "analyzer/view/json.h"
+#include "analyzer/view/top.h"
+#include "tests/unit/history.h"
+
+/* A source that hands out what it was given. */
+struct given {
+    struct source source;
+    struct batch **batches;
+    unsigned count, next;
+};
+
+static int next(struct source *source, struct batch **out)
+{
+    struct given *given = (struct given *)source;
+
+    if (given->next == given->count)
+        return 0;
+    *out = given->batches[given->next++];
+    return 1;
+}
+
+static struct catalogue catalogue;
+
+static json_t *report_of(struct batch **batches, unsigned count, enum grouping grouping)
+{
+    struct given given = {.source = {.next = next}, .batches = batches, .count = count};
+    struct report report = {.totals.grouping = grouping};
+    json_t *json;
+
+    assert_int_equal(report_build(&given.source, &catalogue, &report), 0);
+    json = json_report(&report);
+    assert_non_null(json);
+    report_clear(&report);
+    return json;
+}
+
+static const json_t *at(const json_t *json, const char *path)
+{
+    char buffer[128], *save = NULL;
+
+    snprintf(buffer, sizeof(buffer), "%s", path);
+    for (char *key = strtok_r(buffer, "/", &save); key; key = strtok_r(NULL, "/", &save)) {
+        json = json_is_array(json) ? json_array_get(json, (size_t)atoi(key))
+                                   : json_object_get(json, key);
+        if (!json)
+            fail_msg("%s: there is no %s", path, key);
+    }
+    return json;
+}
+
+static void every_key_is_there(void **state)
+{
+    static const char *const keys[] = {
+        "schema",
+        "span/start",
+        "span/end",
+        "span/interval_ms",
+        "nodes/0/cluster",
+        "nodes/0/node",
+        "nodes/0/role",
+        "nodes/0/kernel",
+        "jobs/0/job",
+        "jobs/0/kind",
+        "jobs/0/node",
+        "jobs/0/nodes/0",
+        "jobs/0/attempts/0/node",
+        "jobs/0/attempts/0/start",
+        "jobs/0/attempts/0/end",
+        "jobs/0/attempts/0/exit",
+        "jobs/0/user",
+        "jobs/0/labels",
+        "jobs/0/command",
+        "jobs/0/ops/read/ops",
+        "jobs/0/ops/read/bytes",
+        "jobs/0/ops/read/errors",
+        "jobs/0/ops/read/size/zero",
+        "jobs/0/ops/read/size/p1",
+        "jobs/0/ops/read/size/p50",
+        "jobs/0/ops/read/size/p95",
+        "jobs/0/ops/read/size/p99",
+        "jobs/0/ops/read/size/max",
+        "jobs/0/ops/read/size/histogram",
+        "jobs/0/ops/read/latency_ns/p50",
+        "jobs/0/ops/read/latency_ns/p95",
+        "jobs/0/ops/read/latency_ns/p99",
+        "jobs/0/ops/read/latency_ns/max",
+        "jobs/0/ops/read/latency_ns/histogram",
+        "jobs/0/ratios/read_ops",
+        "jobs/0/ratios/read_bytes",
+        "jobs/0/ratios/metadata_ops",
+        "jobs/0/ratios/metadata_ops_no_close",
+        "jobs/0/ratios/metadata_ops_with_seek",
+        "jobs/0/ratios/open_ops",
+        "jobs/0/ratios/opens_per_read",
+        "jobs/0/ratios/opens_per_mib",
+        "jobs/0/ratios/sequential",
+        "jobs/0/ratios/consecutive",
+        "jobs/0/ratios/random",
+        "jobs/0/file_size",
+        "jobs/0/burst/window_ms/2",
+        "jobs/0/burst/peak_to_mean/2",
+        "jobs/0/burst/cv/2",
+        "jobs/0/burst/fano/2",
+        "jobs/0/burst/idle/2",
+        "jobs/0/burst/period_s",
+        "jobs/0/burst/by/read_bytes/cv",
+        "jobs/0/burst/by/write_bytes/cv",
+        "jobs/0/burst/by/data_ops/cv",
+        "jobs/0/burst/by/metadata_ops/cv",
+        "jobs/0/burst/in_burst_latency_ns",
+        "jobs/0/burst/steady_latency_ns",
+        "jobs/0/volumes/0/volume",
+        "jobs/0/volumes/0/source",
+        "jobs/0/volumes/0/fstype",
+        "jobs/0/volumes/0/scope",
+        "jobs/0/volumes/0/mounts",
+        "jobs/0/volumes/0/ops",
+        "jobs/0/volumes/0/burst",
+        "jobs/0/volumes/0/in_flight",
+        "jobs/0/volumes/0/trees",
+        "jobs/0/volumes/0/working_set",
+        "jobs/0/profiles/0/kind",
+        "jobs/0/profiles/0/profile",
+        "jobs/0/profiles/0/share_ops",
+        "jobs/0/profiles/0/share_bytes",
+        "jobs/0/profiles/0/confidence",
+        "jobs/0/profiles/0/evidence",
+        "cluster/profiles",
+        "cluster/effective_profiles",
+        "cluster/blend_index",
+        "cluster/ops",
+        "cluster/ratios",
+        "cluster/burst/cv",
+        "cluster/capacity/volumes/0/volume",
+        "cluster/capacity/volumes/0/layer",
+        "cluster/capacity/volumes/0/demand/0/metric",
+        "cluster/capacity/volumes/0/demand/0/window_ms",
+        "cluster/capacity/volumes/0/demand/0/longest_above_p95_s",
+        "cluster/capacity/volumes/0/limit",
+        "cluster/capacity/volumes/0/limit_source",
+        "cluster/capacity/volumes/0/utilization",
+        "cluster/capacity/volumes/0/used_bytes",
+        "cluster/capacity/volumes/0/total_bytes",
+        "cluster/capacity/volumes/0/used_files",
+        "cluster/capacity/volumes/0/total_files",
+        "cluster/capacity/volumes/0/growth_bytes_day",
+        "cluster/capacity/volumes/0/full_at",
+        "cluster/capacity/required",
+        "cluster/capacity/scenarios",
+        "findings",
+        "coverage/lost_ops",
+        "coverage/in_flight_ops",
+        "coverage/unattributed_ops",
+        "coverage/overflow_ops",
+        "coverage/hooks/0/hook",
+        "coverage/hooks/0/state",
+        "coverage/hooks/0/why",
+        "coverage/bypass",
+    };
+    struct batch *batch = history_batch(0);
+    json_t *json;
+
+    history_ops(batch, "j", 0, OP_READ, 4096, 5);
+    json = report_of(&batch, 1, GROUP_JOB);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        at(json, keys[i]);
+    json_decref(json);
+}
+
+static json_int_t integer(const json_t *json, const char *path)
+{
+    assert_true(json_is_integer(at(json, path)));
+    return json_integer_value(at(json, path));
+}
+
+static void figures_by_hand(void **state)
+{
+    struct batch *batches[] = {history_batch(0), history_batch(3)};
+    json_t *json;
+
+    history_ops(batches[0], "j", 0, OP_READ, 4096, 98);
+    history_ops(batches[0], "j", 0, OP_READ, 0, 10);
+    history_errors(batches[0], "j", 0, OP_READ, 1);
+    history_ops(batches[1], "j", 0, OP_READ, 98304, 2);
+    batches[0]->coverage.lost = 3;
+    batches[1]->coverage.lost = 4;
+    batches[0]->coverage.in_flight = 9;
+    batches[1]->coverage.in_flight = 2;
+    json = report_of(batches, 2, GROUP_JOB);
+    assert_string_equal(json_string_value(at(json, "span/start")), "2026-01-01T00:00:00.000Z");
+    assert_string_equal(json_string_value(at(json, "span/end")), "2026-01-01T00:00:04.000Z");
+    assert_int_equal(integer(json, "jobs/0/ops/read/ops"), 111);
+    assert_int_equal(integer(json, "jobs/0/ops/read/errors"), 1);
+    assert_int_equal(integer(json, "jobs/0/ops/read/bytes"), 98 * 4096 + 2 * 98304);
+    assert_int_equal(integer(json, "jobs/0/ops/read/size/zero"), 10);
+    assert_int_equal(integer(json, "jobs/0/ops/read/size/p50"), 4096);
+    assert_int_equal(integer(json, "jobs/0/ops/read/size/p95"), 4096);
+    assert_int_equal(integer(json, "jobs/0/ops/read/size/p99"), 98304);
+    assert_int_equal(integer(json, "jobs/0/ops/read/size/max"), 106495);
+    assert_int_equal(integer(json, "jobs/0/ops/read/size/histogram/1/0"), 4096);
+    assert_int_equal(integer(json, "jobs/0/ops/read/size/histogram/1/1"), 4608);
+    assert_int_equal(integer(json, "jobs/0/ops/read/size/histogram/1/2"), 98);
+    assert_int_equal(integer(json, "coverage/lost_ops"), 7);
+    assert_int_equal(integer(json, "coverage/in_flight_ops"), 2);
+    assert_true(json_is_null(at(json, "jobs/0/ratios/metadata_ops")) == 0);
+    assert_true(json_is_null(at(json, "jobs/0/ratios/random")));
+    assert_true(json_is_null(at(json, "jobs/0/burst/cv/0")));
+    assert_true(json_real_value(at(json, "jobs/0/burst/idle/1")) == 0.5);
+    json_decref(json);
+}
+
+/* The same records, cut into batches in another way, are the same report. */
+static void grouping_of_batches_does_not_matter(void **state)
+{
+    struct batch *whole[] = {history_batch(0), history_batch(1)};
+    struct batch *parts[] = {history_batch(0), history_batch(0), history_batch(1)};
+    json_t *a, *b;
+
+    history_ops(whole[0], "j", 0, OP_READ, 4096, 300);
+    history_ops(whole[0], "k", 0, OP_WRITE, 65536, 200);
+    history_ops(whole[1], "j", 0, OP_READ, 4096, 5);
+    history_ops(parts[0], "k", 0, OP_WRITE, 65536, 200);
+    history_ops(parts[1], "j", 0, OP_READ, 4096, 300);
+    history_ops(parts[2], "j", 0, OP_READ, 4096, 5);
+    a = report_of(whole, 2, GROUP_JOB);
+    b = report_of(parts, 3, GROUP_JOB);
+    assert_true(json_equal(a, b));
+    json_decref(a);
+    json_decref(b);
+}
+
+static void jobs_can_be_added_up(void **state)
+{
+    struct batch *batch = history_batch(0);
+    json_t *json;
+
+    history_ops(batch, "j", 0, OP_READ, 4096, 3);
+    history_ops(batch, "k", 0, OP_READ, 4096, 4);
+    json = report_of(&batch, 1, GROUP_NODE);
+    assert_int_equal(json_array_size(json_object_get(json, "jobs")), 1);
+    assert_string_equal(json_string_value(at(json, "jobs/0/job")), "n1");
+    assert_int_equal(integer(json, "jobs/0/ops/read/ops"), 7);
+    json_decref(json);
+}
+
+static void filters(void **state)
+{
+    const struct source_window window = {HISTORY_START, HISTORY_START + 1, "n?", "k*"};
+    struct batch *batch = history_batch(0), *late = history_batch(1);
+
+    history_ops(batch, "j", 4, OP_READ, 4096, 3);
+    history_ops(batch, "kk", 5, OP_READ, 4096, 4);
+    assert_int_equal(source_filter(&window, batch), 1);
+    assert_int_equal(source_filter(&window, late), 0);
+    assert_int_equal(batch->job_count, 1);
+    assert_int_equal(batch->process_count, 1);
+    assert_int_equal(batch->record_count, 1);
+    assert_int_equal(batch->processes[batch->records[0].process].pid, 5);
+    assert_int_equal(record_ops(&batch->records[0]), 4);
+    batch_free(batch);
+    batch_free(late);
+}
+
+static void moments(void **state)
+{
+    int64_t ns;
+
+    assert_int_equal(moment_parse("2026-01-01T00:00:00Z", 0, &ns), 0);
+    assert_int_equal(ns, HISTORY_START);
+    assert_int_equal(moment_parse("2026-01-01T01:30:00.25+01:30", 0, &ns), 0);
+    assert_int_equal(ns, HISTORY_START + 250000000);
+    assert_int_equal(moment_parse("2m", HISTORY_START, &ns), 0);
+    assert_int_equal(ns, HISTORY_START - INT64_C(120000000000));
+    assert_true(moment_parse("2026-01-01T00:00:00+1", 0, &ns) < 0);
+    assert_true(moment_parse("yesterday", 0, &ns) < 0);
+}
+
+/* 30 reads in half a second are 60 a second, whatever the nominal interval is. */
+static void top_shows_rates(void **state)
+{
+    const struct top_options options = {.sort = TOP_DEFAULT_SORT};
+    struct batch *batch = history_batch(0);
+    struct top_sample sample;
+    char cell[TOP_CELL];
+
+    batch->duration_ns = 500000000;
+    history_ops(batch, "j", 4, OP_READ, 4096, 10);
+    history_ops(batch, "j", 5, OP_READ, 4096, 30);
+    history_ops(batch, "j", 5, OP_OPEN, 0, 1);
+    history_ops(batch, "j", 5, OP_BLOCK_READ, 4096, 77); /* not the process's own call */
+    assert_int_equal(top_sample_new(batch, &options, &sample), 0);
+    assert_int_equal(sample.count, 2);
+    assert_int_equal(sample.rows[0].pid, 5);
+    assert_int_equal(sample.totals.ops, 41);
+    for (unsigned i = 0; i < top_column_count; i++) {
+        const char *text = top_cell(&top_columns[i], &sample.rows[0], sample.seconds, cell);
+
+        if (strcmp(top_columns[i].key, "read_ops_s") == 0)
+            assert_string_equal(text, "    60");
+        if (strcmp(top_columns[i].key, "read_bytes_s") == 0)
+            assert_string_equal(text, "  240 KiB");
+        if (strcmp(top_columns[i].key, "metadata_ops_s") == 0)
+            assert_string_equal(text, "     2");
+    }
+    top_sample_clear(&sample);
+    batch_free(batch);
+}
+
+static int load(void **state)
+{
+    return catalogue_load(NULL, &catalogue);
+}
+
+static int unload(void **state)
+{
+    catalogue_clear(&catalogue);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_is_there),
+        cmocka_unit_test(figures_by_hand),
+        cmocka_unit_test(grouping_of_batches_does_not_matter),
+        cmocka_unit_test(jobs_can_be_added_up),
+        cmocka_unit_test(filters),
+        cmocka_unit_test(moments),
+        cmocka_unit_test(top_shows_rates),
+    };
+
+    return cmocka_run_group_tests(tests, load, unload);
+}
