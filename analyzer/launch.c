@@ -47,6 +47,7 @@ static void wait_and_run(char **argv, int gate, int result)
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL); /* the recorder ignores it for its own file's sake */
     if (read(gate, &go, 1) != 1)
         _exit(0);
     if (!err) {

@@ -201,15 +201,24 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
     return drain_new(&sources, &probe->drain);
 }
 
+/* Kernels before 5.11 count maps against the limit of locked memory. */
+static void lift_memory_limit(struct rlimit *before)
+{
+    const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+
+    getrlimit(RLIMIT_MEMLOCK, before);
+    setrlimit(RLIMIT_MEMLOCK, &unlimited);
+}
+
 /* Everything but the block layer is needed; what of that is missing stands in why. */
 static int start(struct probe *probe, const struct probe_options *options)
 {
-    const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+    struct rlimit before;
     int err;
 
     probe->mount_fd = -1;
     libbpf_set_print(quiet);
-    setrlimit(RLIMIT_MEMLOCK, &unlimited); /* kernels before 5.11 count maps against it */
+    lift_memory_limit(&before);
     err = load_syscalls(probe, options);
     if (!err)
         err = make_parts(probe, options);
@@ -218,6 +227,7 @@ static int start(struct probe *probe, const struct probe_options *options)
     if (!err)
         load_block(probe, options);
     hook_arguments(NULL);
+    setrlimit(RLIMIT_MEMLOCK, &before); /* the recorded command shall have the limit it would have had */
     return err;
 }
 

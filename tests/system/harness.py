@@ -3,6 +3,7 @@
 
 The programs are taken from UNBLEND_BINDIR, else from the build directory in or beside the source tree.
 """
+import atexit
 import fcntl
 import json
 import os
@@ -10,7 +11,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -148,6 +148,7 @@ class Volume:
         self.mount = os.path.join(directory, "mnt")
         self.device = None
         self.mounted = False
+        atexit.register(self.close)  # an interrupt leaves out what a class wanted cleaned up
         with open(self.image, "wb") as file:
             os.posix_fallocate(file.fileno(), 0, size_mib << 20)
         # No work left for a kernel thread to do later, while a test counts.
@@ -197,6 +198,7 @@ class SystemTest(unittest.TestCase):
         unblend()
         cls.directory = tempfile.mkdtemp(prefix="unblend-test-")
         cls.addClassCleanup(shutil.rmtree, cls.directory, ignore_errors=True)
+        atexit.register(shutil.rmtree, cls.directory, ignore_errors=True)
 
     @classmethod
     def make_volume(cls, size_mib):
@@ -223,6 +225,6 @@ class SystemTest(unittest.TestCase):
 
 
 def main():
-    """Like unittest.main(), and a SIGTERM ends the tests with all clean-up."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
+    """Like unittest.main(), and a SIGTERM ends the tests as a Ctrl-C does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     unittest.main(verbosity=2)

@@ -6,6 +6,7 @@
 import ctypes
 import mmap
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -97,6 +98,23 @@ def between():
         os.close(fd)
     left.close()
     right.close()
+
+
+def ranges():
+    """close_range() of many descriptors, of far ones, and of none."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = min(most, 20000)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    fd = os.open(".", os.O_RDONLY)
+    for number in (fd + 1, 63, 64, 127, 200, 201, most - 1):
+        os.dup2(fd, number)
+    os.closerange(64, 128)
+    os.closerange(65, 100)
+    os.closerange(70, 202)
+    os.closerange(fd, 1 << 30)
+    for _ in range(700):
+        os.open(".", os.O_RDONLY)
+    os.closerange(fd, 1 << 30)
 
 
 def names():
@@ -269,7 +287,7 @@ def others():
 
 def main():
     os.chdir(sys.argv[1])
-    for part in (transfers, between, names, directories, mapped, unusual, others):
+    for part in (transfers, between, ranges, names, directories, mapped, unusual, others):
         part()
 
 

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`unblend record`: whom it follows, how it ends, and that the command does not notice it."""
+import os
+import signal
+import subprocess
+import time
+
+import harness
+
+COUNTERS = ("lost_ops", "overflow_ops", "killed_ops", "in_flight_ops")
+
+
+class RecordTest(harness.SystemTest):
+    """Counts are those of a volume that nobody but the test uses."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.volume = cls.make_volume(32)
+        cls.data = os.path.join(cls.volume.mount, "data")
+        with open(cls.data, "wb") as file:
+            file.write(bytes(100000))
+
+    def start(self, *arguments, name="unblend.rec"):
+        """`unblend record` in the background, watching when this returns."""
+        path = self.path(name)
+        if os.path.exists(path):
+            os.unlink(path)
+        process = subprocess.Popen([harness.unblend(), "record", "-o", path, *arguments],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, env=harness.environment(), text=True,
+                                   start_new_session=True)
+        self.addCleanup(self.stop, process)
+        limit = time.monotonic() + 20
+        while not os.path.exists(path) and process.poll() is None and time.monotonic() < limit:
+            time.sleep(0.01)  # the file is made when everything is attached
+        self.assertTrue(os.path.exists(path))
+        return process
+
+    def stop(self, process):
+        """The recorder and what it has left behind."""
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.communicate()
+
+    def reads(self, report):
+        return harness.count(report.volume(self.volume.mount), "read")
+
+    def python(self, program, *options, **more):
+        """Records a program whose only business with the volume is what it says."""
+        return self.record([harness.PYTHON, "-I", "-S", "-c", program, self.data], *options, **more)
+
+    def assert_complete(self, report):
+        for name in COUNTERS:
+            self.assertEqual(report.coverage[name], 0, name)
+
+
+class StatusTest(RecordTest):
+    def status(self, *command):
+        return harness.record(self.path("status.rec"), list(command))
+
+    def test_status_is_the_commands(self):
+        for script, expected in (("exit 0", 0), ("exit 3", 3), ("exit 255", 255),
+                                 ("kill -TERM $$", 143), ("kill -KILL $$", 137)):
+            with self.subTest(script=script):
+                done = self.status("sh", "-c", script)
+                self.assertEqual((done.returncode, done.stderr), (expected, ""))
+
+    def test_report_knows_the_status(self):
+        self.status("sh", "-c", "exit 9")
+        (attempt,) = harness.report(self.path("status.rec")).job()["attempts"]
+        self.assertEqual(attempt["exit"], 9)
+        self.assertLessEqual(attempt["start"], attempt["end"])
+
+    def test_command_not_found(self):
+        done = self.status("/nonexistent/program")
+        self.assertEqual(done.returncode, 127)
+        self.assert_one_line(done.stderr, "/nonexistent/program", "No such file")
+
+    def test_command_cannot_be_run(self):
+        done = self.status("/etc/passwd")
+        self.assertEqual(done.returncode, 126)
+        self.assert_one_line(done.stderr, "/etc/passwd")
+
+    def test_wrong_usage(self):
+        for arguments in (["--no-such-option"], ["-i", "1ns"], ["-i", "never"], ["-d", "3x"]):
+            with self.subTest(arguments=arguments):
+                done = harness.run([harness.unblend(), "record", *arguments])
+                self.assertEqual(done.returncode, 2)
+                self.assertTrue(done.stderr.startswith("unblend"), done.stderr)
+
+    def test_output_passes_through(self):
+        done = self.status("sh", "-c", "echo out; echo err >&2")
+        self.assertEqual((done.stdout, done.stderr), ("out\n", "err\n"))
+
+    def test_command_sees_the_same_world(self):
+        """Limits, signals, descriptors, mask, directory and environment are as without us."""
+        script = ("ulimit -a; ulimit -l; grep -E 'Sig(Blk|Ign|Cgt)|Cap|NoNewPrivs' /proc/self/status;"
+                  "ls /proc/self/fd; umask; pwd; env; nice; cat /proc/self/oom_score_adj")
+        command = ["/bin/bash", "-c", script]
+        plain = harness.must(command, env=harness.environment(), cwd="/")
+        done = harness.record(self.path("world.rec"), command, cwd="/")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, plain)
+
+    def test_under_sudo_the_caller_runs_it_and_owns_the_file(self):
+        caller = {"SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody"}
+        done = harness.record(self.path("sudo.rec"), ["sh", "-c", "id -u; id -g; id -G"],
+                              env=harness.environment() | caller)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "65534\n65534\n65534\n", ""))
+        owner = os.stat(self.path("sudo.rec"))
+        self.assertEqual((owner.st_uid, owner.st_gid), (65534, 65534))
+
+
+class FollowTest(RecordTest):
+    def test_what_outlives_the_command(self):
+        started = time.monotonic()
+        done = harness.record(self.path("late.rec"),
+                              ["sh", "-c", f"(sleep 1; head -c 1000 {self.data}) & exit 4"])
+        self.assertEqual((done.returncode, done.stderr), (4, ""))
+        self.assertGreater(time.monotonic() - started, 1)
+        report = harness.report(self.path("late.rec"))
+        self.assertEqual(self.reads(report), (1, 1000, 0))
+
+    def test_daemon_in_a_session_of_its_own(self):
+        report = self.record(["sh", "-c", f"setsid sh -c 'sleep 1; head -c 2000 {self.data}' "
+                              ">/dev/null 2>&1 &"])
+        self.assertEqual(self.reads(report), (1, 2000, 0))
+
+    def test_daemon_that_forks_twice(self):
+        report = self.python("import os, sys, time\n"
+                             "if os.fork(): os._exit(0)\n"
+                             "os.setsid()\n"
+                             "if os.fork(): os._exit(0)\n"
+                             "time.sleep(0.5)\n"
+                             "os.read(os.open(sys.argv[1], os.O_RDONLY), 3000)\n")
+        self.assertEqual(self.reads(report), (1, 3000, 0))
+
+    def test_threads_and_forks(self):
+        report = self.python(
+            "import os, sys, threading\n"
+            "fd = os.open(sys.argv[1], os.O_RDONLY)\n"
+            "def work(at):\n"
+            "    for i in range(200): os.pread(fd, 100, at * i)\n"
+            "    if not os.fork():\n"
+            "        for i in range(50): os.pread(fd, 10, i)\n"
+            "        os._exit(0)\n"
+            "threads = [threading.Thread(target=work, args=(at,)) for at in range(8)]\n"
+            "for thread in threads: thread.start()\n"
+            "for thread in threads: thread.join()\n"
+            "for thread in threads: os.wait()\n")
+        self.assertEqual(self.reads(report), (8 * 200 + 8 * 50, 8 * 200 * 100 + 8 * 50 * 10, 0))
+        self.assert_complete(report)
+
+    def test_thread_that_executes_a_program(self):
+        """The new program runs in what was the leader, whichever thread called execve."""
+        report = self.python(
+            "import os, sys, threading, time\n"
+            "os.read(os.open(sys.argv[1], os.O_RDONLY), 11)\n"
+            "threading.Thread(target=os.execv, args=('/usr/bin/head', ['head', '-c', '22', sys.argv[1]]"
+            ")).start()\n"
+            "time.sleep(10)\n")
+        self.assertEqual(self.reads(report), (2, 33, 0))
+
+    def test_chain_of_programs(self):
+        script = f"exec sh -c 'exec env -i /bin/sh -c \"exec /usr/bin/head -c 5000 {self.data}\"'"
+        report = self.record(["sh", "-c", script])
+        self.assertEqual(self.reads(report), (1, 5000, 0))
+        self.assertEqual(report.job()["command"], "sh")
+
+    def test_a_thousand_short_lives(self):
+        """What one /bin/true does is known from ten of them; a thousand do just that much more."""
+        def loop(number):
+            script = f"i=0; while [ $i -lt {number} ]; do /bin/true; i=$((i+1)); done"
+            report = self.record(["sh", "-c", script])
+            self.assert_complete(report)
+            ops = report.volume("/")
+            return {name: harness.count(ops, name) for name in ops if not name.startswith("block_")}
+
+        ten, twenty, thousand = loop(10), loop(20), loop(1000)
+        self.assertEqual(sorted(ten), sorted(thousand))
+        for name in ten:
+            expected = tuple(a + (b - a) * 99 for a, b in zip(ten[name], twenty[name]))
+            self.assertEqual(thousand[name], expected, name)
+        self.assertGreaterEqual(thousand["open"][0], 2000)
+
+    def test_two_recordings_at_once(self):
+        """Each counts its own command and not the other's."""
+        script = f"sleep 1; for i in 1 2 3 4 5; do head -c {{}} {self.data}; sleep 0.1; done"
+        first = self.start("--", "sh", "-c", script.format(100), name="first.rec")
+        second = self.start("--", "sh", "-c", script.format(7), name="second.rec")
+        for process, name, size in ((first, "first.rec", 100), (second, "second.rec", 7)):
+            _, errors = process.communicate(timeout=30)
+            self.assertEqual((process.returncode, errors), (0, ""))
+            self.assertEqual(self.reads(harness.report(self.path(name))), (5, 5 * size, 0))
+
+    def test_little_memory_loses_nothing(self):
+        """What finds no room of its own is counted under its job, and said to be."""
+        program = ("import os, sys, threading\n"
+                   "gate = threading.Barrier({n})\n"
+                   "def work():\n"
+                   "    fd = os.open(sys.argv[1], os.O_RDONLY)\n"
+                   "    gate.wait()\n"
+                   "    for i in range(20): os.pread(fd, 1 << i % 17, 0)\n"
+                   "    gate.wait()\n"
+                   "threads = [threading.Thread(target=work) for i in range({n})]\n"
+                   "for thread in threads: thread.start()\n"
+                   "for thread in threads: thread.join()\n").format(n=1500)
+        report = self.python(program, "--kernel-memory", "1M")
+        size = sum(1 << i % 17 for i in range(20))
+        self.assertEqual(self.reads(report), (1500 * 20, 1500 * size, 0))
+        self.assertGreater(report.coverage["overflow_ops"], 0)
+        self.assertEqual(report.coverage["lost_ops"], 0)
+
+    def test_pseudo_file_systems_on_request(self):
+        command = ["cat", "/proc/self/status", "/proc/self/maps"]
+        with_them = self.record(command, "--pseudo").volume("/proc")
+        self.assertGreaterEqual(with_them["read"]["ops"], 4)
+        self.assertEqual(with_them["open"]["ops"], with_them["close"]["ops"])
+        without = [volume for volume in self.record(command).job()["volumes"]
+                   if "/proc" in volume["mounts"]]
+        self.assertEqual(without, [])
+
+
+class EndTest(RecordTest):
+    def whole_node(self, number):
+        process = self.start("-i", "100ms")
+        for _ in range(5):
+            harness.must(["head", "-c", "123", self.data])
+            time.sleep(0.1)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, errors), (0, ""))
+        report = harness.report(self.path("unblend.rec"))
+        jobs = [job for job in report.data["jobs"] for volume in job["volumes"]
+                if self.volume.mount in volume["mounts"] and "read" in volume["ops"]]
+        self.assertEqual([job["command"] for job in jobs], ["head"])
+        (ops,) = [volume["ops"] for volume in jobs[0]["volumes"]
+                  if self.volume.mount in volume["mounts"]]
+        self.assertEqual(harness.count(ops, "read"), (5, 5 * 123, 0))
+        self.assertEqual(harness.count(ops, "open"), (5, 0, 0))
+
+    def test_interrupt_ends_a_recording_of_the_node(self):
+        self.whole_node(signal.SIGINT)
+
+    def test_termination_does_too(self):
+        self.whole_node(signal.SIGTERM)
+
+    def test_interrupt_is_the_commands_affair(self):
+        """Ctrl-C goes to both; the command decides, and its status is what counts."""
+        ready = self.path("ready")
+        process = self.start("--", "sh", "-c", f"trap 'exit 7' INT; touch {ready}; "
+                             "while :; do sleep 0.05; done")
+        self.wait_for(ready)
+        os.killpg(process.pid, signal.SIGINT)
+        self.assertEqual(process.wait(20), 7)
+        self.assertEqual(harness.report(self.path("unblend.rec")).job()["attempts"][0]["exit"], 7)
+
+    def test_termination_is_passed_on(self):
+        process = self.start("--", "sleep", "60")
+        time.sleep(0.3)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), 143)
+
+    def test_interrupt_ends_the_wait_for_what_is_left(self):
+        process = self.start("--", "sh", "-c", f"head -c 9 {self.data}; sleep 60 >/dev/null 2>&1 & exit 5")
+        time.sleep(1)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(20), 5)
+        self.assertEqual(self.reads(harness.report(self.path("unblend.rec"))), (1, 9, 0))
+
+    def test_duration_of_a_recording_of_the_node(self):
+        started = time.monotonic()
+        done = harness.run([harness.unblend(), "record", "-d", "1s", "-o", self.path("d.rec")])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertLess(time.monotonic() - started, 15)
+        span = harness.report(self.path("d.rec")).data["span"]
+        seconds = float(span["end"][-7:-1]) - float(span["start"][-7:-1])
+        self.assertAlmostEqual(seconds % 60, 1, delta=0.5)
+
+    def test_duration_ends_before_the_command(self):
+        """What follows the time is not recorded; the status is the command's all the same."""
+        done = harness.record(self.path("d.rec"), ["sh", "-c", f"head -c 5 {self.data}; sleep 2; "
+                                                   f"head -c 6 {self.data}; exit 6"], "-d", "1s")
+        self.assertEqual((done.returncode, done.stderr), (6, ""))
+        self.assertEqual(self.reads(harness.report(self.path("d.rec"))), (1, 5, 0))
+
+    def wait_for(self, path):
+        limit = time.monotonic() + 20
+        while not os.path.exists(path) and time.monotonic() < limit:
+            time.sleep(0.02)
+        self.assertTrue(os.path.exists(path))
+
+
+# RecordTest itself has no tests: only what is derived from it.
+del RecordTest
+
+if __name__ == "__main__":
+    harness.main()
