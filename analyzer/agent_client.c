@@ -142,7 +142,7 @@ int agent_request(struct agent_client *client, json_t *request, json_t **answer)
 /* A batch from the front of the buffer. 1, 0 when it is not complete, -errno, logged. */
 static int take_batch(struct agent_client *client, struct batch **out)
 {
-    struct codec_error error;
+    struct codec_error error = {.why = "no frame"};
     const void *payload;
     size_t size, used;
     int found = client->size ? frame_next(client->buffer, client->size, &payload, &size, &used) : 0;
@@ -154,7 +154,8 @@ static int take_batch(struct agent_client *client, struct batch **out)
         found = err ? err : 1;
     }
     if (found < 0)
-        log_error("agent %s: what it sent is damaged; are both of one version?", client->path);
+        log_error("agent %s: what it sent is damaged (%s %s): are both of one version?", client->path,
+                  error.field, error.why);
     return found;
 }
 

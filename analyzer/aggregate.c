@@ -4,25 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyzer/vector.h"
+#include "analyzer/aggregate_private.h"
 #include "lib/cleanup.h"
-
-#define RESERVE(array, stem, size)                                                                 \
-    vector_reserve((void **)&(array), &(stem##_capacity), (stem##_count), (size))
-
-static int keep(struct aggregate *a, const char **field, const char *value)
-{
-    if (!value || (*field && **field && strcmp(*field, value) == 0))
-        return 0;
-    *field = *value ? arena_strdup(&a->arena, value) : "";
-    return *field ? 0 : -ENOMEM;
-}
-
-/* Takes a value over where there is none yet. */
-static int fill(struct aggregate *a, const char **field, const char *value)
-{
-    return *field && **field ? 0 : keep(a, field, value);
-}
 
 static int add_string(struct aggregate *a, const char ***list, uint32_t *count, uint32_t *capacity,
                       const char *value)
@@ -31,28 +14,10 @@ static int add_string(struct aggregate *a, const char ***list, uint32_t *count, 
         if (strcmp((*list)[i], value) == 0)
             return 0;
     if (vector_reserve((void **)list, capacity, *count, sizeof(**list)) ||
-        keep(a, &(*list)[*count], value))
+        aggregate_keep(a, &(*list)[*count], value))
         return -ENOMEM;
     (*count)++;
     return 0;
-}
-
-static struct node_total *find_node(struct aggregate *a, const struct batch *batch)
-{
-    struct node_total *node;
-
-    for (uint32_t i = 0; i < a->node_count; i++)
-        if (strcmp(a->nodes[i].node, batch->node) == 0 &&
-            strcmp(a->nodes[i].cluster, batch->cluster) == 0)
-            return &a->nodes[i];
-    if (RESERVE(a->nodes, a->node, sizeof(*node)))
-        return NULL;
-    node = &a->nodes[a->node_count];
-    if (keep(a, &node->cluster, batch->cluster) || keep(a, &node->node, batch->node))
-        return NULL;
-    node->last_ns = INT64_MIN;
-    a->node_count++;
-    return node;
 }
 
 static struct volume_total *find_volume(struct aggregate *a, struct volume_total **volumes,
@@ -68,11 +33,12 @@ static struct volume_total *find_volume(struct aggregate *a, struct volume_total
         if (vector_reserve((void **)volumes, capacity, *count, sizeof(*volume)))
             return NULL;
         volume = &(*volumes)[*count];
-        if (keep(a, &volume->name, from->name))
+        if (aggregate_keep(a, &volume->name, from->name))
             return NULL;
         (*count)++;
     }
-    if (fill(a, &volume->source, from->source) || fill(a, &volume->fstype, from->fstype))
+    if (aggregate_fill(a, &volume->source, from->source) ||
+        aggregate_fill(a, &volume->fstype, from->fstype))
         return NULL;
     if (from->scope == SCOPE_SHARED)
         volume->scope = SCOPE_SHARED;
@@ -126,8 +92,9 @@ static const char *group_kind(const struct aggregate *a, const struct job *job)
 static int fill_job(struct aggregate *a, struct job_total *total, const struct job *job)
 {
     if (a->grouping != GROUP_JOB)
-        return a->grouping == GROUP_USER ? fill(a, &total->user, job->user) : 0;
-    if (fill(a, &total->user, job->user) || fill(a, &total->command, job->command))
+        return a->grouping == GROUP_USER ? aggregate_fill(a, &total->user, job->user) : 0;
+    if (aggregate_fill(a, &total->user, job->user) ||
+        aggregate_fill(a, &total->command, job->command))
         return -ENOMEM;
     if (total->label_count || !job->label_count)
         return 0;
@@ -135,8 +102,8 @@ static int fill_job(struct aggregate *a, struct job_total *total, const struct j
     if (!total->labels)
         return -ENOMEM;
     for (uint32_t i = 0; i < job->label_count; i++)
-        if (keep(a, &total->labels[i].name, job->labels[i].name) ||
-            keep(a, &total->labels[i].value, job->labels[i].value))
+        if (aggregate_keep(a, &total->labels[i].name, job->labels[i].name) ||
+            aggregate_keep(a, &total->labels[i].value, job->labels[i].value))
             return -ENOMEM;
     total->label_count = job->label_count;
     return 0;
@@ -162,8 +129,10 @@ static int find_job(struct aggregate *a, const struct batch *batch, const struct
         return -ENOMEM;
     total = &a->jobs[a->job_count];
     total->command = "";
-    if (keep(a, &total->cluster, batch->cluster) || keep(a, &total->name, name) ||
-        keep(a, &total->kind, group_kind(a, job)) || keep(a, &total->node, node))
+    if (aggregate_keep(a, &total->cluster, batch->cluster) ||
+        aggregate_keep(a, &total->name, name) ||
+        aggregate_keep(a, &total->kind, group_kind(a, job)) ||
+        aggregate_keep(a, &total->node, node))
         return -ENOMEM;
     lookup_insert(&a->job_index, hash, a->job_count);
     *out = a->job_count++;
@@ -185,7 +154,7 @@ static int add_attempt(struct aggregate *a, struct job_total *job, const char *n
             return -ENOMEM;
         attempt = &job->attempts[job->attempt_count];
         attempt->exit = -1;
-        if (keep(a, &attempt->node, node))
+        if (aggregate_keep(a, &attempt->node, node))
             return -ENOMEM;
         job->attempt_count++;
     }
@@ -212,7 +181,7 @@ static int find_unit(struct aggregate *a, struct job_total *job, const struct ba
         if (unit->pid == from->pid && unit->start_ns == from->start_ns &&
             strcmp(unit->node, batch->node) == 0) {
             *out = &unit->tally;
-            return keep(a, &unit->command, from->command);
+            return aggregate_keep(a, &unit->command, from->command);
         }
     }
     if (job->unit_count == AGGREGATE_UNITS_MAX) {
@@ -224,7 +193,8 @@ static int find_unit(struct aggregate *a, struct job_total *job, const struct ba
     unit = &job->units[job->unit_count];
     unit->pid = from->pid;
     unit->start_ns = from->start_ns;
-    if (keep(a, &unit->node, batch->node) || keep(a, &unit->command, from->command))
+    if (aggregate_keep(a, &unit->node, batch->node) ||
+        aggregate_keep(a, &unit->command, from->command))
         return -ENOMEM;
     lookup_insert(&job->unit_index, hash, job->unit_count++);
     *out = &unit->tally;
@@ -325,83 +295,14 @@ static int add_record(struct aggregate *a, const struct batch *batch, const uint
     return add_job_record(a, &a->jobs[job], batch, record, &slot);
 }
 
-static int add_hooks(struct aggregate *a, const struct coverage *coverage)
-{
-    for (uint32_t i = 0; i < coverage->hook_count; i++) {
-        const struct hook *from = &coverage->hooks[i];
-        struct hook_total *hook = NULL;
-
-        for (uint32_t k = 0; !hook && k < a->hook_count; k++)
-            if (strcmp(a->hooks[k].name, from->name) == 0)
-                hook = &a->hooks[k];
-        if (!hook) {
-            if (RESERVE(a->hooks, a->hook, sizeof(*hook)))
-                return -ENOMEM;
-            hook = &a->hooks[a->hook_count];
-            if (keep(a, &hook->name, from->name))
-                return -ENOMEM;
-            a->hook_count++;
-        }
-        if (!from->attached && fill(a, &hook->why, from->why ? from->why : "not attached"))
-            return -ENOMEM;
-    }
-    return 0;
-}
-
-static int add_bypasses(struct aggregate *a, const struct coverage *coverage)
-{
-    for (uint32_t i = 0; i < coverage->bypass_count; i++) {
-        const struct bypass *from = &coverage->bypasses[i];
-        struct bypass_total *bypass = NULL;
-
-        for (uint32_t k = 0; !bypass && k < a->bypass_count; k++)
-            if (strcmp(a->bypasses[k].what, from->what) == 0 &&
-                strcmp(a->bypasses[k].device, from->device) == 0)
-                bypass = &a->bypasses[k];
-        if (bypass)
-            continue;
-        if (RESERVE(a->bypasses, a->bypass, sizeof(*bypass)))
-            return -ENOMEM;
-        bypass = &a->bypasses[a->bypass_count];
-        if (keep(a, &bypass->what, from->what) || keep(a, &bypass->device, from->device) ||
-            keep(a, &bypass->why, from->why))
-            return -ENOMEM;
-        a->bypass_count++;
-    }
-    return 0;
-}
-
-static int add_coverage(struct aggregate *a, struct node_total *node, const struct batch *batch)
-{
-    int64_t end = batch->start_ns + (int64_t)batch->duration_ns;
-
-    a->lost += batch->coverage.lost;
-    a->killed += batch->coverage.killed;
-    a->unattributed += batch->coverage.unattributed;
-    a->overflow += batch->coverage.overflow;
-    if (end >= node->last_ns) {
-        node->last_ns = end;
-        node->in_flight = batch->coverage.in_flight;
-        if (keep(a, &node->role, batch->role) || keep(a, &node->kernel, batch->kernel))
-            return -ENOMEM;
-    }
-    if (!a->batches++ || batch->start_ns < a->start_ns)
-        a->start_ns = batch->start_ns;
-    if (end > a->end_ns)
-        a->end_ns = end;
-    if (batch->interval_ms > a->interval_ms)
-        a->interval_ms = batch->interval_ms;
-    return add_hooks(a, &batch->coverage) ? -ENOMEM : add_bypasses(a, &batch->coverage);
-}
-
 int aggregate_add(struct aggregate *a, const struct batch *batch)
 {
     _cleanup_free_ uint32_t *jobs = calloc(batch->job_count + 1, sizeof(*jobs));
-    struct node_total *node = find_node(a, batch);
+    struct node_total *node = aggregate_node(a, batch);
     struct series_slot nothing = {{0}};
     int err = 0;
 
-    if (!jobs || !node || add_coverage(a, node, batch))
+    if (!jobs || !node || aggregate_coverage(a, node, batch))
         return -ENOMEM;
     for (uint32_t i = 0; i < batch->job_count; i++) {
         jobs[i] = NO_INDEX;
@@ -418,134 +319,4 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
     for (uint32_t i = 0; !err && i < batch->record_count; i++)
         err = add_record(a, batch, jobs, &batch->records[i]);
     return err;
-}
-
-static int by_node(const void *a, const void *b)
-{
-    const struct node_total *x = a, *y = b;
-    int order = strcmp(x->cluster, y->cluster);
-
-    return order ? order : strcmp(x->node, y->node);
-}
-
-static int by_volume(const void *a, const void *b)
-{
-    return strcmp(((const struct volume_total *)a)->name, ((const struct volume_total *)b)->name);
-}
-
-static int by_string(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int by_attempt(const void *a, const void *b)
-{
-    const struct attempt *x = a, *y = b;
-
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return strcmp(x->node, y->node);
-}
-
-static int by_job(const void *a, const void *b)
-{
-    const struct job_total *x = a, *y = b;
-    uint64_t p = tally_file_bytes(&x->tally), q = tally_file_bytes(&y->tally);
-    int order;
-
-    if (p == q) {
-        p = tally_file_ops(&x->tally);
-        q = tally_file_ops(&y->tally);
-    }
-    if (p != q)
-        return p > q ? -1 : 1;
-    order = strcmp(x->name, y->name);
-    return order ? order : strcmp(x->node ? x->node : "", y->node ? y->node : "");
-}
-
-static int by_hook(const void *a, const void *b)
-{
-    return strcmp(((const struct hook_total *)a)->name, ((const struct hook_total *)b)->name);
-}
-
-static void sort(void *array, size_t count, size_t size, int (*order)(const void *, const void *))
-{
-    if (count)
-        qsort(array, count, size, order);
-}
-
-static void clear_job(struct job_total *job);
-
-/* Jobs that did no I/O are known to some origins and not to others: none of them is shown. */
-static void drop_idle(struct aggregate *a)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < a->job_count; i++)
-        if (a->jobs[i].volume_count)
-            a->jobs[kept++] = a->jobs[i];
-        else
-            clear_job(&a->jobs[i]);
-    a->job_count = kept;
-}
-
-void aggregate_sort(struct aggregate *a)
-{
-    drop_idle(a);
-    for (uint32_t i = 0; i < a->job_count; i++) {
-        struct job_total *job = &a->jobs[i];
-
-        sort(job->volumes, job->volume_count, sizeof(*job->volumes), by_volume);
-        sort(job->nodes, job->node_count, sizeof(*job->nodes), by_string);
-        sort(job->attempts, job->attempt_count, sizeof(*job->attempts), by_attempt);
-        for (uint32_t v = 0; v < job->volume_count; v++)
-            sort(job->volumes[v].mounts, job->volumes[v].mount_count, sizeof(char *), by_string);
-    }
-    sort(a->nodes, a->node_count, sizeof(*a->nodes), by_node);
-    sort(a->volumes, a->volume_count, sizeof(*a->volumes), by_volume);
-    sort(a->hooks, a->hook_count, sizeof(*a->hooks), by_hook);
-    sort(a->jobs, a->job_count, sizeof(*a->jobs), by_job);
-    lookup_clear(&a->job_index); /* its positions are stale now */
-}
-
-static void clear_volumes(struct volume_total *volumes, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        tally_clear(&volumes[i].tally);
-        series_clear(&volumes[i].series);
-        series_clear(&volumes[i].reached);
-        free(volumes[i].mounts);
-    }
-    free(volumes);
-}
-
-static void clear_job(struct job_total *job)
-{
-    clear_volumes(job->volumes, job->volume_count);
-    for (uint32_t i = 0; i < job->unit_count; i++)
-        tally_clear(&job->units[i].tally);
-    lookup_clear(&job->unit_index);
-    tally_clear(&job->tally);
-    tally_clear(&job->rest);
-    series_clear(&job->series);
-    pace_clear(&job->pace);
-    free(job->units);
-    free(job->nodes);
-    free(job->attempts);
-}
-
-void aggregate_clear(struct aggregate *a)
-{
-    for (uint32_t i = 0; i < a->job_count; i++)
-        clear_job(&a->jobs[i]);
-    clear_volumes(a->volumes, a->volume_count);
-    tally_clear(&a->tally);
-    series_clear(&a->series);
-    lookup_clear(&a->job_index);
-    free(a->jobs);
-    free(a->nodes);
-    free(a->hooks);
-    free(a->bypasses);
-    arena_clear(&a->arena);
-    *a = (struct aggregate){0};
 }

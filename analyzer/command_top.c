@@ -18,7 +18,7 @@
 struct arguments {
     bool batch, active, accumulated, jobs, json;
     uint64_t count, interval_ns;
-    const char *agent, *replay, *sort;
+    const char *agent, *db, *replay, *sort;
 };
 
 static int parse(int argc, char **argv, struct arguments *a)
@@ -34,6 +34,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         {"sort", 's', OPTION_STRING, "COLUMN", &a->sort, "by name, as in JSON (default ops_s)"},
         {"json", 0, OPTION_FLAG, NULL, &a->json, "write one line of JSON a sample"},
         {"agent", 0, OPTION_STRING, "SOCKET", &a->agent, "watch through an agent's socket"},
+        {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "watch the jobs in a collector's database"},
         {"replay", 0, OPTION_STRING, "FILE", &a->replay, "show a recording"},
     };
     const struct option_program program = {
@@ -63,8 +64,8 @@ static int check(const struct arguments *a, struct top_options *options)
                                     .accumulated = a->accumulated,
                                     .jobs = a->jobs,
                                     .paced = a->replay != NULL};
-    if (a->agent && a->replay) {
-        log_error("both --agent and --replay are given: choose one");
+    if (!!a->agent + !!a->db + !!a->replay > 1) {
+        log_error("more than one of --agent, --db and --replay is given: choose one");
         return -EINVAL;
     }
     if (a->interval_ns < INTERVAL_NS_MIN) {
@@ -107,6 +108,8 @@ static int open_source(const struct arguments *a, bool *damaged, struct source *
 
     if (a->replay)
         return source_recording(&path, 1, NULL, damaged, out);
+    if (a->db)
+        return source_follow(a->db, a->interval_ns, out);
     return a->agent ? source_agent(a->agent, a->interval_ns, out)
                     : open_default(a->interval_ns, out);
 }
@@ -147,7 +150,7 @@ static int run_batch(const struct arguments *a, const struct top_options *option
             return got;
         /* rates over a splinter of an interval would mislead; live ones begin with one */
         if (!batch->duration_ns ||
-            (!a->replay && !shown && batch->duration_ns < a->interval_ns / 2))
+            (!a->replay && !a->db && !shown && batch->duration_ns < a->interval_ns / 2))
             continue;
         if (options->accumulated && ((!sum && batch_new(&sum)) || batch_merge(sum, batch, true))) {
             log_error("cannot add up: %s", log_errno(-ENOMEM));

@@ -110,7 +110,7 @@ static int mention_reads(const struct part *part, struct profile_share *share)
         evidence_add(share, "%.0f %% of reads return 0: files are read to their end",
                      100 * part->read[0] / part->ok[OP_READ]))
         return -ENOMEM;
-    if (opens >= 1 && mib > 0)
+    if (opens >= MENTION_MIN * part_ops(part) && mib > 0)
         return evidence_add(share, "%.3g opens per MiB", opens / mib);
     return 0;
 }

@@ -64,16 +64,20 @@ static bool has_ended(const struct batch *batch)
     return false;
 }
 
-/* One sample, of the job alone unless all was asked for. */
-static int sample(struct remote *remote, int fd, int timeout_ms, struct batch **out)
+/* Hands a batch out, with the job alone unless all was asked for; nothing can be added to it after that. 1 or
+   -ENOMEM, logged. */
+static int hand_out(const struct remote *remote, struct batch *batch, struct batch **out)
 {
     const struct source_window window = {
         .since_ns = INT64_MIN, .until_ns = INT64_MAX, .job = remote->job_glob};
-    int got = agent_next(remote->watch, fd, timeout_ms, out);
 
-    if (got == 1 && !remote->all && source_filter(&window, *out) < 0)
-        got = -ENOMEM;
-    return got;
+    if (!remote->all && source_filter(&window, batch) < 0) {
+        log_error("cannot record: %s", log_errno(-ENOMEM));
+        batch_free(batch);
+        return -ENOMEM;
+    }
+    *out = batch;
+    return 1;
 }
 
 /* Adds samples up until they make an interval. */
@@ -83,22 +87,23 @@ static int next(struct recorder *recorder, int fd, struct batch **out)
 
     for (;;) {
         _cleanup_(batch_freep) struct batch *batch = NULL;
-        int got = sample(remote, fd, -1, &batch);
+        int got = agent_next(remote->watch, fd, -1, &batch);
 
         if (got <= 0)
             return got;
         if (remote->gathered) {
             int err = batch_merge(remote->gathered, batch, true);
 
-            if (err)
+            if (err) {
+                log_error("cannot record: %s", log_errno(err));
                 return err;
+            }
         } else {
             remote->gathered = take_pointer(batch);
         }
         if (remote->gathered->duration_ns + 500000000 >= remote->interval_ns) {
             remote->gathered->interval_ms = (uint32_t)(remote->interval_ns / 1000000);
-            *out = take_pointer(remote->gathered);
-            return 1;
+            return hand_out(remote, take_pointer(remote->gathered), out);
         }
     }
 }
@@ -138,10 +143,10 @@ static int finish(struct recorder *recorder, int status, struct batch **out)
     struct remote *remote = (struct remote *)recorder;
     int got, err;
 
-    if (remote->gathered) {
-        *out = take_pointer(remote->gathered);
-        return 1;
-    }
+    struct batch *batch = NULL;
+
+    if (remote->gathered)
+        return hand_out(remote, take_pointer(remote->gathered), out);
     if (remote->finished)
         return 0;
     if (!remote->ended) {
@@ -150,10 +155,10 @@ static int finish(struct recorder *recorder, int status, struct batch **out)
         if (err)
             return err;
     }
-    got = sample(remote, -1, LAST_BATCH_MS, out);
-    if (got <= 0 || !remote->job || has_ended(*out))
+    got = agent_next(remote->watch, -1, LAST_BATCH_MS, &batch);
+    if (got <= 0 || !remote->job || has_ended(batch))
         remote->finished = true;
-    return got;
+    return got == 1 ? hand_out(remote, batch, out) : got;
 }
 
 static void remote_free(struct recorder *recorder)

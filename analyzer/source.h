@@ -46,6 +46,10 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
 /* A PostgreSQL database as the collector fills it. 0 or -errno (logged). */
 int source_database(const char *conninfo, const struct source_window *window, struct source **out);
 
+/* The same database as it fills up: an interval of all nodes together at a time, without processes, waiting
+   for the next one. conninfo must outlive it. 0 or -errno (logged). */
+int source_follow(const char *conninfo, uint64_t interval_ns, struct source **out);
+
 /* The local agent's socket: a batch an interval, with process detail. 0 or -errno (logged). */
 int source_agent(const char *socket_path, uint64_t interval_ns, struct source **out);
 

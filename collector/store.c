@@ -93,21 +93,18 @@ void store_rollback(struct store *store)
 
 int store_identify(struct store *store, const uint8_t hash[SHA256_SIZE], struct identity *out)
 {
+    static const char sql[] = "select sha256, cluster, node from unblend.token where lookup = $1";
     _cleanup_result_ PGresult *result = NULL;
     struct db_args args = {.count = 0};
     int err = prepare(store);
 
-    if (err)
-        return err;
     db_bytes(&args, hash, LOOKUP_SIZE);
-    err = db_query(&store->db, "select sha256, cluster, node from unblend.token where lookup = $1",
-                   &args, &result);
-    if (err == -EAGAIN && !store->db.conn) {
+    if (!err)
+        err = db_query(&store->db, sql, &args, &result);
+    if (err == -EAGAIN && !store->db.conn) { /* as in store_begin() */
         err = prepare(store);
         if (!err)
-            err = db_query(&store->db,
-                           "select sha256, cluster, node from unblend.token where lookup = $1",
-                           &args, &result);
+            err = db_query(&store->db, sql, &args, &result);
     }
     if (err)
         return err;

@@ -5,6 +5,9 @@
  * interval, with the tables its records point into. It is made by the drain and read back, unchanged,
  * from a file, a socket, the wire or the database.
  *
+ * The kernel's counters are read while they move: within one interval, size, errors and bytes may differ
+ * from latency by the operations of that moment, which the next interval then has. Over a series they agree.
+ *
  * Units: bytes, nanoseconds, counts. Wall-clock times are nanoseconds since 1970 (UTC). How many
  * operations a record holds is the sum of its latency histogram; there is no second count to disagree.
  *

@@ -121,16 +121,17 @@ static int drain_row(struct drain *drain, uint32_t index, enum operation op, uin
         err = batch_record(batch, job, volume, process, op, &record);
     if (!err && row->volume == ABI_VOLUME_UNKNOWN)
         ops = record_ops(record);
-    if (!err)
-        err = drain_pages(drain, (const uint32_t *)row->size_page, ABI_SIZE_PAGES, &record->size);
-    if (!err)
-        err = drain_pages(drain, (const uint32_t *)row->latency_page, ABI_LATENCY_PAGES,
-                          &record->latency_ns);
     if (err)
         return err;
     bytes = row->bytes;
     latency = row->latency_sum_ns;
     errors = row->errors;
+    err = drain_pages(drain, (const uint32_t *)row->size_page, ABI_SIZE_PAGES, &record->size);
+    if (!err)
+        err = drain_pages(drain, (const uint32_t *)row->latency_page, ABI_LATENCY_PAGES,
+                          &record->latency_ns);
+    if (err)
+        return err;
     record->bytes += bytes - seen->bytes;
     record->latency_sum_ns += latency - seen->latency_sum_ns;
     record->errors += errors - seen->errors;

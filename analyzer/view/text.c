@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/view/text.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "analyzer/human.h"
 #include "analyzer/view/draw.h"
-#include "analyzer/view/text.h"
 #include "analyzer/view/view.h"
 
 #define DETAILED_JOBS 5

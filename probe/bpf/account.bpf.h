@@ -135,9 +135,11 @@ static __always_inline bool account_thread(struct abi_thread *thread, const stru
         size = page_bucket(&row->size_page[bucket / ABI_PAGE_BUCKETS], bucket);
         if (!size)
             return false;
-        *size += m->count;
     }
+    /* The operation first, what belongs to it after: the drain reads the other way round. */
     *latency += m->count;
+    if (size)
+        *size += m->count;
     row->bytes += m->bytes;
     row->latency_sum_ns += m->latency_ns * m->count;
     if (m->error)

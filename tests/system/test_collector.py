@@ -433,6 +433,22 @@ class TestReadBack(Database):
         self.assertEqual(self.sql("select ended is not null, exit from unblend.jobs where job = 'slurm:42' "
                                   "and command = 'python3'"), "t|137")
 
+    def test_report_is_that_of_a_recording(self):
+        path = os.path.join(ROOT, "same.rec")
+        sent = self.batches() + [batch(seq) for seq in range(6, 40)]
+        for value in sent:
+            self.assertEqual(self.collector.post(value, self.token)[0], 200)
+        subprocess.run([os.path.join(BINDIR, "tests/system/json_recording"), path], input=lines(*sent) + b"\n",
+                       check=True)
+        reports = []
+        for source in ([path], ["--db", self.conninfo]):
+            result = subprocess.run([os.path.join(BINDIR, "unblend"), "report", "--format", "json", *source],
+                                    capture_output=True, text=True, timeout=60)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            reports.append(json.loads(result.stdout))
+        self.assertEqual(reports[0], reports[1])
+        self.assertTrue(reports[0]["jobs"])
+
     def test_window(self):
         token = self.enroll("n2")
         for seq in range(1, 200):

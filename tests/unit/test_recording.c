@@ -294,14 +294,14 @@ static void intact_frames_with_nonsense_are_named(void **state)
     struct codec_error error;
     struct batch *batch;
     size_t size;
-    uint64_t errors;
+    uint32_t job;
     unsigned damages;
 
     put_file(whole, starts[1]);
-    errors = batches[1]->records[0].errors;
-    batches[1]->records[0].errors = INT64_MAX;
+    job = batches[1]->records[0].job;
+    batches[1]->records[0].job = 1000;
     assert_int_equal(frame_encode(batches[1], &frame, &size), 0);
-    batches[1]->records[0].errors = errors;
+    batches[1]->records[0].job = job;
     {
         _cleanup_close_ int fd = open(path, O_WRONLY | O_APPEND);
 
@@ -315,7 +315,7 @@ static void intact_frames_with_nonsense_are_named(void **state)
     assert_int_equal(recording_read(reader, &batch, &error), 1);
     batch_free(batch);
     assert_int_equal(recording_read(reader, &batch, &error), -EBADMSG);
-    assert_string_equal(error.field, "records[0].errors");
+    assert_string_equal(error.field, "records[0].job");
 }
 
 static void other_files_are_no_recordings(void **state)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What batches tell beside their records: nodes, the span, and what was not seen. */
+#include "analyzer/aggregate_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+int aggregate_keep(struct aggregate *a, const char **field, const char *value)
+{
+    if (!value || (*field && **field && strcmp(*field, value) == 0))
+        return 0;
+    *field = *value ? arena_strdup(&a->arena, value) : "";
+    return *field ? 0 : -ENOMEM;
+}
+
+int aggregate_fill(struct aggregate *a, const char **field, const char *value)
+{
+    return *field && **field ? 0 : aggregate_keep(a, field, value);
+}
+
+struct node_total *aggregate_node(struct aggregate *a, const struct batch *batch)
+{
+    struct node_total *node;
+
+    for (uint32_t i = 0; i < a->node_count; i++)
+        if (strcmp(a->nodes[i].node, batch->node) == 0 &&
+            strcmp(a->nodes[i].cluster, batch->cluster) == 0)
+            return &a->nodes[i];
+    if (RESERVE(a->nodes, a->node, sizeof(*node)))
+        return NULL;
+    node = &a->nodes[a->node_count];
+    if (aggregate_keep(a, &node->cluster, batch->cluster) ||
+        aggregate_keep(a, &node->node, batch->node))
+        return NULL;
+    node->last_ns = INT64_MIN;
+    a->node_count++;
+    return node;
+}
+
+static int add_hooks(struct aggregate *a, const struct coverage *coverage)
+{
+    for (uint32_t i = 0; i < coverage->hook_count; i++) {
+        const struct hook *from = &coverage->hooks[i];
+        struct hook_total *hook = NULL;
+
+        for (uint32_t k = 0; !hook && k < a->hook_count; k++)
+            if (strcmp(a->hooks[k].name, from->name) == 0)
+                hook = &a->hooks[k];
+        if (!hook) {
+            if (RESERVE(a->hooks, a->hook, sizeof(*hook)))
+                return -ENOMEM;
+            hook = &a->hooks[a->hook_count];
+            if (aggregate_keep(a, &hook->name, from->name))
+                return -ENOMEM;
+            a->hook_count++;
+        }
+        if (!from->attached &&
+            aggregate_fill(a, &hook->why, from->why ? from->why : "not attached"))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int add_bypasses(struct aggregate *a, const struct coverage *coverage)
+{
+    for (uint32_t i = 0; i < coverage->bypass_count; i++) {
+        const struct bypass *from = &coverage->bypasses[i];
+        struct bypass_total *bypass = NULL;
+
+        for (uint32_t k = 0; !bypass && k < a->bypass_count; k++)
+            if (strcmp(a->bypasses[k].what, from->what) == 0 &&
+                strcmp(a->bypasses[k].device, from->device) == 0)
+                bypass = &a->bypasses[k];
+        if (bypass)
+            continue;
+        if (RESERVE(a->bypasses, a->bypass, sizeof(*bypass)))
+            return -ENOMEM;
+        bypass = &a->bypasses[a->bypass_count];
+        if (aggregate_keep(a, &bypass->what, from->what) ||
+            aggregate_keep(a, &bypass->device, from->device) ||
+            aggregate_keep(a, &bypass->why, from->why))
+            return -ENOMEM;
+        a->bypass_count++;
+    }
+    return 0;
+}
+
+int aggregate_coverage(struct aggregate *a, struct node_total *node, const struct batch *batch)
+{
+    int64_t end = batch->start_ns + (int64_t)batch->duration_ns;
+
+    a->lost += batch->coverage.lost;
+    a->killed += batch->coverage.killed;
+    a->unattributed += batch->coverage.unattributed;
+    a->overflow += batch->coverage.overflow;
+    if (end >= node->last_ns) {
+        node->last_ns = end;
+        node->in_flight = batch->coverage.in_flight;
+        if (aggregate_keep(a, &node->role, batch->role) ||
+            aggregate_keep(a, &node->kernel, batch->kernel))
+            return -ENOMEM;
+    }
+    if (!a->batches++ || batch->start_ns < a->start_ns)
+        a->start_ns = batch->start_ns;
+    if (end > a->end_ns)
+        a->end_ns = end;
+    if (batch->interval_ms > a->interval_ms)
+        a->interval_ms = batch->interval_ms;
+    return add_hooks(a, &batch->coverage) ? -ENOMEM : add_bypasses(a, &batch->coverage);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of the totals: their order, and giving them back. */
+#include "analyzer/aggregate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void clear_volumes(struct volume_total *volumes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        tally_clear(&volumes[i].tally);
+        series_clear(&volumes[i].series);
+        series_clear(&volumes[i].reached);
+        free(volumes[i].mounts);
+    }
+    free(volumes);
+}
+
+static void clear_job(struct job_total *job)
+{
+    clear_volumes(job->volumes, job->volume_count);
+    for (uint32_t i = 0; i < job->unit_count; i++)
+        tally_clear(&job->units[i].tally);
+    lookup_clear(&job->unit_index);
+    tally_clear(&job->tally);
+    tally_clear(&job->rest);
+    series_clear(&job->series);
+    pace_clear(&job->pace);
+    free(job->units);
+    free(job->nodes);
+    free(job->attempts);
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const struct node_total *x = a, *y = b;
+    int order = strcmp(x->cluster, y->cluster);
+
+    return order ? order : strcmp(x->node, y->node);
+}
+
+static int by_volume(const void *a, const void *b)
+{
+    return strcmp(((const struct volume_total *)a)->name, ((const struct volume_total *)b)->name);
+}
+
+static int by_string(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int by_attempt(const void *a, const void *b)
+{
+    const struct attempt *x = a, *y = b;
+
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return strcmp(x->node, y->node);
+}
+
+static int by_job(const void *a, const void *b)
+{
+    const struct job_total *x = a, *y = b;
+    uint64_t p = tally_file_bytes(&x->tally), q = tally_file_bytes(&y->tally);
+    int order;
+
+    if (p == q) {
+        p = tally_file_ops(&x->tally);
+        q = tally_file_ops(&y->tally);
+    }
+    if (p != q)
+        return p > q ? -1 : 1;
+    order = strcmp(x->name, y->name);
+    return order ? order : strcmp(x->node ? x->node : "", y->node ? y->node : "");
+}
+
+static int by_hook(const void *a, const void *b)
+{
+    return strcmp(((const struct hook_total *)a)->name, ((const struct hook_total *)b)->name);
+}
+
+static void sort(void *array, size_t count, size_t size, int (*order)(const void *, const void *))
+{
+    if (count)
+        qsort(array, count, size, order);
+}
+
+/* Jobs that did no I/O are known to some origins and not to others: none of them is shown. */
+static void drop_idle(struct aggregate *a)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < a->job_count; i++)
+        if (a->jobs[i].volume_count)
+            a->jobs[kept++] = a->jobs[i];
+        else
+            clear_job(&a->jobs[i]);
+    a->job_count = kept;
+}
+
+void aggregate_sort(struct aggregate *a)
+{
+    drop_idle(a);
+    for (uint32_t i = 0; i < a->job_count; i++) {
+        struct job_total *job = &a->jobs[i];
+
+        sort(job->volumes, job->volume_count, sizeof(*job->volumes), by_volume);
+        sort(job->nodes, job->node_count, sizeof(*job->nodes), by_string);
+        sort(job->attempts, job->attempt_count, sizeof(*job->attempts), by_attempt);
+        for (uint32_t v = 0; v < job->volume_count; v++)
+            sort(job->volumes[v].mounts, job->volumes[v].mount_count, sizeof(char *), by_string);
+    }
+    sort(a->nodes, a->node_count, sizeof(*a->nodes), by_node);
+    sort(a->volumes, a->volume_count, sizeof(*a->volumes), by_volume);
+    sort(a->hooks, a->hook_count, sizeof(*a->hooks), by_hook);
+    sort(a->jobs, a->job_count, sizeof(*a->jobs), by_job);
+    lookup_clear(&a->job_index); /* its positions are stale now */
+}
+
+void aggregate_clear(struct aggregate *a)
+{
+    for (uint32_t i = 0; i < a->job_count; i++)
+        clear_job(&a->jobs[i]);
+    clear_volumes(a->volumes, a->volume_count);
+    tally_clear(&a->tally);
+    series_clear(&a->series);
+    lookup_clear(&a->job_index);
+    free(a->jobs);
+    free(a->nodes);
+    free(a->hooks);
+    free(a->bypasses);
+    arena_clear(&a->arena);
+    *a = (struct aggregate){0};
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/fitting.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/unmix.h"
+#include "lib/cleanup.h"
+
+static bool holds(const struct ingredient *ingredient, const struct bin *bin)
+{
+    if (ingredient->op != bin->op || ingredient->failed != bin->failed)
+        return false;
+    return !ingredient->sized || (bucket_lower(bin->bucket) >= ingredient->lower &&
+                                  bucket_lower(bin->bucket) < ingredient->upper);
+}
+
+static bool are_alike(const struct catalogue *catalogue, const struct bin *a, const struct bin *b)
+{
+    if (a->op != b->op || a->failed != b->failed)
+        return false;
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {
+            const struct signature *signature = &catalogue->profiles[p].signatures[s];
+
+            for (uint32_t n = 0; n < signature->ingredient_count; n++)
+                if (holds(&signature->ingredients[n], a) != holds(&signature->ingredients[n], b))
+                    return false;
+        }
+    return true;
+}
+
+/* Bins come in the order of their sizes, so those of a group are neighbours. */
+static int make_groups(struct fitting *fitting)
+{
+    size_t count = fitting->bin_count;
+
+    fitting->group = calloc(count + 1, sizeof(*fitting->group));
+    fitting->of = calloc(count + 1, sizeof(*fitting->of));
+    fitting->observed = calloc(count + 1, sizeof(*fitting->observed));
+    if (!fitting->group || !fitting->of || !fitting->observed)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct bin *bin = &fitting->bins[i];
+        size_t last = fitting->group_count - 1;
+
+        if (!i || !are_alike(fitting->catalogue, bin, fitting->of[last])) {
+            last = fitting->group_count++;
+            fitting->of[last] = bin;
+        }
+        fitting->group[i] = last;
+        fitting->observed[last] += bin->ops;
+    }
+    return 0;
+}
+
+/* Spreads a signature over the groups, inside each of its ranges as the data is spread. */
+static void spread(const struct fitting *fitting, const struct signature *signature, double *row)
+{
+    for (uint32_t n = 0; n < signature->ingredient_count; n++) {
+        const struct ingredient *ingredient = &signature->ingredients[n];
+        double total = 0;
+
+        for (size_t g = 0; g < fitting->group_count; g++)
+            if (holds(ingredient, fitting->of[g]))
+                total += fitting->observed[g];
+        for (size_t g = 0; total > 0 && g < fitting->group_count; g++)
+            if (holds(ingredient, fitting->of[g]))
+                row[g] += ingredient->weight * fitting->observed[g] / total;
+    }
+}
+
+/*
+ * How alike the part and the signature's prediction of it are: sum of the smaller over sum of the
+ * larger (Ruzicka 1958), 1 for a perfect fit. What the signature wants and the data does not have
+ * counts against it.
+ */
+static double likeness(const struct fitting *fitting, const double *row, double amount,
+                       const double *part)
+{
+    double common = 0, all = amount;
+
+    for (size_t g = 0; g < fitting->group_count; g++) {
+        common += fmin(part[g], amount * row[g]);
+        all += fmax(0, part[g] - amount * row[g]);
+    }
+    return all > 0 ? common / all : 0;
+}
+
+static bool keeps(double value, const struct requirement *requirement)
+{
+    if (isnan(value))
+        return isinf(requirement->min);
+    return value >= requirement->min && value <= requirement->max;
+}
+
+double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
+                            const struct part *part, bool each)
+{
+    const struct feature_context context = {part, &fitting->whole, fitting->process,
+                                            fitting->peers};
+    double factor = 1;
+
+    for (uint32_t i = 0; i < profile->requirement_count; i++)
+        if (profile->requirements[i].each == each &&
+            !keeps(feature_value(&context, profile->requirements[i].feature),
+                   &profile->requirements[i]))
+            factor *= profile->requirements[i].otherwise;
+    return factor;
+}
+
+/* Turns one signature's groups into a part. */
+static void collect(const struct fitting *fitting, const double *row, double amount,
+                    const double *part, struct part *to)
+{
+    double ops = 0;
+
+    for (size_t i = 0; i < fitting->bin_count; i++) {
+        size_t g = fitting->group[i];
+        double own = part[g] * fitting->bins[i].ops / fitting->observed[g];
+
+        if (own > 0)
+            part_add_bin(to, &fitting->bins[i], own);
+        ops += own;
+    }
+    to->fit = ops * likeness(fitting, row, amount, part);
+}
+
+static size_t count_signatures(const struct catalogue *catalogue)
+{
+    size_t count = 0;
+
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        count += catalogue->profiles[p].signature_count;
+    return count;
+}
+
+/* Fits all active profiles (or only one), and sorts the parts by signature and by profile. */
+static int fit_once(struct fitting *fitting, uint32_t only)
+{
+    const struct catalogue *catalogue = fitting->catalogue;
+    size_t groups = fitting->group_count, count = count_signatures(catalogue), k = 0, s = 0;
+    _cleanup_free_ double *rows = calloc(count * groups + 1, sizeof(*rows));
+    _cleanup_free_ double *parts = calloc(count * groups + 1, sizeof(*parts));
+    _cleanup_free_ double *amounts = calloc(count + 1, sizeof(*amounts));
+
+    if (!rows || !parts || !amounts)
+        return -ENOMEM;
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++)
+            if ((only == UINT32_MAX ? fitting->active[p] : p == only) && !fitting->refused[s])
+                spread(fitting, &catalogue->profiles[p].signatures[n], rows + k++ * groups);
+    if (unmix(fitting->observed, groups, rows, k, amounts, parts, &fitting->score))
+        return -ENOMEM;
+    memset(fitting->at, 0, (catalogue->count + 1) * sizeof(*fitting->at));
+    memset(fitting->by, 0, (count + 1) * sizeof(*fitting->by));
+    k = s = 0;
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++) {
+            if (!(only == UINT32_MAX ? fitting->active[p] : p == only) || fitting->refused[s])
+                continue;
+            collect(fitting, rows + k * groups, amounts[k], parts + k * groups, &fitting->by[s]);
+            part_add(&fitting->at[p], &fitting->by[s]);
+            k++;
+        }
+    return 0;
+}
+
+/* Refuses the smallest signature that breaks a bound of its own. True if there was one. */
+static bool refuse_signature(struct fitting *fitting)
+{
+    const struct catalogue *catalogue = fitting->catalogue;
+    size_t s = 0, worst = SIZE_MAX;
+    double least = INFINITY;
+
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++) {
+            double ops = part_ops(&fitting->by[s]);
+
+            if (ops > 0 && ops < least &&
+                !(fitting_requirements(fitting, &catalogue->profiles[p], &fitting->by[s], true) >
+                  0)) {
+                worst = s;
+                least = ops;
+            }
+        }
+    if (worst != SIZE_MAX)
+        fitting->refused[worst] = true;
+    return worst != SIZE_MAX;
+}
+
+/* Fits the active profiles, without the signatures that break a bound of their own. 0 or -ENOMEM.
+ */
+int fitting_fit(struct fitting *fitting)
+{
+    int err;
+
+    memset(fitting->refused, 0, count_signatures(fitting->catalogue) * sizeof(bool));
+    do
+        err = fit_once(fitting, UINT32_MAX);
+    while (!err && refuse_signature(fitting));
+    return err;
+}
+
+int fitting_fit_one(struct fitting *fitting, uint32_t profile)
+{
+    return fit_once(fitting, profile);
+}
+
+int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
+                 const struct tally *tally, bool process, uint32_t peers)
+{
+    int err;
+
+    *fitting = (struct fitting){.catalogue = catalogue, .process = process, .peers = peers};
+    err = bins_of(tally, &fitting->bins, &fitting->bin_count);
+    if (!err)
+        err = make_groups(fitting);
+    if (err)
+        return err;
+    fitting->active = calloc(catalogue->count + 1, sizeof(bool));
+    fitting->at = calloc(catalogue->count + 1, sizeof(struct part));
+    fitting->refused = calloc(count_signatures(catalogue) + 1, sizeof(bool));
+    fitting->by = calloc(count_signatures(catalogue) + 1, sizeof(struct part));
+    if (!fitting->active || !fitting->at || !fitting->refused || !fitting->by)
+        return -ENOMEM;
+    for (size_t i = 0; i < fitting->bin_count; i++)
+        part_add_bin(&fitting->whole, &fitting->bins[i], fitting->bins[i].ops);
+    return 0;
+}
+
+void fitting_clear(struct fitting *fitting)
+{
+    free(fitting->bins);
+    free(fitting->group);
+    free(fitting->of);
+    free(fitting->observed);
+    free(fitting->active);
+    free(fitting->refused);
+    free(fitting->by);
+    free(fitting->at);
+}

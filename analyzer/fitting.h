@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Operations prepared for unmixing, and the parts that a set of profiles gets of them. */
+#ifndef UNBLEND_ANALYZER_FITTING_H
+#define UNBLEND_ANALYZER_FITTING_H
+
+#include "analyzer/catalogue.h"
+#include "analyzer/part.h"
+
+/*
+ * Bins that lie in the same ranges of all signatures cannot be told apart by the fit: they are
+ * fitted as one group, and get its parts in proportion.
+ */
+struct fitting {
+    const struct catalogue *catalogue;
+    struct bin *bins;
+    size_t bin_count;
+    size_t *group;         /* of each bin */
+    const struct bin **of; /* a bin of each group */
+    double *observed;      /* each group's operations */
+    size_t group_count;
+    struct part whole;
+    bool process;
+    uint32_t peers;
+    bool *active;    /* by profile */
+    bool *refused;   /* by signature, all profiles' in one row */
+    struct part *at; /* by profile */
+    struct part *by; /* by signature */
+    double score;    /* of the last fit */
+};
+
+/* Takes over nothing; catalogue must outlive it. 0 or -ENOMEM; fitting_clear() is due in both
+ * cases. */
+int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
+                 const struct tally *tally, bool process, uint32_t peers);
+void fitting_clear(struct fitting *fitting);
+
+/* Fits the active profiles, without the signatures that break a bound of their own. 0 or -ENOMEM.
+ */
+int fitting_fit(struct fitting *fitting);
+/* Fits one profile by itself. 0 or -ENOMEM. */
+int fitting_fit_one(struct fitting *fitting, uint32_t profile);
+
+/*
+ * What confidence is multiplied with for the requirements on a profile's part, or (each) on one
+ * signature's; 0 when one that must hold does not.
+ */
+double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
+                            const struct part *part, bool each);
+
+#endif
