@@ -78,7 +78,8 @@ class StraceTest(harness.SystemTest):
                 totals[key] = ops
         return totals
 
-    def compare(self, command, tree=False):
+    def compare(self, command, tree=False, work=None):
+        self.work = work or self.work
         self.fresh(tree)
         # What is only ever done once, like compiling a module, is done now.
         harness.must(command, cwd=self.work, env=harness.environment())
@@ -137,6 +138,26 @@ class StraceTest(harness.SystemTest):
         self.assertEqual(sorted(self.on_volume(expected)),
                          sorted("close create fsync mkdir open read readdir rename seek setattr stat "
                                 "truncate unlink write".split()))
+
+    def python_on(self, mount, fstype, options):
+        """The same calls on another file system, whose files may show other device numbers than it has."""
+        harness.must([harness.tool("mount"), "-t", fstype, "-o", options, "none", mount])
+        self.addCleanup(harness.run, [harness.tool("umount"), "-l", mount])
+        work = os.path.join(mount, "work")
+        expected = self.compare([harness.PYTHON, "-I", os.path.join(HERE, "workload.py"), work],
+                                work=work)
+        self.assertGreater(expected[strace_reduce.Mounts().device(mount)]["read"][0], 400)
+
+    def test_python_on_tmpfs(self):
+        mount = self.path("tmpfs")
+        os.mkdir(mount)
+        self.python_on(mount, "tmpfs", "size=64m")
+
+    def test_python_on_overlay(self):
+        mount, lower, upper, work = (self.path(name) for name in ("merged", "lower", "upper", "inner"))
+        for directory in (mount, lower, upper, work):
+            os.mkdir(directory)
+        self.python_on(mount, "overlay", f"lowerdir={lower},upperdir={upper},workdir={work}")
 
     def test_pipeline_of_short_lives(self):
         """Most of these processes live for less than a millisecond."""
