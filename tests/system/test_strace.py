@@ -59,13 +59,17 @@ class StraceTest(harness.SystemTest):
         with open(log, encoding="utf-8", errors="surrogateescape") as file:
             return reduction.read(file)
 
-    def recorded(self, command, mounts):
-        """{volume: {operation: (operations, bytes, errors)}} of the report, file layer only."""
-        report = self.record(command, cwd=self.work)
-        for name in ("lost_ops", "overflow_ops", "killed_ops", "in_flight_ops"):
-            self.assertEqual(report.coverage[name], 0, name)
+    def recorded(self, command, mounts, options):
+        """{volume: {operation: (operations, bytes, errors)}} of the command's job, file layer only."""
+        report = self.record(command, *options, cwd=self.work)
+        self.assertEqual(report.coverage["lost_ops"], 0)
+        if not options:
+            for name in ("overflow_ops", "killed_ops", "in_flight_ops"):
+                self.assertEqual(report.coverage[name], 0, name)
+        (job,) = [job for job in report.data["jobs"]
+                  if any(attempt["exit"] is not None for attempt in job["attempts"])]
         totals = {}
-        for volume in report.job()["volumes"]:
+        for volume in job["volumes"]:
             if volume["fstype"] == "block":
                 number = os.stat(volume["source"]).st_rdev
                 key = f"block:{os.major(number)}:{os.minor(number)}"
@@ -78,7 +82,7 @@ class StraceTest(harness.SystemTest):
                 totals[key] = ops
         return totals
 
-    def compare(self, command, tree=False, work=None):
+    def compare(self, command, tree=False, work=None, options=()):
         self.work = work or self.work
         self.fresh(tree)
         # What is only ever done once, like compiling a module, is done now.
@@ -86,7 +90,7 @@ class StraceTest(harness.SystemTest):
         self.fresh(tree)
         reduction = self.under_strace(command)
         self.fresh(tree)
-        recorded = self.recorded(command, reduction.mounts)
+        recorded = self.recorded(command, reduction.mounts, options)
         expected = reduction.totals()
         differences = []
         for volume in sorted({*expected, *recorded}):
@@ -165,6 +169,11 @@ class StraceTest(harness.SystemTest):
                   "cat words | grep 7 | sort > y; (cd d1; ls -l | wc -l) > z;"
                   "for f in d0/e0/*; do head -c 100 $f | tail -c 1 >> tails; done")
         self.compare(["sh", "-c", script], tree=True)
+
+    def test_within_a_recording_of_the_node(self):
+        """The command's job is the same when everything else is recorded as well."""
+        self.compare(["sh", "-c", "find . -type f | xargs cat | sort | tail -n 3 > last; rm -r d1"],
+                     tree=True, options=("--all", "-i", "50ms"))
 
     def test_parallel_children(self):
         script = ("for i in 1 2 3 4 5 6 7 8; do (cat d$((i % 6))/e*/file-* > out$i; rm out$i) & done;"
