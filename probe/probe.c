@@ -318,6 +318,8 @@ void probe_job_exit(struct probe *probe, uint32_t id, int status, int64_t end_ns
 unsigned probe_job_living(struct probe *probe, uint32_t id)
 {
     struct table *table = &probe->tables.table[ABI_TABLE_PROCESSES];
+    const volatile uint64_t *counters = probe->tables.counters;
+    uint64_t forks = counters[ABI_COUNTER_FORKS];
     unsigned living = 0;
 
     table_find_high(table);
@@ -327,7 +329,10 @@ unsigned probe_job_living(struct probe *probe, uint32_t id)
         living += process->job == id && process->tgid &&
                   !__atomic_load_n(&process->exited, __ATOMIC_ACQUIRE);
     }
-    return living;
+    /* Those without a place in the table are some job's, and as well this one's. */
+    living += (unsigned)counters[ABI_COUNTER_HOMELESS];
+    /* A child may have taken a place that was passed already, and its parent have exited since. */
+    return living || counters[ABI_COUNTER_FORKS] == forks ? living : 1;
 }
 
 /* Events for which the kernel has skipped a program because it was running already. */

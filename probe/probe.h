@@ -42,7 +42,7 @@ int probe_adopt(struct probe *probe, pid_t pid, const struct job *job, uint32_t 
 /* The job's command has ended: its exit status as a shell gives it. */
 void probe_job_exit(struct probe *probe, uint32_t id, int status, int64_t end_ns);
 
-/* How many processes of a job are alive. */
+/* How many processes of a job are alive; never 0 while there is one, and too many where the table is full. */
 unsigned probe_job_living(struct probe *probe, uint32_t id);
 
 /*

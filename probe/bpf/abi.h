@@ -208,6 +208,8 @@ enum abi_counter {
     ABI_COUNTER_OVERFLOW, /* operations counted in shared rows for want of room */
     ABI_COUNTER_LOST,     /* operations that could not be counted */
     ABI_COUNTER_COMPAT,   /* 32-bit calls seen and not counted */
+    ABI_COUNTER_FORKS,    /* processes born into a job */
+    ABI_COUNTER_HOMELESS, /* living threads of a job whose process found no place in the table */
     ABI_COUNTERS
 };
 

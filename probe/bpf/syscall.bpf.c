@@ -444,9 +444,15 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
     state->job = from.job;
     if (tgid == parent_tgid) {
         state->process = from.process;
+        if (!from.process && from.job)
+            count(ABI_COUNTER_HOMELESS, 1);
         return 0;
     }
+    if (from.job)
+        count(ABI_COUNTER_FORKS, 1);
     state->process = new_process(child, tgid, from.job);
+    if (!state->process && from.job)
+        count(ABI_COUNTER_HOMELESS, 1);
     if (state->process)
         bpf_map_update_elem(&by_tgid, &tgid, &state->process, BPF_ANY);
     return 0;
@@ -483,6 +489,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
         thread->dead = 1;
     }
     state->thread = 0;
+    if (!state->process && state->job)
+        count(ABI_COUNTER_HOMELESS, -1);
     if (task->signal->live.counter > 0)
         return 0;
     process = process_at(state->process);

@@ -214,6 +214,54 @@ class FollowTest(RecordTest):
         self.assertGreater(report.coverage["overflow_ops"], 0)
         self.assertEqual(report.coverage["lost_ops"], 0)
 
+    def test_more_processes_than_places(self):
+        """Those that the process table has no place for are counted, and waited for, like all others."""
+        report = self.python("import os, sys, time\n"
+                             "for i in range(500):\n"
+                             "    if not os.fork():\n"
+                             "        time.sleep(1 if i < 400 else 2.5)\n"
+                             "        os.read(os.open(sys.argv[1], os.O_RDONLY), 10)\n"
+                             "        os._exit(0)\n", "--kernel-memory", "1M")
+        self.assertEqual(self.reads(report), (500, 5000, 0))
+        self.assertGreater(report.coverage["overflow_ops"], 0)
+        self.assertEqual(report.coverage["lost_ops"], 0)
+
+    def test_a_chain_of_generations(self):
+        """There is never more than one or two of them; the recording must not end in between."""
+        report = self.python("import os, sys\n"
+                             "fd = os.open(sys.argv[1], os.O_RDONLY)\n"
+                             "for i in range(3000):\n"
+                             "    if os.fork(): os._exit(0)\n"
+                             "    os.pread(fd, 1, 0)\n")
+        self.assertEqual(self.reads(report), (3000, 3000, 0))
+
+    def test_short_intervals(self):
+        """Rows are taken back and given out again a hundred times a second, and nothing falls between."""
+        report = self.python("import os, sys\n"
+                             "fd = os.open(sys.argv[1], os.O_RDONLY)\n"
+                             "for i in range(3000):\n"
+                             "    if not os.fork():\n"
+                             "        for k in range(3): os.pread(fd, 10, 0)\n"
+                             "        os._exit(0)\n"
+                             "    if i % 50 == 49:\n"
+                             "        for k in range(50): os.wait()\n", "-i", "10ms")
+        self.assertEqual(self.reads(report), (9000, 90000, 0))
+        self.assert_complete(report)
+
+    def test_volume_that_comes_and_goes(self):
+        """Mounted, used and unmounted by the command itself, within one interval."""
+        image, place = self.path("image"), self.path("passing")
+        os.mkdir(place)
+        with open(image, "wb") as file:
+            file.truncate(20 << 20)
+        harness.must([harness.tool("mkfs.ext4"), "-q", "-F", image])
+        harness.make_loop_nodes()
+        report = self.record(["sh", "-c", f"mount -o loop {image} {place}; echo hello > {place}/x;"
+                              f"head -c 3 {place}/x; rm {place}/x; umount {place}"], "-i", "1m")
+        ops = report.volume(place)
+        self.assertEqual([harness.count(ops, name) for name in ("create", "write", "unlink")],
+                         [(1, 0, 0), (1, 6, 0), (1, 0, 0)])
+
     def test_pseudo_file_systems_on_request(self):
         command = ["cat", "/proc/self/status", "/proc/self/maps"]
         with_them = self.record(command, "--pseudo").volume("/proc")

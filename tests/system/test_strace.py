@@ -59,13 +59,17 @@ class StraceTest(harness.SystemTest):
         with open(log, encoding="utf-8", errors="surrogateescape") as file:
             return reduction.read(file)
 
-    def recorded(self, command, mounts):
-        """{volume: {operation: (operations, bytes, errors)}} of the report, file layer only."""
-        report = self.record(command, cwd=self.work)
-        for name in ("lost_ops", "overflow_ops", "killed_ops", "in_flight_ops"):
-            self.assertEqual(report.coverage[name], 0, name)
+    def recorded(self, command, mounts, options):
+        """{volume: {operation: (operations, bytes, errors)}} of the command's job, file layer only."""
+        report = self.record(command, *options, cwd=self.work)
+        self.assertEqual(report.coverage["lost_ops"], 0)
+        if not options:
+            for name in ("overflow_ops", "killed_ops", "in_flight_ops"):
+                self.assertEqual(report.coverage[name], 0, name)
+        (job,) = [job for job in report.data["jobs"]
+                  if any(attempt["exit"] is not None for attempt in job["attempts"])]
         totals = {}
-        for volume in report.job()["volumes"]:
+        for volume in job["volumes"]:
             if volume["fstype"] == "block":
                 number = os.stat(volume["source"]).st_rdev
                 key = f"block:{os.major(number)}:{os.minor(number)}"
@@ -78,14 +82,15 @@ class StraceTest(harness.SystemTest):
                 totals[key] = ops
         return totals
 
-    def compare(self, command, tree=False):
+    def compare(self, command, tree=False, work=None, options=()):
+        self.work = work or self.work
         self.fresh(tree)
         # What is only ever done once, like compiling a module, is done now.
         harness.must(command, cwd=self.work, env=harness.environment())
         self.fresh(tree)
         reduction = self.under_strace(command)
         self.fresh(tree)
-        recorded = self.recorded(command, reduction.mounts)
+        recorded = self.recorded(command, reduction.mounts, options)
         expected = reduction.totals()
         differences = []
         for volume in sorted({*expected, *recorded}):
@@ -138,12 +143,37 @@ class StraceTest(harness.SystemTest):
                          sorted("close create fsync mkdir open read readdir rename seek setattr stat "
                                 "truncate unlink write".split()))
 
+    def python_on(self, mount, fstype, options):
+        """The same calls on another file system, whose files may show other device numbers than it has."""
+        harness.must([harness.tool("mount"), "-t", fstype, "-o", options, "none", mount])
+        self.addCleanup(harness.run, [harness.tool("umount"), "-l", mount])
+        work = os.path.join(mount, "work")
+        expected = self.compare([harness.PYTHON, "-I", os.path.join(HERE, "workload.py"), work],
+                                work=work)
+        self.assertGreater(expected[strace_reduce.Mounts().device(mount)]["read"][0], 400)
+
+    def test_python_on_tmpfs(self):
+        mount = self.path("tmpfs")
+        os.mkdir(mount)
+        self.python_on(mount, "tmpfs", "size=64m")
+
+    def test_python_on_overlay(self):
+        mount, lower, upper, work = (self.path(name) for name in ("merged", "lower", "upper", "inner"))
+        for directory in (mount, lower, upper, work):
+            os.mkdir(directory)
+        self.python_on(mount, "overlay", f"lowerdir={lower},upperdir={upper},workdir={work}")
+
     def test_pipeline_of_short_lives(self):
         """Most of these processes live for less than a millisecond."""
         script = ("for i in 0 1 2 3 4 5 6 7 8 9 a b c d e f g h i j; do /bin/true; done;"
                   "cat words | grep 7 | sort > y; (cd d1; ls -l | wc -l) > z;"
                   "for f in d0/e0/*; do head -c 100 $f | tail -c 1 >> tails; done")
         self.compare(["sh", "-c", script], tree=True)
+
+    def test_within_a_recording_of_the_node(self):
+        """The command's job is the same when everything else is recorded as well."""
+        self.compare(["sh", "-c", "find . -type f | xargs cat | sort | tail -n 3 > last; rm -r d1"],
+                     tree=True, options=("--all", "-i", "50ms"))
 
     def test_parallel_children(self):
         script = ("for i in 1 2 3 4 5 6 7 8; do (cat d$((i % 6))/e*/file-* > out$i; rm out$i) & done;"
