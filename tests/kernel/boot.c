@@ -26,9 +26,11 @@ int boot(void)
     int err = mount_at("dev", "/dev", "devtmpfs");
     int console;
 
+    /* The firmware leaves the cursor in the middle of a line. */
     console = open("/dev/console", O_RDWR);
     for (int fd = 0; console >= 0 && fd < 3; fd++)
         dup2(console, fd);
+    puts("");
     if (!err)
         err = mount_at("proc", "/proc", "proc");
     if (!err)
