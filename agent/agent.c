@@ -21,8 +21,6 @@
 
 #define SAMPLE_NS         1000000000ull
 #define FAREWELL_MS       5000
-/* So many intervals may pile up in memory while the disk is full; they are summed, not lost. */
-#define SPOOL_RETRY_TICKS 1
 
 struct agent {
     const struct agent_options *options;
@@ -44,26 +42,40 @@ static int64_t interval_number(const struct agent *agent, int64_t wall_ns)
     return wall_ns / (int64_t)agent->options->interval_ns;
 }
 
-/* Sends what the interval has gathered on its way. When the disk is full it stays, and the next one joins it. */
+/* The disk is full: what the interval has gathered stays, and the next one joins it. */
+static int keep_in_memory(struct agent *agent, int err)
+{
+    if (!*agent->spool_trouble)
+        log_warning("state %s: cannot spool: %s; keeping the counts in memory and trying again",
+                    agent->options->state, log_errno(err));
+    snprintf(agent->spool_trouble, sizeof(agent->spool_trouble), "cannot spool: %s", log_errno(err));
+    return err;
+}
+
+static int spool(struct agent *agent)
+{
+    int err = spool_append(agent->spool, agent->interval);
+
+    if (err)
+        return keep_in_memory(agent, err);
+    if (*agent->spool_trouble)
+        log_info("state %s: spooling again", agent->options->state);
+    *agent->spool_trouble = '\0';
+    push_wake(agent->push, false);
+    return 0;
+}
+
+/* Sends what the interval has gathered on its way. 0, or -errno when it could not be made safe yet. */
 static int end_interval(struct agent *agent)
 {
     int err;
 
-    if (!agent->interval || !agent->spool)
+    if (!agent->interval)
         return 0;
     agent->interval->interval_ms = (uint32_t)(agent->options->interval_ns / 1000000);
-    err = spool_append(agent->spool, agent->interval);
-    if (err) {
-        if (!*agent->spool_trouble)
-            log_warning("state %s: cannot spool: %s; keeping the counts in memory and trying again",
-                        agent->options->state, log_errno(err));
-        snprintf(agent->spool_trouble, sizeof(agent->spool_trouble), "cannot spool: %s",
-                 log_errno(err));
+    err = agent->spool ? spool(agent) : 0;
+    if (err)
         return err;
-    }
-    if (*agent->spool_trouble)
-        log_info("state %s: spooling again", agent->options->state);
-    *agent->spool_trouble = '\0';
     if (agent->copy) {
         err = recording_write(agent->copy, agent->interval);
         if (err)
@@ -72,7 +84,6 @@ static int end_interval(struct agent *agent)
     }
     batch_free(agent->interval);
     agent->interval = NULL;
-    push_wake(agent->push, false);
     return 0;
 }
 
@@ -85,7 +96,7 @@ static int sample(struct agent *agent)
     if (err)
         return err;
     serve_batch(agent->serve, batch);
-    if (!agent->spool)
+    if (!agent->spool && !agent->copy)
         return 0;
     if (!agent->interval) {
         err = batch_new(&agent->interval);

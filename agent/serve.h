@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The local socket, through which record, top and report work without rights of their own. A request is one line of
- * JSON, answered by one line of JSON; after "watch", frames of lib/recording.h follow until the caller hangs up.
- *
- *   {"request": "job", "job": NAME, "pid": N, "command": S}  -> {"ok": true, "id": N}
- *        gives a process of the caller's, and all it forks, a job
- *   {"request": "exit", "id": N, "status": N}                -> {"ok": true}
- *   {"request": "living", "id": N}                           -> {"ok": true, "living": N}
- *   {"request": "flush"}   answered when everything up to now is in the collector, or cannot get there
- *                          -> {"ok": true, "pending": 0} or {"ok": false, "pending": N, "why": S}
- *   {"request": "watch"}                                     -> {"ok": true}, then a frame a second
+ * The local socket, through which record, top and report work without rights of their own. Requests are lines of
+ * JSON (agent/requests.h); who watches gets frames of lib/recording.h until he hangs up.
  *
  * The kernel tells who calls (SO_PEERCRED): root and the group "unblend" see every process, others their own
  * and the node's totals.

@@ -14,6 +14,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/log.h"
+#include "lib/path.h"
 #include "lib/recording.h"
 #include "probe/sampler.h"
 
@@ -152,7 +153,9 @@ int spool_open(const char *directory, struct spool **out)
     pthread_mutex_init(&spool->lock, NULL);
     spool->directory = spool->waiting = spool->refused = -1;
     spool->path = strdup(directory);
-    err = spool->path ? make_directory(AT_FDCWD, directory, &spool->directory) : -ENOMEM;
+    err = spool->path ? path_make_parents(directory, 0755) : -ENOMEM;
+    if (!err)
+        err = make_directory(AT_FDCWD, directory, &spool->directory);
     if (!err)
         err = make_directory(spool->directory, "spool", &spool->waiting);
     if (!err)

@@ -101,9 +101,10 @@ int command_doctor(int argc, char **argv)
         log_error("cannot try the hooks: %s", log_errno(count));
         return 1;
     }
-    if (json)
-        return print_json(&around, checks, count);
-    print_text(&around, checks, count);
+    if (!json)
+        print_text(&around, checks, count);
+    else if (print_json(&around, checks, count))
+        return 1;
     /* Like a test: 0 says that the file layer can be watched. */
     return checks[0].available && checks[1].available ? 0 : 1;
 }

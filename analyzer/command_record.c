@@ -302,12 +302,12 @@ static const char *default_agent(void)
 int command_record(int argc, char **argv)
 {
     struct options record_options = {
-        .output = "unblend.rec", .interval_ns = 1000000000, .kernel_memory = 0};
+        .output = "unblend.rec", .interval_ns = 1000000000, .kernel_memory = PROBE_MEMORY_DEFAULT};
     const struct option_spec specs[] = {
         {"output", 'o', OPTION_STRING, "FILE", &record_options.output,
-         "the recording (default unblend.rec)"},
+         "the recording"},
         {"interval", 'i', OPTION_DURATION, "TIME", &record_options.interval_ns,
-         "one batch each TIME (default 1s)"},
+         "one batch each TIME"},
         {"duration", 'd', OPTION_DURATION, "TIME", &record_options.duration_ns, "stop after TIME"},
         {"all", 'a', OPTION_FLAG, NULL, &record_options.all,
          "the whole node, not only COMMAND and its descendants"},
@@ -318,7 +318,7 @@ int command_record(int argc, char **argv)
         {"pseudo", 0, OPTION_FLAG, NULL, &record_options.pseudo,
          "count operations on proc, sysfs and their like too"},
         {"kernel-memory", 0, OPTION_SIZE, "SIZE", &record_options.kernel_memory,
-         "memory the probe may use in the kernel (default 64M)"},
+         "memory the probe may use in the kernel"},
     };
     const struct option_program program = {
         .name = "unblend record",

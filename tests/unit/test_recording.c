@@ -253,7 +253,7 @@ static void rubbish_between_frames_is_passed(void **state)
 static void files_made_to_be_slow_end(void **state)
 {
     const size_t size = (size_t)16 << 20;
-    _cleanup_free_ unsigned char *data = malloc(size);
+    _cleanup_free_ unsigned char *data = calloc(1, size);
     _cleanup_reader_ struct recording_reader *reader = NULL;
     struct codec_error error;
     struct batch *batch;

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A caller on the local socket: what it may see, and what is still to be written to it. */
+#ifndef UNBLEND_AGENT_CLIENT_H
+#define UNBLEND_AGENT_CLIENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REQUEST_MAX 4096 /* bytes of one line */
+
+struct client {
+    int fd;
+    int events; /* the epoll descriptor it is registered with */
+    uint32_t uid;
+    bool privileged; /* root, or a member of the group unblend */
+    bool watching;
+    int64_t flush_until_ms; /* monotonic; 0: no flush is waiting for its answer */
+    char request[REQUEST_MAX];
+    size_t request_size;
+    char *output; /* what the socket did not take yet */
+    size_t output_size;
+};
+
+/* Takes a connected, non-blocking socket over. 0 or -errno; the socket is closed then. */
+int client_new(int fd, int events, struct client **out);
+void client_free(struct client *client);
+
+/* Writes what the socket takes and keeps the rest. False when the client is gone or too slow. */
+bool client_put(struct client *client, const void *data, size_t size);
+
+/* Goes on with what was kept. */
+bool client_put_more(struct client *client);
+
+/* Answers a request with one line; takes the object over (NULL: no memory). False when the client is gone. */
+bool client_answer(struct client *client, json_t *object);
+bool client_refuse(struct client *client, const char *why);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/requests.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "lib/log.h"
+#include "probe/sampler.h"
+
+#define FLUSH_MS_MAX 60000
+
+struct requests {
+    struct agent *agent;
+    uint32_t *owners; /* of jobs, by id: who may speak of them */
+    uint32_t owner_count;
+};
+
+int requests_new(struct agent *agent, struct requests **out)
+{
+    struct requests *requests = calloc(1, sizeof(*requests));
+
+    if (!requests)
+        return -ENOMEM;
+    requests->agent = agent;
+    *out = requests;
+    return 0;
+}
+
+void requests_free(struct requests *requests)
+{
+    if (!requests)
+        return;
+    free(requests->owners);
+    free(requests);
+}
+
+static int64_t monotonic_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static bool owns_process(const struct client *client, json_int_t pid)
+{
+    char path[64];
+    struct stat st;
+
+    snprintf(path, sizeof(path), "/proc/%lld", (long long)pid);
+    return pid > 0 && pid <= INT32_MAX && stat(path, &st) == 0 &&
+           (client->uid == 0 || st.st_uid == client->uid);
+}
+
+/* 0 or -ENOMEM. */
+static int remember_owner(struct requests *requests, uint32_t id, uint32_t uid)
+{
+    uint32_t *grown = reallocarray(requests->owners, id + 1, sizeof(*grown));
+
+    if (!grown)
+        return -ENOMEM;
+    for (uint32_t i = requests->owner_count; i < id; i++)
+        grown[i] = 0;
+    grown[id] = uid;
+    requests->owners = grown;
+    requests->owner_count = id + 1;
+    return 0;
+}
+
+/* The job that a request names, if it is the caller's; 0 otherwise. */
+static uint32_t own_job(const struct requests *requests, const struct client *client,
+                        json_t *request)
+{
+    json_int_t id = json_integer_value(json_object_get(request, "id"));
+
+    if (id < 1 || id >= requests->owner_count ||
+        (client->uid != 0 && requests->owners[id] != client->uid))
+        return 0;
+    return (uint32_t)id;
+}
+
+static bool request_job(struct requests *requests, struct client *client, json_t *request)
+{
+    const char *name = NULL, *command = "", *user = NULL;
+    struct job job = {.kind = "command", .exit = -1};
+    /* Only root may speak for somebody else (record under sudo does). */
+    const struct passwd *caller = getpwuid(client->uid);
+    json_int_t pid = 0;
+    uint32_t id;
+    int err;
+
+    if (json_unpack(request, "{s:s, s:I, s?:s, s?:s}", "job", &name, "pid", &pid, "command",
+                    &command, "user", &user) ||
+        !*name || strlen(name) > 255)
+        return client_refuse(client, "a job needs a name of 1 to 255 bytes and a pid");
+    if (!owns_process(client, pid))
+        return client_refuse(client, "that process is not the caller's");
+    job.name = name;
+    job.command = command;
+    job.user = client->uid == 0 ? user : caller ? caller->pw_name : NULL;
+    job.start_ns = wall_clock_ns();
+    err = agent_adopt(requests->agent, (pid_t)pid, &job, &id);
+    if (!err)
+        err = remember_owner(requests, id, client->uid);
+    if (err)
+        return client_refuse(client, log_errno(err));
+    return client_answer(client, json_pack("{s:b, s:I}", "ok", 1, "id", (json_int_t)id));
+}
+
+static bool request_exit(struct requests *requests, struct client *client, json_t *request)
+{
+    uint32_t id = own_job(requests, client, request);
+    int status = -1;
+
+    if (!id || json_unpack(request, "{s:i}", "status", &status))
+        return client_refuse(client, "exit needs the id of a job of the caller's and a status");
+    agent_job_exit(requests->agent, id, status);
+    return client_answer(client, json_pack("{s:b}", "ok", 1));
+}
+
+static bool request_living(struct requests *requests, struct client *client, json_t *request)
+{
+    uint32_t id = own_job(requests, client, request);
+    unsigned living;
+
+    if (!id)
+        return client_refuse(client, "living needs the id of a job of the caller's");
+    living = agent_job_living(requests->agent, id);
+    return client_answer(client,
+                  json_pack("{s:b, s:I}", "ok", 1, "living", (json_int_t)living));
+}
+
+static bool request_flush(struct requests *requests, struct client *client, json_t *request)
+{
+    int timeout_ms = FLUSH_MS_MAX;
+
+    json_unpack(request, "{s?:i}", "timeout_ms", &timeout_ms);
+    if (timeout_ms < 1 || timeout_ms > FLUSH_MS_MAX)
+        timeout_ms = FLUSH_MS_MAX;
+    agent_flush(requests->agent); /* what could not be spooled shows in the answer */
+    client->flush_until_ms = monotonic_ms() + timeout_ms;
+    return true; /* answered by requests_progress() */
+}
+
+static bool request_watch(struct requests *requests, struct client *client, json_t *request)
+{
+    client->watching = true;
+    return client_answer(client, json_pack("{s:b}", "ok", 1));
+}
+
+static const struct {
+    const char *name;
+    bool (*handle)(struct requests *, struct client *, json_t *);
+} table[] = {
+    {"job", request_job},     {"exit", request_exit},   {"living", request_living},
+    {"flush", request_flush}, {"watch", request_watch},
+};
+
+bool requests_handle(struct requests *requests, struct client *client, const char *line, size_t size)
+{
+    json_t *request = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
+    const char *name = json_string_value(json_object_get(request, "request"));
+    bool handled = false, alive = true;
+
+    for (size_t i = 0; name && i < sizeof(table) / sizeof(*table); i++)
+        if (strcmp(table[i].name, name) == 0) {
+            alive = table[i].handle(requests, client, request);
+            handled = true;
+        }
+    if (!handled)
+        alive = client_refuse(client, "no such request");
+    json_decref(request);
+    return alive;
+}
+
+bool requests_progress(struct requests *requests, struct client *client)
+{
+    unsigned pending;
+    char why[400];
+    bool done;
+
+    if (!client->flush_until_ms)
+        return true;
+    pending = agent_pending(requests->agent, why, sizeof(why));
+    done = !pending && !agent_has_unspooled(requests->agent);
+    if (!done && monotonic_ms() < client->flush_until_ms)
+        return true;
+    client->flush_until_ms = 0;
+    done = done && !*why; /* the last one was refused */
+    return client_answer(client, json_pack("{s:b, s:I, s:s}", "ok", (int)done, "pending",
+                                           (json_int_t)pending, "why", why));
+}

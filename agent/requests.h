@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What callers ask for on the local socket, one line of JSON each, answered by one line of JSON.
+ *
+ *   {"request": "job", "job": NAME, "pid": N, "command": S}  -> {"ok": true, "id": N}
+ *        gives a process of the caller's, and all it forks, a job
+ *   {"request": "exit", "id": N, "status": N}                -> {"ok": true}
+ *   {"request": "living", "id": N}                           -> {"ok": true, "living": N}
+ *   {"request": "flush"}   answered when everything up to now is in the collector, or cannot get there
+ *                          -> {"ok": true, "pending": 0} or {"ok": false, "pending": N, "why": S}
+ *   {"request": "watch"}                                     -> {"ok": true}, then a frame a second
+ *
+ * A job is spoken of by who made it, and by root. What cannot be done is {"ok": false, "why": S}.
+ */
+#ifndef UNBLEND_AGENT_REQUESTS_H
+#define UNBLEND_AGENT_REQUESTS_H
+
+#include "agent/agent.h"
+#include "agent/client.h"
+
+struct requests;
+
+/* 0 or -ENOMEM. */
+int requests_new(struct agent *agent, struct requests **out);
+void requests_free(struct requests *requests); /* NULL is fine */
+
+/* Does what a line asks for and answers it. False when the client is gone. */
+bool requests_handle(struct requests *requests, struct client *client, const char *line, size_t size);
+
+/* Answers a flush that is complete or has waited too long. False when the client is gone. */
+bool requests_progress(struct requests *requests, struct client *client);
+
+#endif
