@@ -25,11 +25,20 @@ struct attempt {
     int32_t exit;     /* -1 when not known */
 };
 
+/* What was in flight at the end of a node's latest interval that had something in flight. */
+struct gauge {
+    const char *node; /* the same string as in nodes, which get sorted */
+    int64_t end_ns;
+    uint64_t count, oldest_ns;
+};
+
 struct volume_total {
     const char *name, *source, *fstype;
     enum scope scope;
     const char **mounts;
     uint32_t mount_count, mount_capacity;
+    struct gauge *gauges;
+    uint32_t gauge_count, gauge_capacity;
     struct tally tally;
     struct series series;  /* what programs asked for */
     struct series reached; /* block layer; kept for the cluster's volumes only */
@@ -116,6 +125,10 @@ struct aggregate {
 /* Adds a batch, which stays the caller's. 0, -ENOMEM, -EINVAL, -ERANGE; the totals are then of no
  * use. */
 int aggregate_add(struct aggregate *aggregate, const struct batch *batch);
+
+/* Operations of a volume in flight at the end of each node's last interval, and the age of the oldest. */
+void volume_in_flight(const struct volume_total *volume, const struct aggregate *aggregate,
+                      uint64_t *count, uint64_t *oldest_ns);
 
 /* When all is added: drops jobs without I/O; nodes and volumes in the order of their names, jobs by
    bytes, operations and name. */

@@ -12,6 +12,7 @@ static void clear_volumes(struct volume_total *volumes, uint32_t count)
         series_clear(&volumes[i].series);
         series_clear(&volumes[i].reached);
         free(volumes[i].mounts);
+        free(volumes[i].gauges);
     }
     free(volumes);
 }

@@ -261,6 +261,10 @@ static int add_sample(struct batch *batch, const json_t *jobs, const json_t *vol
         record->bytes = (uint64_t)big(samples, row, 4);
         record->errors = (uint64_t)big(samples, row, 5);
         record->latency_sum_ns = (uint64_t)big(samples, row, 6);
+        for (int i = 0; i < ORDER_COUNT; i++)
+            record->order[i] = (uint64_t)big(samples, row, 9 + i);
+        record->in_flight = (uint64_t)big(samples, row, 12);
+        record->oldest_ns = (uint64_t)big(samples, row, 13);
         err = codec_histogram_unpack(PQgetvalue(samples, row, 7),
                                      (size_t)PQgetlength(samples, row, 7), &record->size);
     }

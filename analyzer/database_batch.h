@@ -18,7 +18,8 @@
     "interval_ms, lost_ops, killed_ops, in_flight_ops, unattributed_ops, overflow_ops, hooks, "    \
     "bypass"
 #define DATABASE_SAMPLE_COLUMNS                                                                    \
-    "batch_id, job_id, volume_id, op, bytes, errors, latency_sum_ns, size, latency"
+    "batch_id, job_id, volume_id, op, bytes, errors, latency_sum_ns, size, latency, " \
+    "sequential, consecutive, random, in_flight, oldest_ns"
 #define DATABASE_JOB_COLUMNS    "job_id, job, kind, \"user\", command, labels, start_ns"
 #define DATABASE_VOLUME_COLUMNS "volume_id, volume, source, fstype, scope, mounts"
 

@@ -5,7 +5,10 @@
 
 int tally_add(struct tally *tally, const struct record *record)
 {
-    return record_add(&tally->op[record->op], record);
+    struct record counts = *record;
+
+    counts.in_flight = counts.oldest_ns = 0; /* of a moment; they do not add up over time */
+    return record_add(&tally->op[record->op], &counts);
 }
 
 int tally_merge(struct tally *tally, const struct tally *other)
@@ -69,6 +72,7 @@ void ratios_of(const struct tally *tally, struct ratios *out)
     double opens = (double)tally_ops(tally, OP_OPEN) + (double)tally_ops(tally, OP_CREATE);
     double filled = (double)histogram_count(&read->size) - (double)histogram_zeros(&read->size);
     double metadata = 0, all = 0; /* all: without seek */
+    double ordered = 0;
 
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
         enum operation_class class = operation_info(op)->class;
@@ -79,6 +83,10 @@ void ratios_of(const struct tally *tally, struct ratios *out)
         if (class != OP_CLASS_FAULT && class != OP_CLASS_SEEK)
             all += ops;
     }
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        ordered += (double)read->order[i] + (double)write->order[i];
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        out->order[i] = ratio((double)read->order[i] + (double)write->order[i], ordered);
     out->read_ops = ratio(reads, reads + writes);
     out->read_bytes = ratio((double)read->bytes, (double)read->bytes + (double)write->bytes);
     out->metadata_ops = ratio(metadata, all);

@@ -37,6 +37,7 @@ struct ratios {
     double open_ops;               /* (open + create) / (all - seek) */
     double opens_per_read;         /* (open + create) / (open + create + non-empty reads) */
     double opens_per_mib;          /* over the MiB read and written by calls */
+    double order[ORDER_COUNT];     /* of the transfers whose start is known */
 };
 
 void ratios_of(const struct tally *tally, struct ratios *out);

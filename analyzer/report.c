@@ -22,6 +22,25 @@ static bool is_coarser_than_10s(const struct report *report)
     return report->totals.series.length && 10000 % report->totals.series.slot_ms != 0;
 }
 
+/* Recordings of earlier versions, and transfers between two files only. */
+static bool lacks_order(const struct report *report)
+{
+    const struct tally *tally = &report->totals.tally;
+    uint64_t known = 0;
+
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        known += tally->op[OP_READ].order[i] + tally->op[OP_WRITE].order[i];
+    return !known && (tally->op[OP_READ].bytes || tally->op[OP_WRITE].bytes);
+}
+
+static bool lacks_file_sizes(const struct report *report)
+{
+    const struct tally *tally = &report->totals.tally;
+
+    return !tally->op[OP_OPEN].size.length && !tally->op[OP_CREATE].size.length &&
+           (tally_succeeded(tally, OP_OPEN) || tally_succeeded(tally, OP_CREATE));
+}
+
 static bool lacks_processes(const struct report *report)
 {
     for (uint32_t i = 0; i < report->totals.job_count; i++)
@@ -37,8 +56,8 @@ static const struct {
 } gaps[] = {
     {{"access-shape", "where transfers start is not recorded: sequential, consecutive and random "
                       "are null"},
-     always},
-    {{"file-size", "sizes of opened files are not recorded: file_size is null"}, always},
+     lacks_order},
+    {{"file-size", "sizes of opened files are not recorded: file_size is null"}, lacks_file_sizes},
     {{"burst-slots", "demand within an interval is not recorded: burst figures of 100 ms windows "
                      "are null"},
      always},
@@ -49,7 +68,8 @@ static const struct {
     {{"burst-latency", "latency inside and outside of bursts is kept by job only, by whole "
                        "intervals, and null where all intervals are alike"},
      always},
-    {{"in-flight", "requests waiting at a volume are not recorded: in_flight is null"}, always},
+    {{"in-flight", "what is in flight is looked at once an interval: in_flight.max is null"},
+     always},
     {{"working-set", "which parts of files are used again is not recorded: working_set is null"},
      always},
     {{"trees", "paths are not recorded: trees is null"}, always},

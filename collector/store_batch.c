@@ -16,7 +16,8 @@
 
 static const char copy_samples[] = "copy unblend.sample (time, batch_id, job_id, volume_id, "
                                    "node_id, position, op, ops, bytes, errors, "
-                                   "latency_sum_ns, size, latency) from stdin (format binary)";
+                                   "latency_sum_ns, size, latency, sequential, consecutive, "
+                                   "random, in_flight, oldest_ns) from stdin (format binary)";
 
 /* "{1,2}", malloc'ed; -1 stands for a null element. NULL without memory. */
 static char *array_text(const int64_t *numbers, uint32_t count)
@@ -139,7 +140,7 @@ static int add_samples(struct store *store, const struct batch *batch, int64_t n
         const struct record *record = &batch->records[i];
         const char *op = operation_info(record->op)->name;
 
-        copy_row(rows, 13);
+        copy_row(rows, 18);
         copy_time(rows, batch->start_ns);
         copy_int8(rows, batch_id);
         copy_int8(rows, jobs[record->job]);
@@ -153,6 +154,10 @@ static int add_samples(struct store *store, const struct batch *batch, int64_t n
         copy_int8(rows, (int64_t)record->latency_sum_ns);
         if (add_histogram(rows, &record->size) || add_histogram(rows, &record->latency_ns))
             return -ENOMEM;
+        for (unsigned j = 0; j < ORDER_COUNT; j++)
+            copy_int8(rows, (int64_t)record->order[j]);
+        copy_int8(rows, (int64_t)record->in_flight);
+        copy_int8(rows, (int64_t)record->oldest_ns);
         if (rows->size > SAMPLES_MAX)
             err = send_samples(store);
     }

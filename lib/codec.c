@@ -133,6 +133,21 @@ static json_t *process_value(const struct process *process)
                          put(o, "exited", json_boolean(process->exited)));
 }
 
+static bool has_order(const struct record *r)
+{
+    return r->order[ORDER_SEQUENTIAL] || r->order[ORDER_CONSECUTIVE] || r->order[ORDER_RANDOM];
+}
+
+static json_t *order_of(const struct record *r)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        failed |= json_array_append_new(list, count(r->order[i])) != 0;
+    return finish(list, failed);
+}
+
 static json_t *record_value(const struct record *r)
 {
     json_t *o = json_object();
@@ -142,6 +157,9 @@ static json_t *record_value(const struct record *r)
                          put(o, "op", json_string_nocheck(operation_info(r->op)->name)) ||
                          put(o, "bytes", count(r->bytes)) || put(o, "errors", count(r->errors)) ||
                          put(o, "latency_sum_ns", count(r->latency_sum_ns)) ||
+                         (has_order(r) && put(o, "order", order_of(r))) ||
+                         (r->in_flight && put(o, "in_flight", count(r->in_flight))) ||
+                         (r->oldest_ns && put(o, "oldest_ns", count(r->oldest_ns))) ||
                          (r->size.length && put(o, "size", histogram(&r->size))) ||
                          put(o, "latency_ns", histogram(&r->latency_ns)));
 }

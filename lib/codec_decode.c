@@ -143,6 +143,11 @@ static int decode_record(struct batch *batch, const struct field_place *p, json_
         (err = field_count(p, o, "latency_sum_ns", &record->latency_sum_ns)) ||
         (err = field_histogram(p, o, "latency_ns", &record->latency_ns)))
         return err;
+    if ((json_object_get(o, "order") && (err = field_counts(p, o, "order", ORDER_COUNT, record->order))) ||
+        (json_object_get(o, "in_flight") &&
+         (err = field_count(p, o, "in_flight", &record->in_flight))) ||
+        (json_object_get(o, "oldest_ns") && (err = field_count(p, o, "oldest_ns", &record->oldest_ns))))
+        return err;
     if (json_object_get(o, "size") && (err = field_histogram(p, o, "size", &record->size)))
         return err;
     /* That size or errors exceed latency_ns is no reason to refuse: counters are read while they move, so one

@@ -60,6 +60,26 @@ int field_count(const struct field_place *p, const json_t *o, const char *key, u
     return field_number(p, o, key, INT64_MAX, out);
 }
 
+int field_counts(const struct field_place *p, const json_t *o, const char *key, size_t length,
+                 uint64_t *out)
+{
+    json_t *array;
+    int err = field_array(p, o, key, length, &array);
+
+    if (err)
+        return err;
+    if (json_array_size(array) != length)
+        return field_refuse(p, key, "has not exactly %zu numbers", length);
+    for (size_t i = 0; i < length; i++) {
+        const json_t *number = json_array_get(array, i);
+
+        if (!json_is_integer(number) || json_integer_value(number) < 0)
+            return field_refuse(p, key, "holds what is not a whole number");
+        out[i] = (uint64_t)json_integer_value(number);
+    }
+    return 0;
+}
+
 int field_u32(const struct field_place *p, const json_t *o, const char *key, uint32_t *out)
 {
     uint64_t number;

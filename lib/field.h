@@ -32,6 +32,9 @@ int field_get(const struct field_place *p, const json_t *o, const char *key, jso
 int field_number(const struct field_place *p, const json_t *o, const char *key, uint64_t max,
                  uint64_t *out);
 int field_count(const struct field_place *p, const json_t *o, const char *key, uint64_t *out);
+/* An array of exactly so many counts. */
+int field_counts(const struct field_place *p, const json_t *o, const char *key, size_t length,
+                 uint64_t *out);
 int field_u32(const struct field_place *p, const json_t *o, const char *key, uint32_t *out);
 
 /* A position in a table of that length. */

@@ -15,6 +15,11 @@ static bool fits(uint64_t a, uint64_t b)
     return a <= INT64_MAX && b <= INT64_MAX - a;
 }
 
+static void add_count(uint64_t *sum, uint64_t count)
+{
+    *sum = fits(*sum, count) ? *sum + count : INT64_MAX;
+}
+
 int record_add(struct record *dst, const struct record *src)
 {
     int err;
@@ -22,6 +27,9 @@ int record_add(struct record *dst, const struct record *src)
     if (!fits(dst->bytes, src->bytes) || !fits(dst->errors, src->errors) ||
         !fits(dst->latency_sum_ns, src->latency_sum_ns))
         return -ERANGE;
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        if (!fits(dst->order[i], src->order[i]))
+            return -ERANGE;
     err = histogram_prepare(&dst->size, &src->size);
     if (!err)
         err = histogram_prepare(&dst->latency_ns, &src->latency_ns);
@@ -32,6 +40,11 @@ int record_add(struct record *dst, const struct record *src)
     dst->bytes += src->bytes;
     dst->errors += src->errors;
     dst->latency_sum_ns += src->latency_sum_ns;
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        dst->order[i] += src->order[i];
+    add_count(&dst->in_flight, src->in_flight);
+    if (src->oldest_ns > dst->oldest_ns)
+        dst->oldest_ns = src->oldest_ns;
     return 0;
 }
 
@@ -59,11 +72,6 @@ static int merge_identity(struct batch *dst, const struct batch *src)
         dst->start_ns = src->start_ns;
     dst->duration_ns = (uint64_t)((end > dst_end ? end : dst_end) - dst->start_ns);
     return 0;
-}
-
-static void add_count(uint64_t *sum, uint64_t count)
-{
-    *sum = fits(*sum, count) ? *sum + count : INT64_MAX;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -126,6 +134,9 @@ int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
         if (batch_process(dst, &process, &processes[i]))
             return -ENOMEM;
     }
+    /* What is in flight is known of the later end only. */
+    for (uint32_t i = 0; i < dst->record_count; i++)
+        dst->records[i].in_flight = dst->records[i].oldest_ns = 0;
     for (uint32_t i = 0; i < src->record_count; i++) {
         const struct record *from = &src->records[i];
         bool process = keep_processes && from->process != NO_INDEX;

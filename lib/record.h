@@ -69,6 +69,14 @@ struct process {
     bool exited;
 };
 
+/* Where a transfer starts, seen from the end of the one before it on the same open file. */
+enum order {
+    ORDER_SEQUENTIAL,  /* beyond it */
+    ORDER_CONSECUTIVE, /* at it; a first transfer at offset 0 is consecutive, too */
+    ORDER_RANDOM,      /* before it */
+    ORDER_COUNT
+};
+
 struct record {
     uint32_t job;     /* index into jobs */
     uint32_t volume;  /* index into volumes */
@@ -77,7 +85,10 @@ struct record {
     uint64_t bytes;          /* really transferred */
     uint64_t errors;         /* operations that failed; they are in latency and not in size */
     uint64_t latency_sum_ns; /* operation-seconds, in ns */
-    struct histogram size;   /* one value a successful transfer; empty for operations without size */
+    uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes */
+    uint64_t in_flight; /* operations of this series running at the interval's end; in no histogram yet */
+    uint64_t oldest_ns; /* for how long the oldest of them has been */
+    struct histogram size; /* one value a successful transfer; of open and create: the size of the regular file */
     struct histogram latency_ns;
 };
 
@@ -162,7 +173,7 @@ int batch_process(struct batch *batch, const struct process *process, uint32_t *
 int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t process,
                  enum operation op, struct record **out);
 
-/* Adds the counts of src to dst (keys untouched). 0, -ENOMEM or -ERANGE; dst unchanged on failure. */
+/* Adds the counts of src to dst, which is of the same interval (keys untouched). 0, -ENOMEM or -ERANGE; dst unchanged on failure. */
 int record_add(struct record *dst, const struct record *src);
 
 static inline uint64_t record_ops(const struct record *record)
@@ -175,7 +186,7 @@ int batch_hooks(struct batch *batch, const struct hook *hooks, uint32_t count);
 int batch_bypasses(struct batch *batch, const struct bypass *bypasses, uint32_t count);
 
 /*
- * Adds src to dst: records by series, coverage summed (in_flight and hooks: src's, which is later), the
+ * Adds src to dst: records by series, coverage summed (what is in flight, and hooks: src's, which is later), the
  * interval extended to src's end. Without keep_processes, processes are folded into their jobs.
  * Identity and interval_ms are taken from src where dst has none. 0, -ENOMEM or -ERANGE.
  */

@@ -11,9 +11,14 @@
 #include "lib/cleanup.h"
 #include "probe/shared.h"
 
+static_assert(ABI_ORDERS - ABI_SEQUENTIAL == ORDER_COUNT && ABI_CONSECUTIVE - ABI_SEQUENTIAL == ORDER_CONSECUTIVE &&
+                  ABI_RANDOM - ABI_SEQUENTIAL == ORDER_RANDOM,
+              "orders are numbered alike on both sides");
+
 /* What was seen of a row last time. */
 struct seen_row {
     uint64_t bytes, latency_sum_ns, errors;
+    uint64_t order[ABI_ORDERS];
     uint32_t touched;
 };
 
@@ -110,7 +115,7 @@ static int drain_row(struct drain *drain, uint32_t index, enum operation op, uin
     const volatile struct abi_row *row = row_at(drain->from.tables, index);
     struct seen_row *seen = &drain->rows[index];
     uint32_t touched = row->touched, volume;
-    uint64_t bytes, latency, errors, ops = 0;
+    uint64_t bytes, latency, errors, order[ABI_ORDERS], ops = 0;
     struct record *record;
     int err;
 
@@ -126,6 +131,8 @@ static int drain_row(struct drain *drain, uint32_t index, enum operation op, uin
     bytes = row->bytes;
     latency = row->latency_sum_ns;
     errors = row->errors;
+    for (unsigned i = 0; i < ABI_ORDERS; i++)
+        order[i] = row->order[i];
     err = drain_pages(drain, (const uint32_t *)row->size_page, ABI_SIZE_PAGES, &record->size);
     if (!err)
         err = drain_pages(drain, (const uint32_t *)row->latency_page, ABI_LATENCY_PAGES,
@@ -135,8 +142,11 @@ static int drain_row(struct drain *drain, uint32_t index, enum operation op, uin
     record->bytes += bytes - seen->bytes;
     record->latency_sum_ns += latency - seen->latency_sum_ns;
     record->errors += errors - seen->errors;
+    for (unsigned i = ABI_SEQUENTIAL; i < ABI_ORDERS; i++)
+        record->order[i - ABI_SEQUENTIAL] += order[i] - seen->order[i];
     *seen = (struct seen_row){
         .bytes = bytes, .latency_sum_ns = latency, .errors = errors, .touched = touched};
+    memcpy(seen->order, order, sizeof(order));
     if (row->volume == ABI_VOLUME_UNKNOWN)
         batch->coverage.unattributed += record_ops(record) - ops;
     return 0;
@@ -220,9 +230,45 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
     return 0;
 }
 
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* A call that has not returned yet: its series shows it while it hangs. */
+static int drain_pending(struct drain *drain, const struct abi_thread *thread, int64_t now_ns,
+                         struct batch *batch)
+{
+    enum operation op = __atomic_load_n(&thread->pending_op, __ATOMIC_ACQUIRE);
+    uint64_t since_ns = thread->pending_ns, age_ns;
+    uint32_t process, job, volume;
+    struct record *record;
+    int err;
+
+    if (!op || op >= OP_FILE_END)
+        return 0;
+    err = name_process(drain, thread->process, batch, &process, &job);
+    if (!err)
+        err = volumes_name(drain->from.volumes, thread->pending_volume, batch, &volume);
+    if (!err)
+        err = batch_record(batch, job, volume, process, op, &record);
+    if (err)
+        return err;
+    age_ns = now_ns > (int64_t)since_ns ? (uint64_t)now_ns - since_ns : 0;
+    record->in_flight++;
+    if (age_ns > record->oldest_ns)
+        record->oldest_ns = age_ns;
+    batch->coverage.in_flight++;
+    return 0;
+}
+
 static int drain_threads(struct drain *drain, struct batch *batch)
 {
     struct table *table = &drain->from.tables->table[ABI_TABLE_THREADS];
+    int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
     table_find_high(table);
     for (uint32_t i = 1; i <= table->high; i++) {
@@ -238,8 +284,10 @@ static int drain_threads(struct drain *drain, struct batch *batch)
             return err;
         if (dead)
             recycle_thread(drain, i);
-        else if (__atomic_load_n(&thread->pending_op, __ATOMIC_RELAXED))
-            batch->coverage.in_flight++;
+        else
+            err = drain_pending(drain, thread, now_ns, batch);
+        if (err)
+            return err;
     }
     return 0;
 }
@@ -255,14 +303,6 @@ static void drain_counters(struct drain *drain, struct batch *batch)
     batch->coverage.lost += now[ABI_COUNTER_LOST] - drain->counters[ABI_COUNTER_LOST];
     batch->coverage.lost += now[ABI_COUNTER_COMPAT] - drain->counters[ABI_COUNTER_COMPAT];
     memcpy(drain->counters, now, sizeof(now));
-}
-
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
 int drain_run(struct drain *drain, struct batch *batch)

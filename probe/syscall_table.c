@@ -27,20 +27,21 @@
         .op = OP_##op_, .shape = ABI_SHAPE_##shape_, .fd = fd_, .path = path_, .third = third_     \
     }
 #define FD(op_)          CALL(op_, FD, 0, -1, -1)
+#define FD_AT(op_)       CALL(op_, FD, 0, -1, 3) /* with an offset of its own */
 #define PATH(op_, path_) CALL(op_, PATH, -1, path_, -1)
 #define AT(op_, fd_)     CALL(op_, PATH, fd_, fd_ + 1, -1)
 
 static const struct abi_syscall table_[ABI_SYSCALLS] = {
     [SYS_read] = FD(READ),
-    [SYS_pread64] = FD(READ),
+    [SYS_pread64] = FD_AT(READ),
     [SYS_readv] = FD(READ),
-    [SYS_preadv] = FD(READ),
-    [SYS_preadv2] = FD(READ),
+    [SYS_preadv] = FD_AT(READ),
+    [SYS_preadv2] = FD_AT(READ),
     [SYS_write] = FD(WRITE),
-    [SYS_pwrite64] = FD(WRITE),
+    [SYS_pwrite64] = FD_AT(WRITE),
     [SYS_writev] = FD(WRITE),
-    [SYS_pwritev] = FD(WRITE),
-    [SYS_pwritev2] = FD(WRITE),
+    [SYS_pwritev] = FD_AT(WRITE),
+    [SYS_pwritev2] = FD_AT(WRITE),
     /* a transfer between two files is a read of one and a write of the other */
     [SYS_sendfile] = CALL(READ, TRANSFER, 1, 0, -1),
     [SYS_splice] = CALL(READ, TRANSFER, 0, 2, -1),

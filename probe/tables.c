@@ -28,8 +28,8 @@ static const struct {
 #define STACK_SLOT   4
 #define TASK_STORAGE (sizeof(struct abi_task) + 96)
 #define HASH_ELEMENT 64
-/* Maps of fixed size: shared rows, requests, volumes, mounts. */
-#define FIXED_BYTES (6u << 20)
+/* Maps of fixed size: shared rows, positions, requests, volumes, mounts. */
+#define FIXED_BYTES (10u << 20)
 
 static uint32_t budget_threads(uint64_t memory)
 {

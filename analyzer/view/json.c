@@ -74,28 +74,44 @@ static json_t *profiles(const struct profile_list *profiles)
     return NULL;
 }
 
-static json_t *volume_of(const struct volume_total *volume, const struct job_total *job)
+/* How many of its operations run at once: now, and on average by Little's law (Little, 1961), the time spent in
+   operations over the time that has passed. The most between two looks is not known. */
+static json_t *in_flight(const struct volume_total *volume, const struct report *report)
+{
+    double span_ns = (double)(report->totals.end_ns - report->totals.start_ns), inside_ns = 0;
+    uint64_t now, oldest_ns;
+
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        inside_ns += (double)volume->tally.op[op].latency_sum_ns;
+    volume_in_flight(volume, &report->totals, &now, &oldest_ns);
+    return json_pack("{s:I,s:n,s:o,s:o}", "now", (json_int_t)now, "max", "mean",
+                     span_ns > 0 ? json_real(inside_ns / span_ns) : json_null(), "oldest_ns",
+                     now ? json_integer((json_int_t)oldest_ns) : json_null());
+}
+
+static json_t *volume_of(const struct volume_total *volume, const struct job_total *job,
+                         const struct report *report)
 {
     bool used = job->series.length > 0;
 
     return json_pack(
-        "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:n,s:n,s:n}", "volume", volume->name, "source",
+        "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:n,s:n}", "volume", volume->name, "source",
         volume->source ? volume->source : "", "fstype", volume->fstype ? volume->fstype : "",
         "scope", volume->scope == SCOPE_SHARED ? "shared" : "local", "mounts",
         strings(volume->mounts, volume->mount_count), "ops", json_operations(&volume->tally),
         "ratios", json_ratios(&volume->tally), "burst",
         json_burst(&volume->series, used ? series_from(&job->series) : 0,
                    used ? series_last(&job->series) : 0, NULL, NULL),
-        "in_flight", "trees", "working_set");
+        "in_flight", in_flight(volume, report), "trees", "working_set");
 }
 
-static json_t *volumes(const struct job_total *job)
+static json_t *volumes(const struct job_total *job, const struct report *report)
 {
     json_t *list = json_array();
     bool failed = !list;
 
     for (uint32_t i = 0; i < job->volume_count; i++)
-        json_add(&failed, list, volume_of(&job->volumes[i], job));
+        json_add(&failed, list, volume_of(&job->volumes[i], job, report));
     if (!failed)
         return list;
     json_decref(list);
@@ -150,14 +166,16 @@ static json_t *job_burst(struct job_total *job)
     return json;
 }
 
-static json_t *job_of(struct job_total *job, const struct profile_list *list)
+static json_t *job_of(struct job_total *job, const struct profile_list *list,
+                      const struct report *report)
 {
-    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:n,s:o,s:o,s:o}", "job", job->name,
+    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "job", job->name,
                      "kind", job->kind, "node", json_text(job->node), "nodes",
                      strings(job->nodes, job->node_count), "attempts", attempts(job), "user",
                      json_text(job->user), "labels", labels(job), "command", job->command, "ops",
                      json_operations(&job->tally), "ratios", json_ratios(&job->tally), "file_size",
-                     "burst", job_burst(job), "volumes", volumes(job), "profiles", profiles(list));
+                     json_file_size(&job->tally), "burst", job_burst(job), "volumes", volumes(job, report),
+                     "profiles", profiles(list));
 }
 
 static json_t *jobs(struct report *report)
@@ -166,7 +184,7 @@ static json_t *jobs(struct report *report)
     bool failed = !list;
 
     for (uint32_t i = 0; i < report->totals.job_count; i++)
-        json_add(&failed, list, job_of(&report->totals.jobs[i], &report->profiles[i]));
+        json_add(&failed, list, job_of(&report->totals.jobs[i], &report->profiles[i], report));
     if (!failed)
         return list;
     json_decref(list);

@@ -20,6 +20,8 @@ json_t *json_text(const char *text);               /* null for NULL */
 json_t *json_time(int64_t ns);                     /* RFC 3339 */
 json_t *json_histogram(const struct histogram *h); /* [[lower, upper, count], ...] */
 json_t *json_latency(const struct histogram *h);
+/* Sizes of the regular files at their opens; null when none was opened. */
+json_t *json_file_size(const struct tally *tally);
 json_t *json_operations(const struct tally *tally);
 json_t *json_ratios(const struct tally *tally);
 

@@ -93,6 +93,21 @@ static json_t *size_of(const struct record *record)
                      "histogram", json_histogram(h));
 }
 
+json_t *json_file_size(const struct tally *tally)
+{
+    struct histogram sizes = {0};
+    json_t *json = NULL;
+
+    if (!histogram_merge(&sizes, &tally->op[OP_OPEN].size) &&
+        !histogram_merge(&sizes, &tally->op[OP_CREATE].size))
+        json = sizes.length ? json_pack("{s:o,s:o,s:o,s:o}", "p50", quantile(&sizes, 0.5, false),
+                                        "p95", quantile(&sizes, 0.95, false), "max",
+                                        maximum(&sizes), "histogram", json_histogram(&sizes))
+                            : json_null();
+    histogram_clear(&sizes);
+    return json;
+}
+
 json_t *json_operations(const struct tally *tally)
 {
     json_t *object = json_object();
@@ -121,11 +136,14 @@ json_t *json_ratios(const struct tally *tally)
     struct ratios r;
 
     ratios_of(tally, &r);
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:n,s:n,s:n}", "read_ops",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "read_ops",
                      json_number(r.read_ops), "read_bytes", json_number(r.read_bytes),
                      "metadata_ops", json_number(r.metadata_ops), "metadata_ops_no_close",
                      json_number(r.metadata_ops_no_close), "metadata_ops_with_seek",
                      json_number(r.metadata_ops_with_seek), "open_ops", json_number(r.open_ops),
                      "opens_per_read", json_number(r.opens_per_read), "opens_per_mib",
-                     json_number(r.opens_per_mib), "sequential", "consecutive", "random");
+                     json_number(r.opens_per_mib), "sequential",
+                     json_number(r.order[ORDER_SEQUENTIAL]), "consecutive",
+                     json_number(r.order[ORDER_CONSECUTIVE]), "random",
+                     json_number(r.order[ORDER_RANDOM]));
 }

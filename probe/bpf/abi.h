@@ -26,8 +26,8 @@ typedef __s8 int8_t;
 #include "lib/bucket.h"
 #include "lib/operation.h"
 
-/* Transfers are below 2^31 (MAX_RW_COUNT), discards below 2^32; larger values land in the last bucket. */
-#define ABI_SIZE_BUCKETS    BUCKETS_FOR_BITS(32)
+/* Transfers are below 2^31 (MAX_RW_COUNT), but files are not; larger values land in the last bucket. */
+#define ABI_SIZE_BUCKETS    BUCKETS_FOR_BITS(48)
 /* 2^44 ns are 4.9 hours; what hangs longer lands in the last bucket. */
 #define ABI_LATENCY_BUCKETS BUCKETS_FOR_BITS(44)
 
@@ -48,6 +48,15 @@ struct abi_page {
 #define ABI_VOLUME_FS      (1ULL << 32)
 #define ABI_VOLUME_DEVICE  (2ULL << 32)
 
+/* Where a transfer starts, seen from the end of the one before it on the same open file. */
+enum abi_order { ABI_ORDER_UNKNOWN, ABI_SEQUENTIAL, ABI_CONSECUTIVE, ABI_RANDOM, ABI_ORDERS };
+
+/* The end of the last transfer on an open file; the key is the file's address. */
+struct abi_position {
+    uint64_t inode;
+    uint64_t end;
+};
+
 /* One series of one thread: the operations of one kind on one volume. */
 struct abi_row {
     uint64_t volume;
@@ -56,9 +65,10 @@ struct abi_row {
     uint64_t bytes;
     uint64_t latency_sum_ns;
     uint64_t errors;
-    uint64_t reserved;
-    uint32_t size_page[ABI_SIZE_PAGES];
+    uint64_t order[ABI_ORDERS]; /* transfers; [0] is not used */
+    uint32_t size_page[ABI_SIZE_PAGES]; /* of open and create: the file's size */
     uint32_t latency_page[ABI_LATENCY_PAGES];
+    uint32_t reserved[2];
 };
 
 enum abi_table { ABI_TABLE_ROWS, ABI_TABLE_PAGES, ABI_TABLE_THREADS, ABI_TABLE_PROCESSES, ABI_TABLES };
@@ -123,6 +133,7 @@ struct abi_task {
     uint64_t exit_ns; /* of the interrupted attempt */
     uint64_t volume;
     uint64_t volume2; /* the writing side of a transfer */
+    uint64_t file;    /* of a read or write by descriptor */
     struct abi_range ranges[ABI_RANGES];
 };
 
@@ -188,7 +199,7 @@ struct abi_syscall {
     uint8_t shape;
     int8_t fd;
     int8_t path; /* ABI_SHAPE_TRANSFER: the writing descriptor */
-    int8_t third;
+    int8_t third; /* ABI_SHAPE_FD: the offset, if it is given and not the file's own */
     uint8_t reserved[3];
 };
 
@@ -215,7 +226,7 @@ enum abi_counter {
 
 #ifndef __bpf__
 static_assert(sizeof(struct abi_page) == 64, "a page is a cache line");
-static_assert(sizeof(struct abi_row) == 192, "a row is three cache lines");
+static_assert(sizeof(struct abi_row) == 256, "a row is four cache lines");
 static_assert(sizeof(struct abi_thread) % 64 == 0, "threads do not share cache lines");
 static_assert(sizeof(struct abi_process) == 64, "a process is a cache line");
 static_assert(sizeof(struct abi_mount_key) <= 4 + 256, "an LPM key has at most 256 bytes of data");

@@ -15,11 +15,13 @@ struct measure {
     __u32 op;
     __u32 process;
     __u64 volume;
-    __u64 bytes;
+    __u64 bytes;      /* of all of them */
+    __u64 size;       /* for the size histogram, if sized */
     __u64 latency_ns; /* of each */
     __u32 count;      /* so many equal operations */
+    __u32 order; /* enum abi_order */
     bool error;
-    bool sized; /* bytes belong into the size histogram */
+    bool sized;
 };
 
 static __always_inline void count(enum abi_counter which, __u64 by)
@@ -38,7 +40,7 @@ static __always_inline void add_shared(struct abi_shared_row *row, const struct 
     if (bucket >= ABI_LATENCY_BUCKETS)
         bucket = ABI_LATENCY_BUCKETS - 1;
     if (m->sized) {
-        __u32 size = bucket_of(m->bytes);
+        __u32 size = bucket_of(m->size);
 
         if (size >= ABI_SIZE_BUCKETS)
             size = ABI_SIZE_BUCKETS - 1;
@@ -129,7 +131,7 @@ static __always_inline bool account_thread(struct abi_thread *thread, const stru
     if (!latency)
         return false;
     if (m->sized) {
-        bucket = bucket_of(m->bytes);
+        bucket = bucket_of(m->size);
         if (bucket >= ABI_SIZE_BUCKETS)
             bucket = ABI_SIZE_BUCKETS - 1;
         size = page_bucket(&row->size_page[bucket / ABI_PAGE_BUCKETS], bucket);
@@ -141,6 +143,7 @@ static __always_inline bool account_thread(struct abi_thread *thread, const stru
     if (size)
         *size += m->count;
     row->bytes += m->bytes;
+    row->order[m->order & (ABI_ORDERS - 1)] += m->count;
     row->latency_sum_ns += m->latency_ns * m->count;
     if (m->error)
         row->errors += m->count;

@@ -104,7 +104,7 @@ int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes
         return 0; /* a part of it; the rest follows */
     if (m.op && entry->start_ns) {
         m.volume = device_of(request);
-        m.bytes = entry->bytes;
+        m.bytes = m.size = entry->bytes;
         m.latency_ns = bpf_ktime_get_ns() - entry->start_ns;
         m.sized = !error && m.op != OP_BLOCK_FLUSH;
         account_shared(&m, entry->job);

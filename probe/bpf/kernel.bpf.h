@@ -27,6 +27,7 @@ enum {
     BPF_MAP_TYPE_HASH = 1,
     BPF_MAP_TYPE_ARRAY = 2,
     BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+    BPF_MAP_TYPE_LRU_HASH = 9,
     BPF_MAP_TYPE_LPM_TRIE = 11,
     BPF_MAP_TYPE_STACK = 23,
     BPF_MAP_TYPE_TASK_STORAGE = 29,
@@ -79,6 +80,7 @@ struct inode {
     unsigned short i_mode;
     struct super_block *i_sb;
     __u32 i_rdev;
+    long long i_size;
 };
 
 struct dentry {
@@ -92,6 +94,7 @@ struct path {
 
 struct file {
     unsigned int f_mode;
+    long long f_pos;
     struct inode *f_inode;
 };
 

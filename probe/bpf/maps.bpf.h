@@ -115,6 +115,13 @@ struct {
     __type(value, struct abi_request);
 } requests SEC(".maps");
 
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 32768);
+    __type(key, __u64);
+    __type(value, struct abi_position);
+} positions SEC(".maps");
+
 /* Too large for the stack. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -83,8 +83,41 @@ static __always_inline int directory_argument(const volatile struct abi_syscall 
     return shape->fd < 0 ? AT_FDCWD : (int)pick(argument, shape->fd);
 }
 
+/*
+ * Where a transfer of some bytes starts, seen from the one before it on the same open file. The first one is expected
+ * at offset 0. start: UINT64_MAX when the file's own offset was used, which has moved on by now.
+ */
+static __always_inline __u32 order_of(__u64 address, __u64 start, __u64 bytes)
+{
+    struct file *file = (struct file *)address;
+    struct abi_position *last, fresh = {.inode = (__u64)BPF_CORE_READ(file, f_inode)};
+    __u32 order;
+
+    if (start == UINT64_MAX)
+        start = BPF_CORE_READ(file, f_pos) - bytes;
+    last = bpf_map_lookup_elem(&positions, &address);
+    if (!last || last->inode != fresh.inode) {
+        fresh.end = start + bytes;
+        bpf_map_update_elem(&positions, &address, &fresh, BPF_ANY);
+        return start ? ABI_SEQUENTIAL : ABI_CONSECUTIVE;
+    }
+    order = start > last->end ? ABI_SEQUENTIAL : start < last->end ? ABI_RANDOM : ABI_CONSECUTIVE;
+    last->end = start + bytes;
+    return order;
+}
+
+/* A new open file may lie where an old one was. */
+static __always_inline void forget_position(struct file *file)
+{
+    __u64 address = (__u64)file;
+    struct abi_position *last = bpf_map_lookup_elem(&positions, &address);
+
+    if (last)
+        last->end = 0;
+}
+
 static __always_inline void record_result(const struct abi_task *state, __u32 op, __u64 volume,
-                                          long result, __u64 latency_ns)
+                                          long result, __u64 latency_ns, __u64 offset)
 {
     struct measure m = {
         .op = op,
@@ -99,7 +132,9 @@ static __always_inline void record_result(const struct abi_task *state, __u32 op
     if (volume == ABI_VOLUME_NONE)
         return;
     if (m.sized)
-        m.bytes = result;
+        m.bytes = m.size = result;
+    if (m.sized && result && state->file)
+        m.order = order_of(state->file, offset, result);
     record(&m, state->thread, state->job);
 }
 
@@ -168,9 +203,9 @@ static __always_inline void settle_restart(struct abi_task *state)
 {
     __u64 latency_ns = state->exit_ns - state->enter_ns;
 
-    record_result(state, state->restart_op, state->volume, -1, latency_ns);
+    record_result(state, state->restart_op, state->volume, -1, latency_ns, 0);
     if (state->volume2)
-        record_result(state, OP_WRITE, state->volume2, -1, latency_ns);
+        record_result(state, OP_WRITE, state->volume2, -1, latency_ns, 0);
     state->restart_op = 0;
     state->pending = 0;
 }
@@ -180,14 +215,20 @@ static __always_inline bool resolve_before(const volatile struct abi_syscall *sh
                                            const __u64 argument[6], struct task_struct *task,
                                            struct abi_task *state, struct abi_thread *thread)
 {
+    struct file *file;
+
     state->volume2 = ABI_VOLUME_NONE;
+    state->file = 0;
     switch (shape->shape) {
     case ABI_SHAPE_TRANSFER:
         state->volume2 = volume_of_fd(task, thread, (int)pick(argument, shape->path));
-        /* fall through */
-    case ABI_SHAPE_FD:
         state->volume = volume_of_fd(task, thread, (int)pick(argument, shape->fd));
         return state->volume || state->volume2;
+    case ABI_SHAPE_FD:
+        file = file_of(task, (int)pick(argument, shape->fd));
+        state->file = (__u64)file;
+        state->volume = file ? volume_of_known_file(thread, file) : ABI_VOLUME_NONE;
+        return state->volume;
     case ABI_SHAPE_CLOSE_RANGE:
         if (argument[2] & CLOEXEC_ONLY)
             return false;
@@ -336,6 +377,32 @@ static __always_inline void record_ranges(const struct abi_task *state, long res
     }
 }
 
+/* An open tells the size of a regular file; a link, a symlink or a node made has none. */
+static __always_inline void record_open(const struct abi_task *state, __u32 op, long result,
+                                        __u64 latency_ns)
+{
+    struct measure m = {
+        .op = op,
+        .process = state->process,
+        .volume = state->volume,
+        .latency_ns = latency_ns,
+        .count = 1,
+        .error = result < 0,
+    };
+    struct file *file = (struct file *)state->file;
+
+    if (state->volume == ABI_VOLUME_NONE)
+        return;
+    if (file && result >= 0) {
+        struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+        forget_position(file);
+        m.sized = (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG;
+        m.size = BPF_CORE_READ(inode, i_size);
+    }
+    record(&m, state->thread, state->job);
+}
+
 /* What the call was and where it went, now that its result is known. */
 static __always_inline __u32 resolve_after(const volatile struct abi_syscall *shape,
                                            const __u64 argument[6], long result,
@@ -351,6 +418,7 @@ static __always_inline __u32 resolve_after(const volatile struct abi_syscall *sh
     case ABI_SHAPE_OPEN_HOW:
         if (result >= 0)
             file = file_of(task, (int)result);
+        state->file = (__u64)file;
         if (file)
             state->volume = volume_of_known_file(thread, file);
         else if (shape->path < 0)
@@ -382,7 +450,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
     struct task_struct *task;
     struct abi_thread *thread;
     struct abi_task *state;
-    __u64 argument[6], now;
+    __u64 argument[6], now, offset = UINT64_MAX;
     __u32 op;
 
     if ((__u64)number >= ABI_SYSCALLS)
@@ -410,9 +478,15 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
         record_ranges(state, result, now - state->enter_ns);
         return 0;
     }
-    record_result(state, op, state->volume, result, now - state->enter_ns);
+    if (op == OP_OPEN || op == OP_CREATE) {
+        record_open(state, op, result, now - state->enter_ns);
+        return 0;
+    }
+    if (shape->shape == ABI_SHAPE_FD && shape->third >= 0)
+        offset = pick(argument, shape->third); /* -1 to preadv2() is the file's own, too */
+    record_result(state, op, state->volume, result, now - state->enter_ns, offset);
     if (shape->shape == ABI_SHAPE_TRANSFER)
-        record_result(state, OP_WRITE, state->volume2, result, now - state->enter_ns);
+        record_result(state, OP_WRITE, state->volume2, result, now - state->enter_ns, offset);
     return 0;
 }
 

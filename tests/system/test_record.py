@@ -248,6 +248,25 @@ class FollowTest(RecordTest):
         self.assertEqual(self.reads(report), (9000, 90000, 0))
         self.assert_complete(report)
 
+    def test_short_lived_threads(self):
+        report = self.python("import os, sys, threading\n"
+                             "fd = os.open(sys.argv[1], os.O_RDONLY)\n"
+                             "def work():\n"
+                             "    for i in range(5): os.pread(fd, 20, i)\n"
+                             "for i in range(300):\n"
+                             "    threads = [threading.Thread(target=work) for k in range(10)]\n"
+                             "    for thread in threads: thread.start()\n"
+                             "    for thread in threads: thread.join()\n", "-i", "10ms")
+        self.assertEqual(self.reads(report), (15000, 300000, 0))
+        self.assert_complete(report)
+
+    def test_recording_within_a_recording(self):
+        inner = self.path("inner.rec")
+        outer = self.record([harness.unblend(), "record", "-o", inner, "--", "head", "-c", "77",
+                             self.data])
+        self.assertEqual(self.reads(outer), (1, 77, 0))
+        self.assertEqual(self.reads(harness.report(inner)), (1, 77, 0))
+
     def test_volume_that_comes_and_goes(self):
         """Mounted, used and unmounted by the command itself, within one interval."""
         image, place = self.path("image"), self.path("passing")
@@ -319,6 +338,17 @@ class EndTest(RecordTest):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(20), 5)
         self.assertEqual(self.reads(harness.report(self.path("unblend.rec"))), (1, 9, 0))
+
+    def test_recorder_is_killed(self):
+        """The command goes on undisturbed, and what was recorded can be read."""
+        done = self.path("done")
+        process = self.start("-i", "50ms", "--", "sh", "-c", f"head -c 8 {self.data}; sleep 1.5; "
+                             f"head -c 9 {self.data} && touch {done}")
+        time.sleep(1)
+        process.kill()
+        process.wait(20)
+        self.wait_for(done)
+        self.assertEqual(self.reads(harness.report(self.path("unblend.rec"))), (1, 8, 0))
 
     def test_duration_of_a_recording_of_the_node(self):
         started = time.monotonic()

@@ -126,6 +126,10 @@ static void add_record(struct batch *batch, uint64_t *state)
     if (operation_info(r->op)->has_size && below(state, 4))
         must(histogram_merge(&r->size, &r->latency_ns));
     r->errors = ops ? below(state, ops + 1) : 0;
+    for (unsigned i = 0; ops && i < ORDER_COUNT; i++)
+        r->order[i] = below(state, 3) * below(state, 1000);
+    r->in_flight = below(state, 3);
+    r->oldest_ns = r->in_flight ? below(state, 1000000000) : 0;
     r->bytes = sample_random(state) >> (1 + below(state, 63));
     r->latency_sum_ns = sample_random(state) >> (1 + below(state, 63));
 }
@@ -202,7 +206,8 @@ static bool processes_differ(const struct process *a, const struct process *b)
 static bool records_differ(const struct record *a, const struct record *b)
 {
     return a->job != b->job || a->volume != b->volume || a->process != b->process ||
-           a->op != b->op || a->bytes != b->bytes || a->errors != b->errors ||
+           a->op != b->op || a->bytes != b->bytes || memcmp(a->order, b->order, sizeof(a->order)) != 0 ||
+            a->in_flight != b->in_flight || a->oldest_ns != b->oldest_ns || a->errors != b->errors ||
            a->latency_sum_ns != b->latency_sum_ns || !histogram_equal(&a->size, &b->size) ||
            !histogram_equal(&a->latency_ns, &b->latency_ns);
 }

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where transfers start, how large opened files are, and what hangs: seen by a program whose every call is known."""
+import os
+import subprocess
+import time
+
+import harness
+
+RECORD = 4096
+SIZE = 1 << 20
+
+# Each part moves RECORD bytes a call on an open file of its own.
+SHAPES = {
+    # front to back: the first at 0 and each where the last one ended
+    "consecutive": "for i in range(64): os.read(fd, 4096)",
+    "consecutive pread": "for i in range(64): os.pread(fd, 4096, i * 4096)",
+    # forwards with gaps
+    "sequential": "for i in range(64): os.pread(fd, 4096, 4096 + i * 8192)",
+    # backwards
+    "random": "for i in range(64, 0, -1): os.pread(fd, 4096, i * 8192)",
+    "writes": "for i in range(64): os.write(fd, bytes(4096))",
+    "after a seek": "os.lseek(fd, 65536, 0)\nfor i in range(64): os.read(fd, 4096)",
+    "reopened": "for i in range(64):\n  f = os.open(sys.argv[1], os.O_RDONLY)\n  os.read(f, 4096)\n  os.close(f)",
+    "two descriptors": "g = os.open(sys.argv[1], os.O_RDONLY)\n"
+                       "for i in range(32): os.read(fd, 4096); os.read(g, 4096)",
+    "inherited": "if os.fork() == 0:\n  for i in range(32): os.read(fd, 4096)\n  os._exit(0)\n"
+                 "os.wait()\nfor i in range(32): os.read(fd, 4096)",
+}
+
+# (sequential, consecutive, random) of the 64 transfers
+EXPECTED = {
+    "consecutive": (0, 64, 0),
+    "consecutive pread": (0, 64, 0),
+    "sequential": (64, 0, 0),
+    "random": (1, 0, 63),
+    "writes": (0, 64, 0),
+    "after a seek": (1, 63, 0),
+    "reopened": (0, 64, 0),
+    "two descriptors": (0, 64, 0),
+    "inherited": (0, 64, 0),
+}
+
+
+class ShapeTest(harness.SystemTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.volume = cls.make_volume(32)
+        cls.data = os.path.join(cls.volume.mount, "data")
+        with open(cls.data, "wb") as file:
+            file.write(bytes(SIZE))
+
+    def on_volume(self, report):
+        found = [volume for volume in report.job()["volumes"] if self.volume.mount in volume["mounts"]]
+        self.assertEqual(1, len(found))
+        return found[0]
+
+    def test_where_transfers_start(self):
+        for name, code in SHAPES.items():
+            with self.subTest(name):
+                program = f"import os, sys\nfd = os.open(sys.argv[1], os.O_RDWR)\n{code}\n"
+                report = self.record([harness.PYTHON, "-I", "-S", "-c", program, self.data])
+                ratios = self.on_volume(report)["ratios"]
+                got = tuple(round(ratios[key] * 64, 6) for key in ("sequential", "consecutive", "random"))
+                self.assertEqual(EXPECTED[name], got)
+
+    def test_sizes_of_opened_files(self):
+        sizes = [0, 1, 4096, 98304, SIZE]
+        paths = []
+        for size in sizes:
+            paths.append(os.path.join(self.volume.mount, f"file-{size}"))
+            with open(paths[-1], "wb") as file:
+                file.write(bytes(size))
+        program = ("import os, sys\n"
+                   "for path in sys.argv[1:]:\n  os.close(os.open(path, os.O_RDONLY))\n"
+                   "os.close(os.open(os.path.dirname(sys.argv[1]), os.O_RDONLY))\n")
+        # A volume has no file_size of its own: the job's holds the interpreter's files too, so take what is added.
+        bare = self.record([harness.PYTHON, "-I", "-S", "-c", program.replace("sys.argv[1:]", "[]"), *paths])
+        full = self.record([harness.PYTHON, "-I", "-S", "-c", program, *paths])
+
+        def cells(report):
+            return {low: count for low, high, count in report.job()["file_size"]["histogram"]}
+
+        before, after = cells(bare), cells(full)
+        added = {low: after[low] - before.get(low, 0) for low in after if after[low] != before.get(low, 0)}
+        self.assertEqual({size: 1 for size in sizes}, added)
+
+    def test_a_call_that_hangs_is_seen_while_it_hangs(self):
+        recording = self.path("hang.rec")
+        program = ("import os, sys\nfd = os.open(sys.argv[1], os.O_WRONLY)\nprint('open', flush=True)\n"
+                   "sys.stdin.readline()\nos.write(fd, bytes(4096))\n")
+        recorder = subprocess.Popen(
+            [harness.unblend(), "record", "-i", "200ms", "-o", recording, "--", harness.PYTHON, "-I", "-S",
+             "-c", program, self.data], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual("open\n", recorder.stdout.readline())
+        harness.must([harness.tool("fsfreeze"), "-f", self.volume.mount])
+        try:
+            recorder.stdin.write("go\n")
+            recorder.stdin.flush()
+            time.sleep(2)
+            hanging = self.on_volume(harness.report(recording))["in_flight"]
+        finally:
+            harness.must([harness.tool("fsfreeze"), "-u", self.volume.mount])
+        recorder.communicate(timeout=30)
+        self.assertEqual(0, recorder.returncode)
+        self.assertEqual(1, hanging["now"])
+        self.assertGreater(hanging["oldest_ns"], 1_000_000_000)
+        after = self.on_volume(harness.report(recording))
+        self.assertEqual(0, after["in_flight"]["now"])
+        self.assertIsNone(after["in_flight"]["oldest_ns"])
+        self.assertEqual((1, RECORD, 0), harness.count(after["ops"], "write"))
+        self.assertGreater(after["ops"]["write"]["latency_ns"]["max"], 1_500_000_000)
