@@ -36,15 +36,17 @@ struct probe {
     int mount_fd;
 };
 
+/* libbpf's messages are for --verbose; one of them is the verifier's whole log, line by line. */
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
-    char line[512];
+    _cleanup_free_ char *text = NULL;
+    char *rest, *line;
 
-    if (level <= LIBBPF_WARN) {
-        vsnprintf(line, sizeof(line), format, args);
-        line[strcspn(line, "\n")] = '\0';
-        log_debug("%s", line);
-    }
+    if (level > LIBBPF_WARN || vasprintf(&text, format, args) < 0)
+        return 0;
+    for (rest = text; (line = strsep(&rest, "\n"));)
+        if (*line)
+            log_debug("%s", line);
     return 0;
 }
 

@@ -141,14 +141,17 @@ static __always_inline void record_result(const struct abi_task *state, __u32 op
 
 /* --- at the start of a call --- */
 
-/* One descriptor that a close_range() is about to close. Global: the verifier follows the loop, not this. */
-__noinline int remember_close(int fd)
+/* One descriptor that a close_range() may be about to close. Global: the verifier follows the loop, not this. */
+__noinline int remember_close(__u32 fd, __u32 first, __u32 end, bool open)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
-    __u64 volume = volume_of_fd(task, NULL, fd);
+    __u64 volume;
 
-    if (!state || volume == ABI_VOLUME_NONE)
+    if (!state || !open || fd < first || fd > end)
+        return 0;
+    volume = volume_of_fd(task, NULL, (int)fd);
+    if (volume == ABI_VOLUME_NONE)
         return 0;
     for (int i = 0; i < ABI_RANGES; i++) {
         struct abi_range *range = &state->ranges[i];
@@ -173,12 +176,9 @@ __noinline int remember_word(__u32 word, __u32 first, __u32 end)
     bpf_probe_read_kernel(&bits, sizeof(bits), task->files->fdt->open_fds + word);
     if (!bits)
         return 0;
-    for (__u32 i = 0; i < 64; i++) {
-        __u32 fd = word * 64 + i;
-
-        if (bits >> i & 1 && fd >= first && fd <= end)
-            remember_close((int)fd);
-    }
+    /* No branch in here: Linux 6.1 refuses a loop that clang has made to be entered in the middle. */
+    for (__u32 i = 0; i < 64; i++)
+        remember_close(word * 64 + i, first, end, bits >> i & 1);
     return 0;
 }
 

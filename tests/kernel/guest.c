@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fires every system call of the table under the probe and compares what it counted, call by call:
+ *
+ *     guest [-v] DIRECTORY...    in directories of the machine it runs on
+ *
+ * As the first process of a virtual machine it mounts a tmpfs and an ext4 and uses those.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <mntent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/log.h"
+#include "probe/probe.h"
+#include "tests/kernel/boot.h"
+#include "tests/kernel/watched.h"
+
+struct tally {
+    uint64_t ops, bytes, errors;
+};
+
+struct place {
+    const char *directory;
+    char mount[256], fstype[32];
+    bool on_disk;
+};
+
+struct trial {
+    struct probe *probe;
+    struct watched watched;
+    struct place place;
+    const struct call *call;
+    enum crew crew;
+    unsigned passed, failed;
+    char complaint[400];
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void complain(struct trial *trial, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void complain(struct trial *trial, const char *format, ...)
+{
+    size_t used = strlen(trial->complaint);
+    va_list args;
+
+    va_start(args, format);
+    if (used + 3 < sizeof(trial->complaint)) {
+        strcpy(trial->complaint + used, used ? "; " : "");
+        used = strlen(trial->complaint);
+        vsnprintf(trial->complaint + used, sizeof(trial->complaint) - used, format, args);
+    }
+    va_end(args);
+}
+
+/* The longest mount point above the directory, as the probe must name it. */
+static void find_mount(struct place *place)
+{
+    FILE *file = setmntent("/proc/self/mounts", "r");
+    const struct mntent *entry;
+    struct stat st;
+
+    while (file && (entry = getmntent(file))) {
+        size_t length = strlen(entry->mnt_dir);
+        bool root = length == 1;
+
+        if (strncmp(place->directory, entry->mnt_dir, length) != 0 ||
+            (!root && place->directory[length] != '/') || length < strlen(place->mount))
+            continue;
+        snprintf(place->mount, sizeof(place->mount), "%s", entry->mnt_dir);
+        snprintf(place->fstype, sizeof(place->fstype), "%s", entry->mnt_type);
+    }
+    if (file)
+        endmntent(file);
+    place->on_disk = stat(place->directory, &st) == 0 && major(st.st_dev) != 0;
+}
+
+static bool volume_is(const struct trial *trial, const struct volume *volume)
+{
+    if (trial->call->nowhere)
+        return strcmp(volume->name, "?") == 0;
+    if (strcmp(volume->fstype, trial->place.fstype) != 0)
+        return false;
+    for (uint32_t i = 0; i < volume->mount_count; i++)
+        if (strcmp(volume->mounts[i], trial->place.mount) == 0)
+            return true;
+    return false;
+}
+
+/* Every transfer of a call has the same size, so all are in one bucket. */
+static void check_sizes(struct trial *trial, const struct record *record)
+{
+    const struct histogram *size = &record->size;
+    long result = trial->call->result;
+
+    if ((record->op != OP_READ && record->op != OP_WRITE) || result < 0) {
+        if (histogram_count(size))
+            complain(trial, "sizes of what transferred nothing");
+        return;
+    }
+    if (size->length != 1 || size->cells[0].bucket != bucket_of((uint64_t)result) ||
+        size->cells[0].count != record_ops(record))
+        complain(trial, "sizes are not all %ld", result);
+}
+
+static void tally_record(struct trial *trial, const struct batch *batch,
+                         const struct record *record, pid_t pid, struct tally got[OP_COUNT])
+{
+    const struct volume *volume = &batch->volumes[record->volume];
+
+    got[record->op].ops += record_ops(record);
+    got[record->op].bytes += record->bytes;
+    got[record->op].errors += record->errors;
+    if (!operation_is_file(record->op))
+        return;
+    if (!volume_is(trial, volume))
+        complain(trial, "on volume %s (%s)", volume->name, volume->fstype);
+    if (strcmp(batch->jobs[record->job].name, "matrix") != 0)
+        complain(trial, "under job %s", batch->jobs[record->job].name);
+    if (record->process == NO_INDEX || batch->processes[record->process].pid != (uint32_t)pid)
+        complain(trial, "not under process %d", pid);
+    check_sizes(trial, record);
+}
+
+static void compare(struct trial *trial, enum operation op, const struct tally *expected,
+                    const struct tally *got)
+{
+    if (memcmp(expected, got, sizeof(*got)) == 0)
+        return;
+    complain(trial, "%s: expected %lu operations, %lu bytes, %lu errors, got %lu, %lu, %lu",
+             operation_info(op)->name, (unsigned long)expected->ops,
+             (unsigned long)expected->bytes, (unsigned long)expected->errors,
+             (unsigned long)got->ops, (unsigned long)got->bytes, (unsigned long)got->errors);
+}
+
+static void check_counts(struct trial *trial, const struct batch *batch,
+                         const struct outcome *outcome, pid_t pid)
+{
+    const struct call *call = trial->call;
+    struct tally expected[OP_COUNT] = {0}, got[OP_COUNT] = {0};
+    uint64_t fired = FIRED * (trial->crew == CREW_THREADS ? WORKERS : 1);
+
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        tally_record(trial, batch, &batch->records[i], pid, got);
+    expected[call->op] = (struct tally){fired, outcome->bytes, outcome->failed};
+    expected[call->also] = expected[call->op];
+    expected[call->block] = (struct tally){fired, outcome->bytes, 0};
+    for (int op = OP_FIRST; op < OP_COUNT; op++)
+        if (operation_is_file(op) || (op == (int)call->block && trial->crew == CREW_CHILD))
+            compare(trial, op, &expected[op], &got[op]);
+    if (batch->coverage.lost || batch->coverage.overflow || batch->coverage.killed)
+        complain(trial, "%lu lost, %lu overflowed, %lu killed", (unsigned long)batch->coverage.lost,
+                 (unsigned long)batch->coverage.overflow, (unsigned long)batch->coverage.killed);
+}
+
+/* What has happened up to now, the caller's then. */
+static int drain(struct trial *trial, struct batch **out)
+{
+    _cleanup_(batch_freep) struct batch *batch = NULL;
+    int err = batch_new(&batch);
+
+    if (!err)
+        err = probe_drain(trial->probe, batch);
+    if (!err)
+        *out = take_pointer(batch);
+    return err;
+}
+
+static int fire(struct trial *trial)
+{
+    _cleanup_(batch_freep) struct batch *before = NULL, *batch = NULL;
+    struct outcome outcome;
+    pid_t pid;
+    int err = watched_prepare(&trial->watched, trial->call, trial->crew);
+
+    if (!err)
+        err = drain(trial, &before);
+    if (!err)
+        err = watched_fire(&trial->watched, trial->call, trial->crew, &outcome, &pid);
+    if (!err)
+        err = drain(trial, &batch);
+    if (err)
+        return err;
+    if (outcome.surprised)
+        complain(trial, "the call returned %ld, not %ld", outcome.unexpected, trial->call->result);
+    check_counts(trial, batch, &outcome, pid);
+    return 0;
+}
+
+static void try_call(struct trial *trial)
+{
+    const char *crew = trial->crew == CREW_CHILD ? "once" : "threads";
+    int err;
+
+    *trial->complaint = '\0';
+    err = fire(trial);
+    if (err)
+        complain(trial, "%s", strerror(-err));
+    if (*trial->complaint) {
+        trial->failed++;
+        printf("FAILED %s %s %s: %s\n", trial->place.fstype, trial->call->name, crew,
+               trial->complaint);
+    } else {
+        trial->passed++;
+        printf("ok     %s %s %s\n", trial->place.fstype, trial->call->name, crew);
+    }
+}
+
+static int try_directory(struct trial *trial, const char *directory)
+{
+    const struct job job = {.name = "matrix", .kind = "command", .command = "guest", .exit = -1};
+    uint32_t id;
+    int err = watched_start(&trial->watched);
+
+    trial->place = (struct place){.directory = directory};
+    find_mount(&trial->place);
+    if (!err)
+        err = probe_adopt(trial->probe, trial->watched.pid, &job, &id);
+    if (!err)
+        err = watched_begin(&trial->watched, directory);
+    for (unsigned i = 0; !err && i < call_count * 2; i++) {
+        trial->call = &calls[i / 2];
+        trial->crew = i % 2 ? CREW_THREADS : CREW_CHILD;
+        if (!trial->call->block || trial->place.on_disk)
+            try_call(trial);
+    }
+    if (err)
+        printf("FAILED %s: %s\n", directory, strerror(-err));
+    watched_end(&trial->watched);
+    return err;
+}
+
+static int run(char *const *directories)
+{
+    const struct probe_options options = {.memory = PROBE_MEMORY_MIN};
+    struct trial trial = {0};
+    uint64_t started = now_ms(), loaded;
+    struct utsname name;
+    int err = probe_new(&options, &trial.probe);
+
+    if (err)
+        return 1;
+    loaded = now_ms();
+    for (; *directories; directories++)
+        trial.failed += try_directory(&trial, *directories) != 0;
+    probe_free(trial.probe);
+    uname(&name);
+    printf("%s: loaded in %lu ms, ran in %lu ms\n", name.release, (unsigned long)(loaded - started),
+           (unsigned long)(now_ms() - loaded));
+    printf("%u passed, %u failed\n", trial.passed, trial.failed);
+    return trial.failed || !trial.passed;
+}
+
+int main(int argc, char **argv)
+{
+    char *mounted[] = {"/t/w", "/e/w", NULL};
+    int option, status;
+
+    log_program("guest");
+    if (getpid() == 1) {
+        log_verbose(argc > 1 && strcmp(argv[1], "verbose") == 0);
+        if (boot() == 0 && mkdir(mounted[0], 0700) == 0 && mkdir(mounted[1], 0700) == 0) {
+            status = run(mounted);
+            printf("exit %d\n", status);
+        }
+        power_off();
+    }
+    while ((option = getopt(argc, argv, "v")) == 'v')
+        log_verbose(true);
+    if (option != -1 || optind == argc) {
+        fprintf(stderr, "usage: guest [-v] DIRECTORY...\n");
+        return 2;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return run(argv + optind);
+}
