@@ -2,6 +2,7 @@
 #include "probe/hook.h"
 
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,9 @@ void hook_explain(int err, char *text, size_t size)
     else if (access("/sys/kernel/btf/vmlinux", R_OK))
         snprintf(text, size, "this kernel has no type information (/sys/kernel/btf/vmlinux): use one "
                              "built with CONFIG_DEBUG_INFO_BTF, as every distribution's is");
+    else if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 0)
+        snprintf(text, size, "this kernel cannot keep the state of a thread for BPF programs (task storage): "
+                             "use Linux 5.15 or later");
     else if (err == -ENOMEM)
         snprintf(text, size, "not enough memory: give --kernel-memory a smaller size");
     else

@@ -250,19 +250,29 @@ static __always_inline bool resolve_before(const volatile struct abi_syscall *sh
     return true;
 }
 
+/* NULL for a call that is not counted. */
+static __always_inline const volatile struct abi_syscall *shape_of(long number)
+{
+    const volatile struct abi_syscall *shape;
+
+    if ((__u64)number >= ABI_SYSCALLS)
+        return NULL;
+    shape = &config.syscalls[number];
+    /* Checked once and kept: clang would make it again from the number, whose bounds Linux 6.12 forgets. */
+    barrier_var(shape);
+    return shape->op ? shape : NULL;
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 {
-    const volatile struct abi_syscall *shape;
+    const volatile struct abi_syscall *shape = shape_of(number);
     struct task_struct *task;
     struct abi_thread *thread;
     struct abi_task *state;
     __u64 argument[6];
 
-    if ((__u64)number >= ABI_SYSCALLS)
-        return 0;
-    shape = &config.syscalls[number];
-    if (!shape->op)
+    if (!shape)
         return 0;
     task = bpf_get_current_task_btf();
     state = current_state(task);
@@ -456,17 +466,14 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
     long number = number_of(regs);
-    const volatile struct abi_syscall *shape;
+    const volatile struct abi_syscall *shape = shape_of(number);
     struct task_struct *task;
     struct abi_thread *thread;
     struct abi_task *state;
     __u64 argument[6], now, offset = UINT64_MAX;
     __u32 op;
 
-    if ((__u64)number >= ABI_SYSCALLS)
-        return 0;
-    shape = &config.syscalls[number];
-    if (!shape->op)
+    if (!shape)
         return 0;
     task = bpf_get_current_task_btf();
     state = bpf_task_storage_get(&tasks, task, NULL, 0);

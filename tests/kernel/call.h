@@ -11,7 +11,8 @@
 
 #include "lib/operation.h"
 
-#define FIRED 50 /* by each worker */
+#define FIRED     50 /* by each worker */
+#define DATA_SIZE 65536
 
 enum preparation {
     FRESH,       /* the data file at offset 0, nothing else */
@@ -26,11 +27,12 @@ struct call {
     long number;
     long argument[6]; /* numbers, or enum argument of calls.c */
     enum preparation preparation;
-    long result;         /* what each returns: bytes, 0, -errno, or ANY */
-    enum operation op;   /* OP_NONE: it touches no storage */
-    enum operation also; /* the writing side of a transfer between two files */
+    long result;          /* what each returns: bytes, 0, -errno, SOME or EITHER */
+    enum operation op;    /* OP_NONE: it touches no storage */
+    enum operation also;  /* the writing side of a transfer between two files */
     enum operation block; /* what the device is asked for, once a call; OP_NONE: not looked at */
-    bool nowhere;        /* counted under volume "?" */
+    bool nowhere;         /* counted under volume "?" */
+    bool opens_data;      /* the file opened is the one of DATA_SIZE bytes, not an empty one */
 };
 
 #define SOME   (-1000) /* any descriptor */
@@ -42,8 +44,8 @@ extern const unsigned call_count;
 /* What became of a worker's calls. */
 struct outcome {
     uint64_t failed;
-    uint64_t bytes;    /* returned by those that succeeded */
-    long unexpected;   /* a result that the table did not say, the last one */
+    uint64_t bytes;       /* returned by those that succeeded */
+    long unexpected;      /* a result that the table did not say, the last one */
     bool surprised;
 };
 

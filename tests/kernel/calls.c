@@ -15,7 +15,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define DATA_SIZE 65536
 #define NO_FD     999999 /* beyond every table of descriptors */
 #define PIPE_SIZE (1 << 20)
 #define HERE      AT_FDCWD
@@ -77,7 +76,8 @@ const struct call calls[] = {
     {"openat-create", SYS_openat, {PLACE, PATH_NEW, WRITE_NEW, 0600}, FRESH, SOME, OP_CREATE},
     {"openat-O_TMPFILE", SYS_openat, {PLACE, (long)".", O_TMPFILE | O_RDWR, 0600}, FRESH, SOME,
      OP_CREATE},
-    {"openat-absolute", SYS_openat, {HERE, PATH_DATA, READ_ONLY}, FRESH, SOME, OP_OPEN},
+    {"openat-absolute", SYS_openat, {HERE, PATH_DATA, READ_ONLY}, FRESH, SOME, OP_OPEN,
+     .opens_data = true},
     {"openat-ENOENT", SYS_openat, {PLACE, PATH_MISSING, READ_ONLY}, FRESH, -ENOENT, OP_OPEN},
     {"openat2", SYS_openat2, {PLACE, PATH_FILE, OPEN_HOW, sizeof(struct open_how)}, FILES, SOME,
      OP_OPEN},
