@@ -133,7 +133,8 @@ struct abi_task {
     uint64_t exit_ns; /* of the interrupted attempt */
     uint64_t volume;
     uint64_t volume2; /* the writing side of a transfer */
-    uint64_t file;    /* of a read or write by descriptor */
+    uint64_t file;    /* of a call by descriptor, and of an open that succeeded */
+    uint64_t inode;   /* of file */
     struct abi_range ranges[ABI_RANGES];
 };
 

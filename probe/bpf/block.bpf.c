@@ -60,7 +60,8 @@ static __always_inline void own(struct request *request)
         entry.job = job_of(state->process, state->job);
     else if (!config.all)
         return;
-    bpf_map_update_elem(&requests, &key, &entry, BPF_ANY);
+    if (bpf_map_update_elem(&requests, &key, &entry, BPF_ANY))
+        count(ABI_COUNTER_LOST, 1);
 }
 
 SEC("tp_btf/block_io_start")
@@ -108,6 +109,8 @@ int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes
         m.latency_ns = bpf_ktime_get_ns() - entry->start_ns;
         m.sized = !error && m.op != OP_BLOCK_FLUSH;
         account_shared(&m, entry->job);
+    } else if (m.op) {
+        count(ABI_COUNTER_LOST, 1); /* its issue was not seen */
     }
     bpf_map_delete_elem(&requests, &key);
     return 0;

@@ -87,10 +87,11 @@ static __always_inline int directory_argument(const volatile struct abi_syscall 
  * Where a transfer of some bytes starts, seen from the one before it on the same open file. The first one is expected
  * at offset 0. start: UINT64_MAX when the file's own offset was used, which has moved on by now.
  */
-static __always_inline __u32 order_of(__u64 address, __u64 start, __u64 bytes)
+static __always_inline __u32 order_of(const struct abi_task *state, __u64 start, __u64 bytes)
 {
-    struct file *file = (struct file *)address;
-    struct abi_position *last, fresh = {.inode = (__u64)BPF_CORE_READ(file, f_inode)};
+    struct abi_position *last, fresh = {.inode = state->inode};
+    struct file *file = (struct file *)state->file;
+    __u64 address = state->file;
     __u32 order;
 
     if (start == UINT64_MAX)
@@ -134,7 +135,7 @@ static __always_inline void record_result(const struct abi_task *state, __u32 op
     if (m.sized)
         m.bytes = m.size = result;
     if (m.sized && result && state->file)
-        m.order = order_of(state->file, offset, result);
+        m.order = order_of(state, offset, result);
     record(&m, state->thread, state->job);
 }
 
@@ -210,6 +211,18 @@ static __always_inline void settle_restart(struct abi_task *state)
     state->pending = 0;
 }
 
+/* False when the file is no storage, or there is none. */
+static __always_inline bool resolve_file(struct abi_task *state, struct abi_thread *thread,
+                                         struct file *file)
+{
+    struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
+
+    state->file = (__u64)file;
+    state->inode = (__u64)inode;
+    state->volume = file ? volume_of_known_file(thread, file, inode) : ABI_VOLUME_NONE;
+    return state->volume;
+}
+
 /* Where the call goes, as far as it must be known before it runs; false when it touches no storage. */
 static __always_inline bool resolve_before(const volatile struct abi_syscall *shape,
                                            const __u64 argument[6], struct task_struct *task,
@@ -226,9 +239,7 @@ static __always_inline bool resolve_before(const volatile struct abi_syscall *sh
         return state->volume || state->volume2;
     case ABI_SHAPE_FD:
         file = file_of(task, (int)pick(argument, shape->fd));
-        state->file = (__u64)file;
-        state->volume = file ? volume_of_known_file(thread, file) : ABI_VOLUME_NONE;
-        return state->volume;
+        return resolve_file(state, thread, file);
     case ABI_SHAPE_CLOSE_RANGE:
         if (argument[2] & CLOEXEC_ONLY)
             return false;
@@ -404,7 +415,7 @@ static __always_inline void record_open(const struct abi_task *state, __u32 op, 
     if (state->volume == ABI_VOLUME_NONE)
         return;
     if (file && result >= 0) {
-        struct inode *inode = BPF_CORE_READ(file, f_inode);
+        struct inode *inode = (struct inode *)state->inode;
 
         forget_position(file);
         m.sized = (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG;
@@ -428,9 +439,8 @@ static __always_inline __u32 resolve_after(const volatile struct abi_syscall *sh
     case ABI_SHAPE_OPEN_HOW:
         if (result >= 0)
             file = file_of(task, (int)result);
-        state->file = (__u64)file;
         if (file)
-            state->volume = volume_of_known_file(thread, file);
+            resolve_file(state, thread, file);
         else if (shape->path < 0)
             state->volume = volume_of_directory(task, directory);
         else

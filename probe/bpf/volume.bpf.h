@@ -84,9 +84,9 @@ static __always_inline __u64 volume_of_file(struct file *file)
 }
 
 /* The same, remembered by the thread. */
-static __always_inline __u64 volume_of_known_file(struct abi_thread *thread, struct file *file)
+static __always_inline __u64 volume_of_known_file(struct abi_thread *thread, struct file *file,
+                                                  struct inode *inode)
 {
-    struct inode *inode = BPF_CORE_READ(file, f_inode);
     struct super_block *super = BPF_CORE_READ(inode, i_sb);
     struct abi_file *cached;
 
@@ -107,7 +107,8 @@ static __always_inline __u64 volume_of_fd(struct task_struct *task, struct abi_t
 {
     struct file *file = file_of(task, fd);
 
-    return file ? volume_of_known_file(thread, file) : ABI_VOLUME_NONE;
+    return file ? volume_of_known_file(thread, file, BPF_CORE_READ(file, f_inode))
+                : ABI_VOLUME_NONE;
 }
 
 static __always_inline __u64 volume_of_directory(struct task_struct *task, int fd)
