@@ -109,8 +109,9 @@ int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes
         m.latency_ns = bpf_ktime_get_ns() - entry->start_ns;
         m.sized = !error && m.op != OP_BLOCK_FLUSH;
         account_shared(&m, entry->job);
-    } else if (m.op) {
-        count(ABI_COUNTER_LOST, 1); /* its issue was not seen */
+    } else if (m.op && bytes) {
+        /* Its issue was not seen. One without data is a flush, which a request of the device's own carries out. */
+        count(ABI_COUNTER_LOST, 1);
     }
     bpf_map_delete_elem(&requests, &key);
     return 0;
