@@ -8,15 +8,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/syscall_table.h"
+
 const struct hook_info hook_table[] = {
-    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", false},
-    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", false},
-    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", false},
-    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", false},
-    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", false},
-    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", true},
-    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", true},
-    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", true},
+    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", false,
+     "on_call_enter", "kprobe.multi/sys_*"},
+    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", false,
+     "on_call_exit", "kretprobe.multi/sys_*"},
+    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", false, NULL, NULL},
+    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", false, NULL, NULL},
+    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", false, NULL, NULL},
+    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", true, NULL, NULL},
+    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", true, NULL, NULL},
+    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", true, NULL, NULL},
 };
 const unsigned hook_count = sizeof(hook_table) / sizeof(*hook_table);
 
@@ -27,20 +31,29 @@ const struct blind_spot blind_spots[] = {
 };
 const unsigned blind_spot_count = sizeof(blind_spots) / sizeof(*blind_spots);
 
+/* The kernel's types; several megabytes to parse, and the same for every question. */
+static struct btf *kernel_types(bool give_back)
+{
+    static struct btf *btf;
+
+    if (give_back) {
+        btf__free(btf);
+        btf = NULL;
+    } else if (!btf) {
+        btf = btf__load_vmlinux_btf();
+    }
+    return btf;
+}
+
 int hook_arguments(const char *tracepoint)
 {
-    static struct btf *btf; /* several megabytes to parse, and the same for every question */
+    const struct btf *btf = kernel_types(!tracepoint);
     const struct btf_type *type;
     char name[128];
     int id, arguments = 0;
 
-    if (!tracepoint) {
-        btf__free(btf);
-        btf = NULL;
+    if (!tracepoint)
         return 0;
-    }
-    if (!btf)
-        btf = btf__load_vmlinux_btf();
     if (!btf)
         return -errno;
     /* typedef void (*btf_trace_NAME)(void *data, arguments...) */
@@ -54,6 +67,27 @@ int hook_arguments(const char *tracepoint)
             arguments = btf_vlen(type) - 1;
     }
     return arguments;
+}
+
+bool hook_preemptible(void)
+{
+    const struct btf *btf = kernel_types(false);
+
+    /* Since tracepoints have programs that may sleep, those on system calls run with preemption on. */
+    return btf && btf__find_by_name_kind(btf, "trace_call_bpf_faultable", BTF_KIND_FUNC) > 0;
+}
+
+struct bpf_link *hook_attach_functions(const struct bpf_program *program, bool at_return)
+{
+    const struct btf *btf = kernel_types(false);
+    const char *const *names, *here[ABI_SYSCALLS];
+    unsigned count = syscall_functions(&names);
+    LIBBPF_OPTS(bpf_kprobe_multi_opts, options, .syms = here, .retprobe = at_return);
+
+    for (unsigned i = 0; btf && i < count; i++)
+        if (btf__find_by_name_kind(btf, names[i], BTF_KIND_FUNC) > 0)
+            here[options.cnt++] = names[i];
+    return bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
 }
 
 void hook_explain(int err, char *text, size_t size)

@@ -6,11 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bpf_link;
+struct bpf_program;
+
 struct hook_info {
     const char *program; /* in the BPF object */
     const char *name;    /* as coverage and doctor show it */
     const char *purpose;
     bool block; /* in the block object; without it the file layer still works */
+    const char *instead;      /* the program for the functions behind system calls, and */
+    const char *instead_name; /* its name; NULL where there is none */
 };
 
 extern const struct hook_info hook_table[];
@@ -31,6 +36,15 @@ extern const unsigned blind_spot_count;
  * earlier questions back.
  */
 int hook_arguments(const char *tracepoint);
+
+/*
+ * Whether the kernel may take the processor from a program that runs on a system call's tracepoint. The program is
+ * then skipped for whoever runs meanwhile: a quarter of all calls with a few busy threads.
+ */
+bool hook_preemptible(void);
+
+/* Attaches a program to the functions behind the system calls that count. NULL with errno set. */
+struct bpf_link *hook_attach_functions(const struct bpf_program *program, bool at_return);
 
 /* The one-line reason why loading or attaching failed with err (negative errno), and what to do. */
 void hook_explain(int err, char *text, size_t size);

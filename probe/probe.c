@@ -27,6 +27,7 @@ struct probe {
     struct bpf_object *syscalls, *block;
     struct bpf_link *links[HOOKS_MAX];
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
+    bool at_functions; /* of the hooks that have one, the other program is attached */
     char why[HOOKS_MAX][200];
     uint64_t missed; /* so many events the kernel has skipped up to the last drain */
     struct tables tables;
@@ -98,7 +99,32 @@ static int share_maps(struct bpf_object *object, const struct bpf_object *owner)
     return 0;
 }
 
-/* Attaches the programs of one object; what cannot be attached has its reason in why. */
+/* System calls at the functions behind them; false when that is not possible, or not needed. */
+static bool attach_functions(struct probe *probe)
+{
+    unsigned missing = 0;
+
+    for (unsigned i = 0; i < hook_count; i++) {
+        struct bpf_program *program;
+
+        if (!hook_table[i].instead)
+            continue;
+        program = bpf_object__find_program_by_name(probe->syscalls, hook_table[i].instead);
+        if (bpf_program__autoload(program))
+            probe->links[i] = hook_attach_functions(program, strstr(hook_table[i].instead, "exit"));
+        if (probe->links[i])
+            probe->programs[i] = bpf_program__fd(program);
+        else
+            missing++;
+    }
+    for (unsigned i = 0; missing && i < hook_count; i++) {
+        bpf_link__destroy(probe->links[i]);
+        probe->links[i] = NULL;
+    }
+    return !missing;
+}
+
+/* Attaches the programs of one object that are not yet; what cannot be attached has its reason in why. */
 static int attach(struct probe *probe, struct bpf_object *object, bool block)
 {
     int failed = 0;
@@ -106,7 +132,7 @@ static int attach(struct probe *probe, struct bpf_object *object, bool block)
     for (unsigned i = 0; i < hook_count; i++) {
         struct bpf_program *program;
 
-        if (hook_table[i].block != block)
+        if (hook_table[i].block != block || probe->links[i])
             continue;
         program = bpf_object__find_program_by_name(object, hook_table[i].program);
         if (!bpf_program__autoload(program))
@@ -130,6 +156,11 @@ static int load_syscalls(struct probe *probe, const struct probe_options *option
         err = configure(probe->syscalls, options);
     if (err)
         return err;
+    for (unsigned i = 0; i < hook_count; i++)
+        if (hook_table[i].instead)
+            bpf_program__set_autoload(
+                bpf_object__find_program_by_name(probe->syscalls, hook_table[i].instead),
+                hook_preemptible());
     tables_size(probe->syscalls, options->memory ? options->memory : PROBE_MEMORY_DEFAULT);
     return bpf_object__load(probe->syscalls);
 }
@@ -224,6 +255,8 @@ static int start(struct probe *probe, const struct probe_options *options)
     err = load_syscalls(probe, options);
     if (!err)
         err = make_parts(probe, options);
+    if (!err)
+        probe->at_functions = attach_functions(probe);
     if (!err)
         err = attach(probe, probe->syscalls, false);
     if (!err)
@@ -352,6 +385,13 @@ static uint64_t missed_events(const struct probe *probe)
     return missed;
 }
 
+static const char *hook_name(const struct probe *probe, unsigned hook)
+{
+    const struct hook_info *info = &hook_table[hook];
+
+    return probe->at_functions && info->instead ? info->instead_name : info->name;
+}
+
 static int cover(struct probe *probe, struct batch *batch)
 {
     struct hook hooks[HOOKS_MAX + 8];
@@ -360,7 +400,7 @@ static int cover(struct probe *probe, struct batch *batch)
 
     for (unsigned i = 0; i < hook_count; i++)
         hooks[count++] = (struct hook){
-            .name = hook_table[i].name,
+            .name = hook_name(probe, i),
             .attached = probe->links[i] != NULL,
             .why = probe->links[i] ? NULL : probe->why[i],
         };
@@ -405,7 +445,7 @@ int probe_doctor(struct probe_check *checks, unsigned max)
     for (unsigned i = 0; i < hook_count && count < max; i++, count++) {
         struct probe_check *check = &checks[count];
 
-        *check = (struct probe_check){.hook = hook_table[i].name,
+        *check = (struct probe_check){.hook = hook_name(probe, i),
                                       .purpose = hook_table[i].purpose,
                                       .available = probe->links[i] != NULL};
         if (!check->available && *probe->why[i])
