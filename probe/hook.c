@@ -9,21 +9,26 @@
 #include <unistd.h>
 
 const struct hook_info hook_table[] = {
-    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", false},
-    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", false},
-    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", false},
-    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", false},
-    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", false},
-    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", true},
-    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", true},
-    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", true},
+    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false},
+    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false},
+    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", HOOK_SYSCALL, false},
+    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", HOOK_SYSCALL, false},
+    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", HOOK_SYSCALL, false},
+    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", HOOK_BLOCK, false},
+    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", HOOK_BLOCK, false},
+    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", HOOK_BLOCK, false},
+    {"on_fault_user", "tp_btf/page_fault_user", "page faults: when they begin", HOOK_FAULT, false},
+    {"on_fault_kernel", "tp_btf/page_fault_kernel", "page faults in system calls", HOOK_FAULT, false},
+    {"on_filemap_fault", "tp_btf/mm_filemap_fault", "page faults: the file", HOOK_FAULT, false},
+    {"on_page_added", "tp_btf/mm_filemap_add_to_page_cache", "page faults: their bytes", HOOK_FAULT,
+     false},
+    {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true},
 };
 const unsigned hook_count = sizeof(hook_table) / sizeof(*hook_table);
 
 const struct blind_spot blind_spots[] = {
     {"io_uring", "operations through io_uring are not captured by this version"},
     {"libaio", "operations through io_submit are not captured by this version"},
-    {"mmap_fault", "page faults on mapped files are not captured by this version"},
 };
 const unsigned blind_spot_count = sizeof(blind_spots) / sizeof(*blind_spots);
 

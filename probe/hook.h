@@ -6,11 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The BPF objects. Only the first one is needed. */
+enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_OBJECTS };
+
 struct hook_info {
     const char *program; /* in the BPF object */
     const char *name;    /* as coverage and doctor show it */
     const char *purpose;
-    bool block; /* in the block object; without it the file layer still works */
+    enum hook_object object;
+    bool each_cpu; /* a perf event on each CPU instead of a tracepoint */
 };
 
 extern const struct hook_info hook_table[];
