@@ -141,11 +141,15 @@ static void tally_record(struct trial *trial, const struct batch *batch,
     if (!operation_is_file(record->op))
         return;
     if (!volume_is(trial, volume))
-        complain(trial, "on volume %s (%s)", volume->name, volume->fstype);
+        complain(trial, "%lu operations on volume %s (%s)", (unsigned long)record_ops(record), volume->name,
+                 volume->fstype);
     if (strcmp(batch->jobs[record->job].name, "matrix") != 0)
         complain(trial, "under job %s", batch->jobs[record->job].name);
-    if (record->process == NO_INDEX || batch->processes[record->process].pid != (uint32_t)pid)
-        complain(trial, "not under process %d", pid);
+    if (record->process == NO_INDEX)
+        complain(trial, "%lu operations under no process", (unsigned long)record_ops(record));
+    else if (batch->processes[record->process].pid != (uint32_t)pid)
+        complain(trial, "%lu operations under process %u, not %d",
+                 (unsigned long)record_ops(record), batch->processes[record->process].pid, pid);
     check_sizes(trial, record);
 }
 
