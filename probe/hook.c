@@ -8,26 +8,29 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/syscall_table.h"
-
 const struct hook_info hook_table[] = {
-    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", false,
+    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false,
      "on_call_enter", "kprobe.multi/sys_*"},
-    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", false,
+    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false,
      "on_call_exit", "kretprobe.multi/sys_*"},
-    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", false, NULL, NULL},
-    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", false, NULL, NULL},
-    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", false, NULL, NULL},
-    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", true, NULL, NULL},
-    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", true, NULL, NULL},
-    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", true, NULL, NULL},
+    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", HOOK_SYSCALL, false, NULL, NULL},
+    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", HOOK_SYSCALL, false, NULL, NULL},
+    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", HOOK_SYSCALL, false, NULL, NULL},
+    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", HOOK_BLOCK, false, NULL, NULL},
+    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", HOOK_BLOCK, false, NULL, NULL},
+    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", HOOK_BLOCK, false, NULL, NULL},
+    {"on_fault_user", "tp_btf/page_fault_user", "page faults: when they begin", HOOK_FAULT, false, NULL, NULL},
+    {"on_fault_kernel", "tp_btf/page_fault_kernel", "page faults in system calls", HOOK_FAULT, false, NULL, NULL},
+    {"on_filemap_fault", "tp_btf/mm_filemap_fault", "page faults: the file", HOOK_FAULT, false, NULL, NULL},
+    {"on_page_added", "tp_btf/mm_filemap_add_to_page_cache", "page faults: their bytes", HOOK_FAULT,
+     false, NULL, NULL},
+    {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true, NULL, NULL},
 };
 const unsigned hook_count = sizeof(hook_table) / sizeof(*hook_table);
 
 const struct blind_spot blind_spots[] = {
     {"io_uring", "operations through io_uring are not captured by this version"},
     {"libaio", "operations through io_submit are not captured by this version"},
-    {"mmap_fault", "page faults on mapped files are not captured by this version"},
 };
 const unsigned blind_spot_count = sizeof(blind_spots) / sizeof(*blind_spots);
 
@@ -43,6 +46,13 @@ static struct btf *kernel_types(bool give_back)
         btf = btf__load_vmlinux_btf();
     }
     return btf;
+}
+
+bool hook_function(const char *name)
+{
+    const struct btf *btf = kernel_types(false);
+
+    return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
 int hook_arguments(const char *tracepoint)
@@ -67,27 +77,6 @@ int hook_arguments(const char *tracepoint)
             arguments = btf_vlen(type) - 1;
     }
     return arguments;
-}
-
-bool hook_preemptible(void)
-{
-    const struct btf *btf = kernel_types(false);
-
-    /* Since tracepoints have programs that may sleep, those on system calls run with preemption on. */
-    return btf && btf__find_by_name_kind(btf, "trace_call_bpf_faultable", BTF_KIND_FUNC) > 0;
-}
-
-struct bpf_link *hook_attach_functions(const struct bpf_program *program, bool at_return)
-{
-    const struct btf *btf = kernel_types(false);
-    const char *const *names, *here[ABI_SYSCALLS];
-    unsigned count = syscall_functions(&names);
-    LIBBPF_OPTS(bpf_kprobe_multi_opts, options, .syms = here, .retprobe = at_return);
-
-    for (unsigned i = 0; btf && i < count; i++)
-        if (btf__find_by_name_kind(btf, names[i], BTF_KIND_FUNC) > 0)
-            here[options.cnt++] = names[i];
-    return bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
 }
 
 void hook_explain(int err, char *text, size_t size)

@@ -6,14 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct bpf_link;
-struct bpf_program;
+/* The BPF objects. Only the first one is needed. */
+enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_OBJECTS };
 
 struct hook_info {
     const char *program; /* in the BPF object */
     const char *name;    /* as coverage and doctor show it */
     const char *purpose;
-    bool block; /* in the block object; without it the file layer still works */
+    enum hook_object object;
+    bool each_cpu; /* a perf event on each CPU instead of a tracepoint */
     const char *instead;      /* the program for the functions behind system calls, and */
     const char *instead_name; /* its name; NULL where there is none */
 };
@@ -37,14 +38,8 @@ extern const unsigned blind_spot_count;
  */
 int hook_arguments(const char *tracepoint);
 
-/*
- * Whether the kernel may take the processor from a program that runs on a system call's tracepoint. The program is
- * then skipped for whoever runs meanwhile: a quarter of all calls with a few busy threads.
- */
-bool hook_preemptible(void);
-
-/* Attaches a program to the functions behind the system calls that count. NULL with errno set. */
-struct bpf_link *hook_attach_functions(const struct bpf_program *program, bool at_return);
+/* Whether the kernel's BTF knows a function. */
+bool hook_function(const char *name);
 
 /* The one-line reason why loading or attaching failed with err (negative errno), and what to do. */
 void hook_explain(int err, char *text, size_t size);

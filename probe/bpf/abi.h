@@ -135,6 +135,9 @@ struct abi_task {
     uint64_t volume2; /* the writing side of a transfer */
     uint64_t file;    /* of a call by descriptor, and of an open that succeeded */
     uint64_t inode;   /* of file */
+    uint64_t fault_ns; /* when the page fault under way began; 0: none, or accounted */
+    uint64_t fault_volume;
+    uint64_t fault_pages; /* that it has added to the page cache */
     struct abi_range ranges[ABI_RANGES];
 };
 
@@ -212,6 +215,8 @@ struct abi_config {
     uint32_t pseudo; /* pseudo file systems too */
     uint32_t request_argument; /* which argument of block_rq_issue is the request */
     uint32_t has_io_start;     /* block_io_start tells the owner before block_rq_issue */
+    uint32_t page_shift;       /* log2 of the page size */
+    uint32_t reserved;
     struct abi_syscall syscalls[ABI_SYSCALLS];
 };
 

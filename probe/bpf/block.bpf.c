@@ -103,15 +103,13 @@ int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes
         entry->bytes += bytes;
     if (bytes < BPF_CORE_READ(request, __data_len))
         return 0; /* a part of it; the rest follows */
+    /* Never issued: a flush that the device has no need of ends at once. */
     if (m.op && entry->start_ns) {
         m.volume = device_of(request);
         m.bytes = m.size = entry->bytes;
         m.latency_ns = bpf_ktime_get_ns() - entry->start_ns;
         m.sized = !error && m.op != OP_BLOCK_FLUSH;
         account_shared(&m, entry->job);
-    } else if (m.op && bytes) {
-        /* Its issue was not seen. One without data is a flush, which a request of the device's own carries out. */
-        count(ABI_COUNTER_LOST, 1);
     }
     bpf_map_delete_elem(&requests, &key);
     return 0;

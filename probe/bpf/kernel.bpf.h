@@ -83,6 +83,19 @@ struct inode {
     long long i_size;
 };
 
+struct address_space {
+    struct inode *host;
+};
+
+enum pageflags {
+    PG_head = 6,
+};
+
+struct folio; /* one or more struct page in a row */
+struct page {
+    int _refcount;
+};
+
 struct dentry {
     struct super_block *d_sb;
     struct inode *d_inode;

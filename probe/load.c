@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/load.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/log.h"
+#include "probe/bpf/abi.h"
+#include "probe/functions.h"
+#include "probe/objects.h"
+#include "probe/syscall_table.h"
+#include "probe/tables.h"
+
+#define HOOKS_MAX 24
+
+struct loaded {
+    struct bpf_object *object[HOOK_OBJECTS];
+    struct bpf_link *links[HOOKS_MAX];
+    struct bpf_link **cpu_links; /* of the hook that is attached to each CPU */
+    int cpu_count;
+    bool at_functions; /* where a hook has another program, that one is attached */
+    int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
+    char why[HOOKS_MAX][200];
+};
+
+static const struct {
+    const char *start, *end, *name;
+} objects[HOOK_OBJECTS] = {
+    [HOOK_SYSCALL] = {object_syscall, object_syscall_end, "unblend"},
+    [HOOK_BLOCK] = {object_block, object_block_end, "unblend_block"},
+    [HOOK_FAULT] = {object_fault, object_fault_end, "unblend_fault"},
+};
+
+/* libbpf's messages are for --verbose; one of them is the verifier's whole log, line by line. */
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+    _cleanup_free_ char *text = NULL;
+    char *rest, *line;
+
+    if (level > LIBBPF_WARN || vasprintf(&text, format, args) < 0)
+        return 0;
+    for (rest = text; (line = strsep(&rest, "\n"));)
+        if (*line)
+            log_debug("%s", line);
+    return 0;
+}
+
+static int configure(struct bpf_object *object, const struct probe_options *options)
+{
+    struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata.config");
+    struct abi_config *config;
+    size_t size = 0;
+
+    if (!map)
+        return -ENOENT;
+    /* libbpf keeps the initial value writable until the object is loaded. */
+    config = (struct abi_config *)bpf_map__initial_value(map, &size);
+    if (!config || size < sizeof(*config))
+        return -EINVAL;
+    config->all = options->all;
+    config->pseudo = options->pseudo;
+    config->request_argument = hook_arguments("block_rq_issue") > 1;
+    config->has_io_start = hook_arguments("block_io_start") > 0;
+    config->page_shift = bucket_msb((uint64_t)sysconf(_SC_PAGESIZE));
+    syscall_table(config->syscalls);
+    return 0;
+}
+
+static int open_object(struct loaded *loaded, enum hook_object which,
+                       const struct probe_options *options)
+{
+    LIBBPF_OPTS(bpf_object_open_opts, open_options, .object_name = objects[which].name);
+
+    loaded->object[which] =
+        bpf_object__open_mem(objects[which].start,
+                             (size_t)(objects[which].end - objects[which].start), &open_options);
+    return loaded->object[which] ? configure(loaded->object[which], options) : -errno;
+}
+
+/* The other objects work on the maps of the first one. */
+static int share_maps(struct bpf_object *object, const struct bpf_object *owner)
+{
+    struct bpf_map *map;
+
+    bpf_object__for_each_map(map, object)
+    {
+        struct bpf_map *original = bpf_object__find_map_by_name(owner, bpf_map__name(map));
+        int err;
+
+        if (!original || bpf_map__is_internal(map))
+            continue;
+        err = bpf_map__reuse_fd(map, bpf_map__fd(original));
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+/* The kernel's counter of major faults calls the program at each one, on each CPU. */
+static int attach_to_cpus(struct loaded *loaded, const struct bpf_program *program)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof(attributes),
+        .config = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+        .sample_period = 1,
+    };
+    int count = libbpf_num_possible_cpus();
+
+    if (count < 0)
+        return count;
+    loaded->cpu_links = calloc((size_t)count, sizeof(*loaded->cpu_links));
+    if (!loaded->cpu_links)
+        return -ENOMEM;
+    for (int cpu = 0; cpu < count; cpu++) {
+        int fd = (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+        if (fd < 0 && errno == ENODEV)
+            continue; /* possible, and not there */
+        if (fd < 0)
+            return -errno;
+        loaded->cpu_links[loaded->cpu_count] = bpf_program__attach_perf_event(program, fd);
+        if (!loaded->cpu_links[loaded->cpu_count]) {
+            int err = -errno;
+
+            close(fd);
+            return err;
+        }
+        loaded->cpu_count++; /* the link owns the descriptor */
+    }
+    return 0;
+}
+
+/* Attaches the programs of one object that are not yet; what cannot be attached has its reason in why. */
+static int attach(struct loaded *loaded, enum hook_object which)
+{
+    int failed = 0;
+
+    for (unsigned i = 0; i < hook_count; i++) {
+        struct bpf_program *program;
+        int err = 0;
+
+        if (hook_table[i].object != which || loaded->links[i])
+            continue;
+        program = bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program);
+        if (!bpf_program__autoload(program))
+            continue;
+        if (hook_table[i].each_cpu) {
+            err = attach_to_cpus(loaded, program);
+        } else {
+            loaded->links[i] = bpf_program__attach(program);
+            err = loaded->links[i] ? 0 : -errno;
+        }
+        if (err) {
+            failed = err;
+            hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
+            continue;
+        }
+        loaded->programs[i] = bpf_program__fd(program);
+    }
+    return failed;
+}
+
+/* Leaves out the programs whose tracepoint this kernel does not have. */
+static bool leave_out_missing(struct loaded *loaded, enum hook_object which)
+{
+    bool missing = false;
+
+    for (unsigned i = 0; i < hook_count; i++) {
+        const char *tracepoint = strchr(hook_table[i].name, '/');
+
+        if (hook_table[i].object != which || hook_table[i].each_cpu || !tracepoint ||
+            hook_arguments(tracepoint + 1) > 0)
+            continue;
+        bpf_program__set_autoload(
+            bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program), false);
+        snprintf(loaded->why[i], sizeof(loaded->why[i]), "this kernel has no tracepoint %s",
+                 tracepoint + 1);
+        missing = true;
+    }
+    return missing;
+}
+
+static void explain_all(struct loaded *loaded, enum hook_object which, const char *why)
+{
+    for (unsigned i = 0; i < hook_count; i++)
+        if (hook_table[i].object == which && !*loaded->why[i])
+            snprintf(loaded->why[i], sizeof(loaded->why[i]), "%s", why);
+}
+
+/* Without the block layer, or without page faults, the rest goes on: the reason stands in the coverage. */
+static void load_more(struct loaded *loaded, enum hook_object which,
+                      const struct probe_options *options)
+{
+    char why[200];
+    int err = open_object(loaded, which, options);
+
+    if (!err)
+        err = share_maps(loaded->object[which], loaded->object[HOOK_SYSCALL]);
+    if (!err && leave_out_missing(loaded, which) && which == HOOK_FAULT) {
+        /* They only make sense together. */
+        explain_all(loaded, which, "another hook that it needs is missing in this kernel");
+        return;
+    }
+    if (!err)
+        err = bpf_object__load(loaded->object[which]);
+    if (!err) {
+        attach(loaded, which);
+        return;
+    }
+    hook_explain(err, why, sizeof(why));
+    explain_all(loaded, which, why);
+}
+
+/* Kernels before 5.11 count maps against the limit of locked memory. */
+static void lift_memory_limit(struct rlimit *before)
+{
+    const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+
+    getrlimit(RLIMIT_MEMLOCK, before);
+    setrlimit(RLIMIT_MEMLOCK, &unlimited);
+}
+
+int load_open(const struct probe_options *options, struct loaded **out)
+{
+    struct loaded *loaded = calloc(1, sizeof(*loaded));
+    struct rlimit before;
+    int err;
+
+    if (!loaded)
+        return -ENOMEM;
+    *out = loaded;
+    libbpf_set_print(quiet);
+    lift_memory_limit(&before);
+    err = open_object(loaded, HOOK_SYSCALL, options);
+    if (!err) {
+        functions_choose(loaded->object[HOOK_SYSCALL]);
+        tables_size(loaded->object[HOOK_SYSCALL],
+                    options->memory ? options->memory : PROBE_MEMORY_DEFAULT);
+        err = bpf_object__load(loaded->object[HOOK_SYSCALL]);
+    }
+    setrlimit(RLIMIT_MEMLOCK, &before); /* a recorded command shall have the limit it would have had */
+    return err;
+}
+
+int load_attach(struct loaded *loaded, const struct probe_options *options)
+{
+    struct rlimit before;
+    int err;
+
+    loaded->at_functions =
+        functions_attach(loaded->object[HOOK_SYSCALL], loaded->links, loaded->programs);
+    err = attach(loaded, HOOK_SYSCALL);
+    lift_memory_limit(&before);
+    for (enum hook_object which = HOOK_SYSCALL + 1; !err && which < HOOK_OBJECTS; which++)
+        load_more(loaded, which, options);
+    setrlimit(RLIMIT_MEMLOCK, &before);
+    hook_arguments(NULL);
+    return err;
+}
+
+void load_close(struct loaded *loaded)
+{
+    if (!loaded)
+        return;
+    for (unsigned i = 0; i < HOOKS_MAX; i++)
+        bpf_link__destroy(loaded->links[i]);
+    for (int i = 0; i < loaded->cpu_count; i++)
+        bpf_link__destroy(loaded->cpu_links[i]);
+    free(loaded->cpu_links);
+    for (unsigned i = HOOK_OBJECTS; i-- > 0;)
+        bpf_object__close(loaded->object[i]);
+    free(loaded);
+}
+
+const struct bpf_object *load_object(const struct loaded *loaded)
+{
+    return loaded->object[HOOK_SYSCALL];
+}
+
+int load_map(const struct loaded *loaded, const char *name)
+{
+    return bpf_object__find_map_fd_by_name(loaded->object[HOOK_SYSCALL], name);
+}
+
+const char *load_name(const struct loaded *loaded, unsigned hook)
+{
+    const struct hook_info *info = &hook_table[hook];
+
+    return loaded->at_functions && info->instead ? info->instead_name : info->name;
+}
+
+bool load_attached(const struct loaded *loaded, unsigned hook)
+{
+    return loaded->programs[hook] != 0;
+}
+
+const char *load_why(const struct loaded *loaded, unsigned hook)
+{
+    return loaded->why[hook];
+}
+
+uint64_t load_missed(const struct loaded *loaded)
+{
+    uint64_t missed = 0;
+
+    for (unsigned i = 0; i < hook_count; i++) {
+        struct bpf_prog_info info = {0};
+        uint32_t size = sizeof(info);
+
+        if (loaded->programs[i] && !bpf_obj_get_info_by_fd(loaded->programs[i], &info, &size))
+            missed += info.recursion_misses;
+    }
+    return missed;
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Page faults on mapped files, against the kernel's own count of a process's major faults (getrusage)."""
+import json
+import os
+
+import harness
+
+PAGE = os.sysconf("SC_PAGESIZE")
+PAGES = 1024
+
+# Says how many major faults the touching took; the file has been dropped from the cache before.
+PROGRAM = """
+import json, mmap, os, resource, sys
+path, advice, way = sys.argv[1:4]
+page = mmap.PAGESIZE
+fd = os.open(path, os.O_RDWR)
+size = os.fstat(fd).st_size
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+prot = mmap.PROT_READ | (mmap.PROT_WRITE if way == "write" else 0)
+area = mmap.mmap(fd, size, flags=mmap.MAP_SHARED, prot=prot)
+if advice == "random":
+    area.madvise(mmap.MADV_RANDOM)
+out = os.open("/dev/null", os.O_WRONLY)
+pipe = os.pipe()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+for offset in range(0, size, page):
+    if way == "read":
+        area[offset]
+    elif way == "write":
+        area[offset] = 1
+    else:  # the kernel copies from the mapped page: the fault is in a system call
+        os.write(pipe[1], memoryview(area)[offset:offset + 1])
+        os.read(pipe[0], 1)
+print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before))
+"""
+
+
+class FaultTest(harness.SystemTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.volume = cls.make_volume(32)
+        cls.data = os.path.join(cls.volume.mount, "data")
+        with open(cls.data, "wb") as file:
+            file.write(os.urandom(PAGES * PAGE))
+        os.sync()
+
+    def faults(self, advice, way):
+        path = self.path("fault.rec")
+        done = harness.record(path, [harness.PYTHON, "-I", "-S", "-c", PROGRAM, self.data, advice, way])
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        report = harness.report(path)
+        self.assertEqual(0, report.coverage["lost_ops"])
+        os.sync()
+        return json.loads(done.stdout), report.volume(self.volume.mount).get("mmap_fault")
+
+    def test_each_page_by_itself(self):
+        for way in ("read", "write", "syscall"):
+            with self.subTest(way):
+                majors, found = self.faults("random", way)
+                self.assertEqual(PAGES, majors)
+                self.assertEqual((majors, PAGES * PAGE, 0), (found["ops"], found["bytes"], found["errors"]))
+                self.assertEqual((PAGE, PAGE), (found["size"]["p1"], found["size"]["p99"]))
+                self.assertEqual(majors, sum(count for _, _, count in found["latency_ns"]["histogram"]))
+
+    def test_readahead_belongs_to_the_fault_that_asked_for_it(self):
+        majors, found = self.faults("normal", "read")
+        self.assertEqual(majors, found["ops"])
+        self.assertLess(majors, PAGES / 4)
+        self.assertGreater(found["bytes"], 0)
+        self.assertLessEqual(found["bytes"], PAGES * PAGE)
+
+    def test_pages_in_the_cache_are_no_major_faults(self):
+        program = PROGRAM.replace("os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)",
+                                  "os.pread(fd, size, 0)")
+        report = self.record([harness.PYTHON, "-I", "-S", "-c", program, self.data, "random", "read"])
+        self.assertNotIn("mmap_fault", report.volume(self.volume.mount))
