@@ -9,20 +9,22 @@
 #include <unistd.h>
 
 const struct hook_info hook_table[] = {
-    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false},
-    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false},
-    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", HOOK_SYSCALL, false},
-    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", HOOK_SYSCALL, false},
-    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", HOOK_SYSCALL, false},
-    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", HOOK_BLOCK, false},
-    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", HOOK_BLOCK, false},
-    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", HOOK_BLOCK, false},
-    {"on_fault_user", "tp_btf/page_fault_user", "page faults: when they begin", HOOK_FAULT, false},
-    {"on_fault_kernel", "tp_btf/page_fault_kernel", "page faults in system calls", HOOK_FAULT, false},
-    {"on_filemap_fault", "tp_btf/mm_filemap_fault", "page faults: the file", HOOK_FAULT, false},
+    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false,
+     "on_call_enter", "kprobe.multi/sys_*"},
+    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false,
+     "on_call_exit", "kretprobe.multi/sys_*"},
+    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", HOOK_SYSCALL, false, NULL, NULL},
+    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", HOOK_SYSCALL, false, NULL, NULL},
+    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", HOOK_SYSCALL, false, NULL, NULL},
+    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", HOOK_BLOCK, false, NULL, NULL},
+    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", HOOK_BLOCK, false, NULL, NULL},
+    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", HOOK_BLOCK, false, NULL, NULL},
+    {"on_fault_user", "tp_btf/page_fault_user", "page faults: when they begin", HOOK_FAULT, false, NULL, NULL},
+    {"on_fault_kernel", "tp_btf/page_fault_kernel", "page faults in system calls", HOOK_FAULT, false, NULL, NULL},
+    {"on_filemap_fault", "tp_btf/mm_filemap_fault", "page faults: the file", HOOK_FAULT, false, NULL, NULL},
     {"on_page_added", "tp_btf/mm_filemap_add_to_page_cache", "page faults: their bytes", HOOK_FAULT,
-     false},
-    {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true},
+     false, NULL, NULL},
+    {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true, NULL, NULL},
 };
 const unsigned hook_count = sizeof(hook_table) / sizeof(*hook_table);
 
@@ -32,20 +34,36 @@ const struct blind_spot blind_spots[] = {
 };
 const unsigned blind_spot_count = sizeof(blind_spots) / sizeof(*blind_spots);
 
+/* The kernel's types; several megabytes to parse, and the same for every question. */
+static struct btf *kernel_types(bool give_back)
+{
+    static struct btf *btf;
+
+    if (give_back) {
+        btf__free(btf);
+        btf = NULL;
+    } else if (!btf) {
+        btf = btf__load_vmlinux_btf();
+    }
+    return btf;
+}
+
+bool hook_function(const char *name)
+{
+    const struct btf *btf = kernel_types(false);
+
+    return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
+}
+
 int hook_arguments(const char *tracepoint)
 {
-    static struct btf *btf; /* several megabytes to parse, and the same for every question */
+    const struct btf *btf = kernel_types(!tracepoint);
     const struct btf_type *type;
     char name[128];
     int id, arguments = 0;
 
-    if (!tracepoint) {
-        btf__free(btf);
-        btf = NULL;
+    if (!tracepoint)
         return 0;
-    }
-    if (!btf)
-        btf = btf__load_vmlinux_btf();
     if (!btf)
         return -errno;
     /* typedef void (*btf_trace_NAME)(void *data, arguments...) */

@@ -15,6 +15,8 @@ struct hook_info {
     const char *purpose;
     enum hook_object object;
     bool each_cpu; /* a perf event on each CPU instead of a tracepoint */
+    const char *instead;      /* the program for the functions behind system calls, and */
+    const char *instead_name; /* its name; NULL where there is none */
 };
 
 extern const struct hook_info hook_table[];
@@ -35,6 +37,9 @@ extern const unsigned blind_spot_count;
  * earlier questions back.
  */
 int hook_arguments(const char *tracepoint);
+
+/* Whether the kernel's BTF knows a function. */
+bool hook_function(const char *name);
 
 /* The one-line reason why loading or attaching failed with err (negative errno), and what to do. */
 void hook_explain(int err, char *text, size_t size);

@@ -15,6 +15,7 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/functions.h"
 #include "probe/objects.h"
 #include "probe/syscall_table.h"
 #include "probe/tables.h"
@@ -26,6 +27,7 @@ struct loaded {
     struct bpf_link *links[HOOKS_MAX];
     struct bpf_link **cpu_links; /* of the hook that is attached to each CPU */
     int cpu_count;
+    bool at_functions; /* where a hook has another program, that one is attached */
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
 };
@@ -138,7 +140,7 @@ static int attach_to_cpus(struct loaded *loaded, const struct bpf_program *progr
     return 0;
 }
 
-/* Attaches the programs of one object; what cannot be attached has its reason in why. */
+/* Attaches the programs of one object that are not yet; what cannot be attached has its reason in why. */
 static int attach(struct loaded *loaded, enum hook_object which)
 {
     int failed = 0;
@@ -147,7 +149,7 @@ static int attach(struct loaded *loaded, enum hook_object which)
         struct bpf_program *program;
         int err = 0;
 
-        if (hook_table[i].object != which)
+        if (hook_table[i].object != which || loaded->links[i])
             continue;
         program = bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program);
         if (!bpf_program__autoload(program))
@@ -241,6 +243,7 @@ int load_open(const struct probe_options *options, struct loaded **out)
     lift_memory_limit(&before);
     err = open_object(loaded, HOOK_SYSCALL, options);
     if (!err) {
+        functions_choose(loaded->object[HOOK_SYSCALL]);
         tables_size(loaded->object[HOOK_SYSCALL],
                     options->memory ? options->memory : PROBE_MEMORY_DEFAULT);
         err = bpf_object__load(loaded->object[HOOK_SYSCALL]);
@@ -252,8 +255,11 @@ int load_open(const struct probe_options *options, struct loaded **out)
 int load_attach(struct loaded *loaded, const struct probe_options *options)
 {
     struct rlimit before;
-    int err = attach(loaded, HOOK_SYSCALL);
+    int err;
 
+    loaded->at_functions =
+        functions_attach(loaded->object[HOOK_SYSCALL], loaded->links, loaded->programs);
+    err = attach(loaded, HOOK_SYSCALL);
     lift_memory_limit(&before);
     for (enum hook_object which = HOOK_SYSCALL + 1; !err && which < HOOK_OBJECTS; which++)
         load_more(loaded, which, options);
@@ -284,6 +290,13 @@ const struct bpf_object *load_object(const struct loaded *loaded)
 int load_map(const struct loaded *loaded, const char *name)
 {
     return bpf_object__find_map_fd_by_name(loaded->object[HOOK_SYSCALL], name);
+}
+
+const char *load_name(const struct loaded *loaded, unsigned hook)
+{
+    const struct hook_info *info = &hook_table[hook];
+
+    return loaded->at_functions && info->instead ? info->instead_name : info->name;
 }
 
 bool load_attached(const struct loaded *loaded, unsigned hook)

@@ -27,6 +27,9 @@ const struct bpf_object *load_object(const struct loaded *loaded);
 /* Descriptor of a map by name. */
 int load_map(const struct loaded *loaded, const char *name);
 
+/* Where a hook of the table is attached, or would be. */
+const char *load_name(const struct loaded *loaded, unsigned hook);
+
 /* Whether a hook of the table is attached, and why not ("" if nothing is known). */
 bool load_attached(const struct loaded *loaded, unsigned hook);
 const char *load_why(const struct loaded *loaded, unsigned hook);

@@ -181,7 +181,7 @@ static int cover(struct probe *probe, struct batch *batch)
 
     for (unsigned i = 0; i < hook_count; i++)
         hooks[count++] = (struct hook){
-            .name = hook_table[i].name,
+            .name = load_name(probe->loaded, i),
             .attached = load_attached(probe->loaded, i),
             .why = load_attached(probe->loaded, i) ? NULL : load_why(probe->loaded, i),
         };
@@ -226,7 +226,7 @@ int probe_doctor(struct probe_check *checks, unsigned max)
     for (unsigned i = 0; i < hook_count && count < max; i++, count++) {
         struct probe_check *check = &checks[count];
 
-        *check = (struct probe_check){.hook = hook_table[i].name,
+        *check = (struct probe_check){.hook = probe->loaded ? load_name(probe->loaded, i) : hook_table[i].name,
                                       .purpose = hook_table[i].purpose,
                                       .available = probe->loaded && load_attached(probe->loaded, i)};
         if (!check->available && probe->loaded && *load_why(probe->loaded, i))

@@ -8,4 +8,10 @@
 /* Fills ABI_SYSCALLS entries, indexed by system call number. */
 void syscall_table(struct abi_syscall table[ABI_SYSCALLS]);
 
+/*
+ * The kernel functions behind those calls ("__x64_sys_read"); not every kernel has every one. The number of
+ * names.
+ */
+unsigned syscall_functions(const char *const **functions);
+
 #endif

@@ -14,6 +14,11 @@ static __always_inline long number_of(struct pt_regs *regs)
     return regs->orig_ax;
 }
 
+static __always_inline long result_of(struct pt_regs *returned)
+{
+    return returned->ax;
+}
+
 static __always_inline bool is_compat(struct task_struct *task)
 {
     return task->thread_info.status & COMPAT_STATUS;
@@ -35,6 +40,11 @@ static __always_inline void arguments_of(struct pt_regs *regs, __u64 argument[6]
 static __always_inline long number_of(struct pt_regs *regs)
 {
     return regs->syscallno;
+}
+
+static __always_inline long result_of(struct pt_regs *returned)
+{
+    return returned->regs[0];
 }
 
 static __always_inline bool is_compat(struct task_struct *task)

@@ -104,8 +104,7 @@ static __always_inline const volatile struct abi_syscall *shape_of(long number)
     return shape->op ? shape : NULL;
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
+static __always_inline int enter(struct pt_regs *regs, long number)
 {
     const volatile struct abi_syscall *shape = shape_of(number);
     struct task_struct *task;
@@ -224,8 +223,7 @@ static __always_inline __u32 resolve_after(const volatile struct abi_syscall *sh
     return shape->op;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
+static __always_inline int leave(struct pt_regs *regs, long result)
 {
     long number = number_of(regs);
     const volatile struct abi_syscall *shape = shape_of(number);
@@ -267,6 +265,36 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
     if (shape->shape == ABI_SHAPE_TRANSFER)
         record_result(state, OP_WRITE, state->volume2, result, now - state->enter_ns, offset);
     return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
+{
+    return enter(regs, number);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
+{
+    return leave(regs, result);
+}
+
+/* The same at the functions behind the calls, for kernels that preempt a program on a system call's tracepoint. */
+
+SEC("kprobe.multi")
+int on_call_enter(void *context)
+{
+    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+    return enter(regs, number_of(regs));
+}
+
+SEC("kretprobe.multi")
+int on_call_exit(struct pt_regs *context)
+{
+    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+    return leave(regs, result_of(context));
 }
 
 /* --- the drain's helper: fills a stack of free indices, faster than a system call for each --- */
