@@ -82,8 +82,7 @@ int hook_arguments(const char *tracepoint)
 void hook_explain(int err, char *text, size_t size)
 {
     if ((err == -EPERM || err == -EACCES) && geteuid() != 0)
-        snprintf(text, size,
-                 "not permitted: run as root, or with the capabilities BPF, PERFMON and SYS_RESOURCE");
+        snprintf(text, size, "not permitted: run as root, or with the capabilities BPF and PERFMON");
     else if (err == -EPERM || err == -EACCES)
         snprintf(text, size, "the kernel does not permit it, even to root: locked down, or in a "
                              "container without CAP_BPF and CAP_PERFMON");

@@ -2,9 +2,10 @@
 /*
  * Fires every system call of the table under the probe and compares what it counted, call by call:
  *
- *     guest [-v] DIRECTORY...    in directories of the machine it runs on
+ *     guest [-v] [-u] DIRECTORY...    in directories of the machine it runs on; -u: without being root
  *
- * As the first process of a virtual machine it mounts a tmpfs and an ext4 and uses those.
+ * As the first process of a virtual machine it mounts a tmpfs and an ext4 and uses those, and the tmpfs again without
+ * being root.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -306,26 +308,58 @@ static int run(char *const *directories)
     return trial.failed || !trial.passed;
 }
 
+static int run_renounced(char *const *directories)
+{
+    int err = renounce(directories), status;
+
+    if (err) {
+        printf("FAILED cannot renounce: %s\n", strerror(-err));
+        return 1;
+    }
+    puts("without being root:");
+    status = run(directories);
+    fflush(stdout);
+    return status;
+}
+
+static void run_machine(void)
+{
+    char *all[] = {"/t/w", "/e/w", NULL}, *own[] = {"/t/u", NULL};
+    int status = boot() || mkdir(all[0], 0700) || mkdir(all[1], 0700) || mkdir(own[0], 0700);
+
+    if (!status)
+        status = run(all);
+    printf("exit %d\n", status);
+    fflush(stdout);
+    if (!status && fork() == 0)
+        _exit(run_renounced(own));
+    while (wait(NULL) > 0)
+        ;
+    power_off();
+}
+
 int main(int argc, char **argv)
 {
-    char *mounted[] = {"/t/w", "/e/w", NULL};
-    int option, status;
+    bool less = false;
+    int option;
 
     log_program("guest");
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (getpid() == 1) {
         log_verbose(argc > 1 && strcmp(argv[1], "verbose") == 0);
-        if (boot() == 0 && mkdir(mounted[0], 0700) == 0 && mkdir(mounted[1], 0700) == 0) {
-            status = run(mounted);
-            printf("exit %d\n", status);
-        }
-        power_off();
+        run_machine();
     }
-    while ((option = getopt(argc, argv, "v")) == 'v')
-        log_verbose(true);
+    while ((option = getopt(argc, argv, "uv")) != -1) {
+        if (option == 'v')
+            log_verbose(true);
+        else if (option == 'u')
+            less = true;
+        else
+            break;
+    }
     if (option != -1 || optind == argc) {
-        fprintf(stderr, "usage: guest [-v] DIRECTORY...\n");
+        fprintf(stderr, "usage: guest [-v] [-u] DIRECTORY...\n");
         return 2;
     }
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    return run(argv + optind);
+    return less ? run_renounced(argv + optind) : run(argv + optind);
 }
