@@ -18,5 +18,8 @@ int aggregate_fill(struct aggregate *a, const char **field, const char *value);
 struct node_total *aggregate_node(struct aggregate *a, const struct batch *batch);
 /* Adds what the batch could not see, and extends the span to it. 0 or -ENOMEM. */
 int aggregate_coverage(struct aggregate *a, struct node_total *node, const struct batch *batch);
+/* Takes over what a record's series has in flight at the end of its interval. 0 or -ENOMEM. */
+int aggregate_gauge(struct aggregate *a, struct volume_total *volume, const struct batch *batch,
+                    const struct record *record);
 
 #endif

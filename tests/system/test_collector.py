@@ -499,13 +499,16 @@ class TestSurvival(Database):
         def run():
             for seq in range(first, first + count):
                 seen.extend(post_until_taken(lambda: self.collector, batch(seq), self.token))
-        seen = []
+                taken.append(seq)
+        seen, taken = [], []
         thread = threading.Thread(target=run)
         thread.start()
-        time.sleep(0.2)
+        while len(taken) < count // 4 and thread.is_alive():
+            time.sleep(0.001)
         disturb()
         thread.join(120)
         self.assertFalse(thread.is_alive())
+        self.collector.wait_ready()
         total = sum(range(first, first + count))
         self.assertEqual(self.sums(), f"{count}|{total}|{total * 4096}")
         self.assertEqual(self.sql("select count(*) from unblend.gap where first_seq > 0"), "0")

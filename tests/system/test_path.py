@@ -235,6 +235,10 @@ class TestRevival(PathTest):
         self.collector.stop(signal.SIGKILL)
         harness.must(["find", "/usr/share/doc", "-maxdepth", "1"])
         until(lambda: agent.waiting() >= 2, "two batches are safe on disk")
+        # In the middle of an interval, when nothing is being written: the copy then has what the spool has.
+        waiting = agent.waiting()
+        until(lambda: agent.waiting() > waiting, "a batch more")
+        time.sleep(0.5)
         agent.stop(signal.SIGKILL)
         self.assertGreaterEqual(agent.waiting(), 2)
         self.collector.start()

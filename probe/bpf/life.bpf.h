@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who belongs to whom: programs that follow threads and processes from fork to exit. Part of the first object. */
+#ifndef UNBLEND_PROBE_LIFE_H
+#define UNBLEND_PROBE_LIFE_H
+
+#include "probe/bpf/task.bpf.h"
+
+#include <bpf/bpf_tracing.h>
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+    struct abi_task from = {}, *state = bpf_task_storage_get(&tasks, parent, NULL, 0);
+    __u32 tgid = child->tgid, parent_tgid = parent->tgid, *known;
+
+    if (state) {
+        from.process = state->process;
+        from.job = job_of(state->process, state->job);
+    } else if (!config.all) {
+        return 0;
+    } else {
+        known = bpf_map_lookup_elem(&by_tgid, &parent_tgid);
+        from.process = known ? *known : 0;
+        from.job = job_of(from.process, 0);
+    }
+    if (!state && tgid == parent_tgid && !from.process)
+        return 0; /* a thread of a process not seen yet: known at its first call */
+    state = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!state) {
+        count(ABI_COUNTER_LOST, 1);
+        return 0;
+    }
+    state->job = from.job;
+    if (tgid == parent_tgid) {
+        state->process = from.process;
+        if (!from.process && from.job)
+            count(ABI_COUNTER_HOMELESS, 1);
+        return 0;
+    }
+    if (from.job)
+        count(ABI_COUNTER_FORKS, 1);
+    state->process = new_process(child, tgid, from.job);
+    if (!state->process && from.job)
+        count(ABI_COUNTER_HOMELESS, 1);
+    if (state->process)
+        bpf_map_update_elem(&by_tgid, &tgid, &state->process, BPF_ANY);
+    return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    struct abi_process *process = state ? process_at(state->process) : NULL;
+
+    if (process && state->process)
+        bpf_probe_read_kernel_str(process->comm, sizeof(process->comm), task->comm);
+    return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    struct abi_process *process;
+    struct abi_thread *thread;
+    __u32 tgid = task->tgid;
+
+    if (!state)
+        return 0;
+    if (state->pending) {
+        count(ABI_COUNTER_KILLED, 1);
+        state->pending = 0;
+    }
+    thread = thread_at(state->thread);
+    if (thread) {
+        thread->pending_op = 0;
+        thread->dead = 1;
+    }
+    state->thread = 0;
+    if (!state->process && state->job)
+        count(ABI_COUNTER_HOMELESS, -1);
+    if (task->signal->live.counter > 0)
+        return 0;
+    process = process_at(state->process);
+    if (process && state->process && process->tgid == tgid) {
+        process->exit_code = task->exit_code;
+        process->exited = 1;
+        bpf_map_delete_elem(&by_tgid, &tgid);
+    }
+    return 0;
+}
+
+#endif
