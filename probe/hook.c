@@ -91,7 +91,7 @@ void hook_explain(int err, char *text, size_t size)
                              "built with CONFIG_DEBUG_INFO_BTF, as every distribution's is");
     else if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 0)
         snprintf(text, size, "this kernel cannot keep the state of a thread for BPF programs (task storage): "
-                             "use Linux 5.15 or later");
+                             "use Linux 5.12 or later");
     else if (err == -ENOMEM)
         snprintf(text, size, "not enough memory: give --kernel-memory a smaller size");
     else
