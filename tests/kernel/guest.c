@@ -181,9 +181,9 @@ static void check_counts(struct trial *trial, const struct batch *batch,
     for (int op = OP_FIRST; op < OP_COUNT; op++)
         if (operation_is_file(op) || (op == (int)call->block && trial->crew == CREW_CHILD))
             compare(trial, op, &expected[op], &got[op]);
-    /* With requests to a device at once, the completion of one may interrupt the program for another: a request that
-       is then said to be lost. The calls above are exact all the same. */
-    if ((batch->coverage.lost && !(trial->place.on_disk && trial->crew == CREW_THREADS)) ||
+    /* Where kernels preempt programs, one of the block layer's is skipped now and then while four threads sync, and
+       says so. It takes no file operation away: those have been compared. */
+    if (batch->coverage.lost > (trial->crew == CREW_THREADS ? fired / 50 : 0) ||
         batch->coverage.overflow || batch->coverage.killed)
         complain(trial, "%lu lost, %lu overflowed, %lu killed", (unsigned long)batch->coverage.lost,
                  (unsigned long)batch->coverage.overflow, (unsigned long)batch->coverage.killed);
