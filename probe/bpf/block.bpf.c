@@ -49,6 +49,36 @@ static __always_inline __u64 device_of(struct request *request)
            (__u32)BPF_CORE_READ(disk, first_minor);
 }
 
+static __always_inline __u64 queue_of(struct request *request)
+{
+    return (__u64)BPF_CORE_READ(request, q);
+}
+
+static __always_inline bool wants_flush(struct request *request)
+{
+    return BPF_CORE_READ(request, cmd_flags) >>
+               bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH) & 1;
+}
+
+/*
+ * A flush is a request of the block layer's own, issued by one of its threads for all who wait for it: it belongs
+ * to who asked last.
+ */
+static __always_inline void own_flush(struct request *request)
+{
+    __u64 key = (__u64)request, queue = queue_of(request);
+    __u32 *job = bpf_map_lookup_elem(&flushers, &queue);
+    struct abi_request entry = {};
+
+    if (job)
+        entry.job = *job;
+    else if (!config.all)
+        return;
+    bpf_map_delete_elem(&flushers, &queue);
+    if (bpf_map_update_elem(&requests, &key, &entry, BPF_ANY))
+        count(ABI_COUNTER_LOST, 1);
+}
+
 /* The request has been made: whoever runs now asked for it. */
 static __always_inline void own(struct request *request)
 {
@@ -60,6 +90,11 @@ static __always_inline void own(struct request *request)
         entry.job = job_of(state->process, state->job);
     else if (!config.all)
         return;
+    if (wants_flush(request)) {
+        __u64 queue = queue_of(request);
+
+        bpf_map_update_elem(&flushers, &queue, &entry.job, BPF_ANY);
+    }
     if (bpf_map_update_elem(&requests, &key, &entry, BPF_ANY))
         count(ABI_COUNTER_LOST, 1);
 }
@@ -79,7 +114,10 @@ int on_issue(__u64 *context)
     __u64 key = (__u64)request;
     struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
 
-    if (!entry && (!config.has_io_start || config.all)) {
+    if (!entry && operation_of(request) == OP_BLOCK_FLUSH) {
+        own_flush(request);
+        entry = bpf_map_lookup_elem(&requests, &key);
+    } else if (!entry && (!config.has_io_start || config.all)) {
         own(request);
         entry = bpf_map_lookup_elem(&requests, &key);
     }

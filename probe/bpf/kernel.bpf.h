@@ -166,6 +166,10 @@ struct task_struct {
 
 struct linux_binprm;
 
+enum req_flag_bits {
+    __REQ_PREFLUSH = 18,
+};
+
 struct gendisk {
     int major;
     int first_minor;

@@ -122,6 +122,14 @@ struct {
     __type(value, struct abi_position);
 } positions SEC(".maps");
 
+/* request queue -> job of whoever asked last for what needs the device's cache flushed */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1024);
+    __type(key, __u64);
+    __type(value, __u32);
+} flushers SEC(".maps");
+
 /* Too large for the stack. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -31,6 +31,7 @@ PACKAGES = {
     "mount": "mount",
     "umount": "mount",
     "unshare": "util-linux",
+    "blkdiscard": "util-linux",
     "fsfreeze": "util-linux",
     "setpriv": "util-linux",
     "setsid": "util-linux",
