@@ -86,10 +86,13 @@ static __always_inline void own(struct request *request)
     struct abi_request entry = {};
     __u64 key = (__u64)request;
 
-    if (state)
+    if (state) {
         entry.job = job_of(state->process, state->job);
-    else if (!config.all)
+    } else if (!config.all) {
+        /* Requests are used again: what a skipped completion left here is not this one's. */
+        bpf_map_delete_elem(&requests, &key);
         return;
+    }
     if (wants_flush(request)) {
         __u64 queue = queue_of(request);
 

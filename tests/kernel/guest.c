@@ -156,14 +156,15 @@ static void tally_record(struct trial *trial, const struct batch *batch,
 }
 
 static void compare(struct trial *trial, enum operation op, const struct tally *expected,
-                    const struct tally *got)
+                    const struct tally *got, uint64_t lost)
 {
     if (memcmp(expected, got, sizeof(*got)) == 0)
         return;
-    complain(trial, "%s: expected %lu operations, %lu bytes, %lu errors, got %lu, %lu, %lu",
+    complain(trial,
+             "%s: expected %lu operations, %lu bytes, %lu errors, got %lu, %lu, %lu, and %lu lost",
              operation_info(op)->name, (unsigned long)expected->ops,
              (unsigned long)expected->bytes, (unsigned long)expected->errors,
-             (unsigned long)got->ops, (unsigned long)got->bytes, (unsigned long)got->errors);
+             (unsigned long)got->ops, (unsigned long)got->bytes, (unsigned long)got->errors, (unsigned long)lost);
 }
 
 static void check_counts(struct trial *trial, const struct batch *batch,
@@ -180,7 +181,7 @@ static void check_counts(struct trial *trial, const struct batch *batch,
     expected[call->block] = (struct tally){fired, outcome->bytes, 0};
     for (int op = OP_FIRST; op < OP_COUNT; op++)
         if (operation_is_file(op) || (op == (int)call->block && trial->crew == CREW_CHILD))
-            compare(trial, op, &expected[op], &got[op]);
+            compare(trial, op, &expected[op], &got[op], batch->coverage.lost);
     /* Where kernels preempt programs, one of the block layer's is skipped now and then while four threads sync, and
        says so. It takes no file operation away: those have been compared. */
     if (batch->coverage.lost > (trial->crew == CREW_THREADS ? fired / 50 : 0) ||
