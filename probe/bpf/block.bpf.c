@@ -79,6 +79,21 @@ static __always_inline void own_flush(struct request *request)
         count(ABI_COUNTER_LOST, 1);
 }
 
+/*
+ * Requests are used again: one still known here has completed without the kernel having run the program that counts
+ * it, and without a word about it.
+ */
+static __always_inline void settle_unseen(__u64 key)
+{
+    struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
+
+    if (!entry)
+        return;
+    if (entry->start_ns)
+        count(ABI_COUNTER_LOST, 1);
+    bpf_map_delete_elem(&requests, &key);
+}
+
 /* The request has been made: whoever runs now asked for it. */
 static __always_inline void own(struct request *request)
 {
@@ -86,13 +101,11 @@ static __always_inline void own(struct request *request)
     struct abi_request entry = {};
     __u64 key = (__u64)request;
 
-    if (state) {
+    settle_unseen(key);
+    if (state)
         entry.job = job_of(state->process, state->job);
-    } else if (!config.all) {
-        /* Requests are used again: what a skipped completion left here is not this one's. */
-        bpf_map_delete_elem(&requests, &key);
+    else if (!config.all)
         return;
-    }
     if (wants_flush(request)) {
         __u64 queue = queue_of(request);
 
