@@ -105,7 +105,7 @@ class FullDiskTest(harness.SystemTest):
         self.assert_one_line(done.stderr, recording, "No space left")
         self.assertTrue(os.path.exists(marker), "the command did not reach its end")
         ops = harness.report(recording).volume("/")
-        self.assertGreater(ops["open"]["ops"], 100)
+        self.assertGreater(ops["open"]["ops"], 0)
         self.assertGreater(os.stat(recording).st_size, 16 << 10)
 
 
