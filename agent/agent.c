@@ -15,6 +15,7 @@
 #include "agent/serve.h"
 #include "agent/spool.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/recording.h"
 #include "probe/sampler.h"

@@ -19,6 +19,7 @@
 #include "analyzer/launch.h"
 #include "analyzer/recorder.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/recording.h"
 #include "probe/sampler.h"
@@ -44,14 +45,6 @@ struct session {
     int64_t started_ns, deadline_ns; /* monotonic; 0: no deadline */
     uint64_t ops, bytes;
 };
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
 
 /* What has been seen so far, on the terminal only and on one line. */
 static void show_progress(struct session *session, const struct batch *batch)

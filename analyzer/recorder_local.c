@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "probe/sampler.h"
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "probe/shared.h"
 
 static_assert(ABI_ORDERS - ABI_SEQUENTIAL == ORDER_COUNT && ABI_CONSECUTIVE - ABI_SEQUENTIAL == ORDER_CONSECUTIVE &&
@@ -230,14 +231,6 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
     return 0;
 }
 
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 /* A call that has not returned yet: its series shows it while it hangs. */
 static int drain_pending(struct drain *drain, const struct abi_thread *thread, int64_t now_ns,
                          struct batch *batch)
@@ -268,7 +261,7 @@ static int drain_pending(struct drain *drain, const struct abi_thread *thread, i
 static int drain_threads(struct drain *drain, struct batch *batch)
 {
     struct table *table = &drain->from.tables->table[ABI_TABLE_THREADS];
-    int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    int64_t now_ns = monotonic_ns();
 
     table_find_high(table);
     for (uint32_t i = 1; i <= table->high; i++) {

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 
 struct sampler {
     struct probe *probe;
@@ -23,19 +24,6 @@ struct sampler {
     int64_t start_wall_ns, start_ns; /* of the interval, by both clocks */
     int64_t end_wall_ns;
 };
-
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
-int64_t wall_clock_ns(void)
-{
-    return clock_ns(CLOCK_REALTIME);
-}
 
 int random_stream(char stream[33])
 {
@@ -61,8 +49,8 @@ static void begin(struct sampler *sampler)
 {
     int64_t interval = (int64_t)sampler->interval_ns;
 
-    sampler->start_wall_ns = clock_ns(CLOCK_REALTIME);
-    sampler->start_ns = clock_ns(CLOCK_MONOTONIC);
+    sampler->start_wall_ns = wall_clock_ns();
+    sampler->start_ns = monotonic_ns();
     sampler->end_wall_ns = (sampler->start_wall_ns / interval + 1) * interval;
 }
 
@@ -102,11 +90,11 @@ void sampler_free(struct sampler *sampler)
 
 uint64_t sampler_remaining(const struct sampler *sampler)
 {
-    int64_t now = clock_ns(CLOCK_REALTIME);
+    int64_t now = wall_clock_ns();
 
     /* A clock that was set back must not make an interval longer than it is. */
     if (now >= sampler->end_wall_ns || now < sampler->start_wall_ns ||
-        clock_ns(CLOCK_MONOTONIC) - sampler->start_ns >= (int64_t)sampler->interval_ns)
+        monotonic_ns() - sampler->start_ns >= (int64_t)sampler->interval_ns)
         return 0;
     return (uint64_t)(sampler->end_wall_ns - now);
 }

@@ -31,9 +31,6 @@ int sampler_wait(struct sampler *sampler, int fd);
 /* Ends the interval now and hands its batch out, with identity, a stream of its own and rising seq. 0 or -errno. */
 int sampler_take(struct sampler *sampler, struct batch **out);
 
-/* Wall clock, ns since 1970. */
-int64_t wall_clock_ns(void);
-
 /* 32 random hex digits and a NUL. 0 or -errno. */
 int random_stream(char stream[33]);
 

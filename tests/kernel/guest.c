@@ -18,10 +18,10 @@
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "probe/probe.h"
 #include "tests/kernel/boot.h"
@@ -48,14 +48,6 @@ struct trial {
     unsigned passed, failed;
     char complaint[400];
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static void complain(struct trial *trial, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -293,13 +285,13 @@ static int run(char *const *directories)
 {
     const struct probe_options options = {.memory = PROBE_MEMORY_MIN};
     struct trial trial = {0};
-    uint64_t started = now_ms(), loaded;
+    int64_t started = monotonic_ms(), loaded;
     struct utsname name;
     int err = probe_new(&options, &trial.probe);
 
     if (err)
         return 1;
-    loaded = now_ms();
+    loaded = monotonic_ms();
     if (getpid() == 1)
         check_room(&trial);
     for (; *directories; directories++)
@@ -307,7 +299,7 @@ static int run(char *const *directories)
     probe_free(trial.probe);
     uname(&name);
     printf("%s: loaded in %lu ms, ran in %lu ms\n", name.release, (unsigned long)(loaded - started),
-           (unsigned long)(now_ms() - loaded));
+           (unsigned long)(monotonic_ms() - loaded));
     printf("%u passed, %u failed\n", trial.passed, trial.failed);
     return trial.failed || !trial.passed;
 }
