@@ -15,12 +15,14 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/budget.h"
 #include "probe/functions.h"
 #include "probe/objects.h"
 #include "probe/syscall_table.h"
 #include "probe/tables.h"
 
 #define HOOKS_MAX 24
+#define CONTROL   ".data.control"
 
 struct loaded {
     struct bpf_object *object[HOOK_OBJECTS];
@@ -30,6 +32,7 @@ struct loaded {
     bool at_functions; /* where a hook has another program, that one is attached */
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
+    struct budget budget;
 };
 
 static const struct {
@@ -96,7 +99,7 @@ static int share_maps(struct bpf_object *object, const struct bpf_object *owner)
         struct bpf_map *original = bpf_object__find_map_by_name(owner, bpf_map__name(map));
         int err;
 
-        if (!original || bpf_map__is_internal(map))
+        if (!original || (bpf_map__is_internal(map) && strcmp(bpf_map__name(map), CONTROL) != 0))
             continue;
         err = bpf_map__reuse_fd(map, bpf_map__fd(original));
         if (err)
@@ -230,6 +233,18 @@ static void lift_memory_limit(struct rlimit *before)
     setrlimit(RLIMIT_MEMLOCK, &unlimited);
 }
 
+static void split_memory(struct loaded *loaded, const struct probe_options *options)
+{
+    struct bpf_object *object = loaded->object[HOOK_SYSCALL];
+    int cpus = libbpf_num_possible_cpus();
+    struct abi_control *control =
+        (struct abi_control *)bpf_map__initial_value(bpf_object__find_map_by_name(object, CONTROL), &(size_t){0});
+
+    budget_apply(object, options->memory ? options->memory : PROBE_MEMORY_DEFAULT,
+                 cpus > 0 ? (unsigned)cpus : 1, &loaded->budget);
+    control->states_max = loaded->budget.states_max;
+}
+
 int load_open(const struct probe_options *options, struct loaded **out)
 {
     struct loaded *loaded = calloc(1, sizeof(*loaded));
@@ -244,8 +259,7 @@ int load_open(const struct probe_options *options, struct loaded **out)
     err = open_object(loaded, HOOK_SYSCALL, options);
     if (!err) {
         functions_choose(loaded->object[HOOK_SYSCALL]);
-        tables_size(loaded->object[HOOK_SYSCALL],
-                    options->memory ? options->memory : PROBE_MEMORY_DEFAULT);
+        split_memory(loaded, options);
         err = bpf_object__load(loaded->object[HOOK_SYSCALL]);
     }
     setrlimit(RLIMIT_MEMLOCK, &before); /* a recorded command shall have the limit it would have had */
@@ -290,6 +304,12 @@ const struct bpf_object *load_object(const struct loaded *loaded)
 int load_map(const struct loaded *loaded, const char *name)
 {
     return bpf_object__find_map_fd_by_name(loaded->object[HOOK_SYSCALL], name);
+}
+
+struct abi_control *load_control(const struct loaded *loaded)
+{
+    return (struct abi_control *)bpf_map__initial_value(
+        bpf_object__find_map_by_name(loaded->object[HOOK_SYSCALL], CONTROL), &(size_t){0});
 }
 
 const char *load_name(const struct loaded *loaded, unsigned hook)

@@ -27,6 +27,10 @@ const struct bpf_object *load_object(const struct loaded *loaded);
 /* Descriptor of a map by name. */
 int load_map(const struct loaded *loaded, const char *name);
 
+/* What the programs look at while they run; may be written at any time. */
+struct abi_control;
+struct abi_control *load_control(const struct loaded *loaded);
+
 /* Where a hook of the table is attached, or would be. */
 const char *load_name(const struct loaded *loaded, unsigned hook);
 

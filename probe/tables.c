@@ -17,50 +17,6 @@ static const struct {
     [ABI_TABLE_PROCESSES] = {"processes", "free_processes", sizeof(struct abi_process)},
 };
 
-/*
- * What one more thread is given: half a process, two rows, ten pages. Rows outnumber threads little
- * because most threads do one thing; the pages are what histograms of real programs took.
- */
-#define ROWS_PER_THREAD     2
-#define PAGES_PER_THREAD    10
-#define THREADS_PER_PROCESS 2
-/* Beside the entries: a stack slot each, task storage a thread, a hash element a process. */
-#define STACK_SLOT   4
-#define TASK_STORAGE (sizeof(struct abi_task) + 96)
-#define HASH_ELEMENT 64
-/* Maps of fixed size: shared rows, positions, requests, volumes, mounts. */
-#define FIXED_BYTES (10u << 20)
-
-static uint32_t budget_threads(uint64_t memory)
-{
-    uint64_t each = sizeof(struct abi_thread) + STACK_SLOT + TASK_STORAGE +
-                    (sizeof(struct abi_process) + STACK_SLOT + HASH_ELEMENT) / THREADS_PER_PROCESS +
-                    ROWS_PER_THREAD * (sizeof(struct abi_row) + STACK_SLOT) +
-                    PAGES_PER_THREAD * (sizeof(struct abi_page) + STACK_SLOT);
-    uint64_t room = memory > 2 * FIXED_BYTES ? memory - FIXED_BYTES : memory / 2;
-
-    return room / each < 64 ? 64 : (uint32_t)(room / each);
-}
-
-void tables_size(struct bpf_object *object, uint64_t memory)
-{
-    uint32_t threads = budget_threads(memory);
-    const uint32_t entries[ABI_TABLES] = {
-        [ABI_TABLE_ROWS] = threads * ROWS_PER_THREAD,
-        [ABI_TABLE_PAGES] = threads * PAGES_PER_THREAD,
-        [ABI_TABLE_THREADS] = threads,
-        [ABI_TABLE_PROCESSES] = threads / THREADS_PER_PROCESS,
-    };
-
-    for (int i = 0; i < ABI_TABLES; i++) {
-        bpf_map__set_max_entries(bpf_object__find_map_by_name(object, names[i].map), entries[i]);
-        bpf_map__set_max_entries(bpf_object__find_map_by_name(object, names[i].free_map),
-                                 entries[i]);
-    }
-    bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "by_tgid"),
-                             entries[ABI_TABLE_PROCESSES]);
-}
-
 /* Low indices on top, so that what is in use stays together at the front. 0 means none. */
 static int fill(int program, int which, uint64_t entries)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The kernel's tables as user space sees them: mapped memory, the stacks of free indices, and for
- * subtraction what was seen last. How the memory budget is split is decided here.
+ * subtraction what was seen last.
  */
 #ifndef UNBLEND_PROBE_TABLES_H
 #define UNBLEND_PROBE_TABLES_H
@@ -26,9 +26,6 @@ struct tables {
     volatile uint64_t *counters;
     int counters_map;
 };
-
-/* Sets the maps' sizes before the object is loaded. */
-void tables_size(struct bpf_object *object, uint64_t memory);
 
 /* Maps the loaded tables and fills the stacks of free indices. 0 or -errno. */
 int tables_open(struct tables *tables, const struct bpf_object *object);

@@ -33,7 +33,7 @@ static __always_inline void record_result(const struct abi_task *state, __u32 op
         return;
     if (m.sized)
         m.bytes = m.size = result;
-    if (m.sized && result && state->file)
+    if (m.sized && result && state->file && !control.no_order)
         m.order = order_of(state, offset, result);
     record(&m, state->thread, state->job);
 }
@@ -112,7 +112,7 @@ static __always_inline int enter(struct pt_regs *regs, long number)
     struct abi_task *state;
     __u64 argument[6];
 
-    if (!shape)
+    if (!shape || control.shed >> shape->op & 1)
         return 0;
     task = bpf_get_current_task_btf();
     state = current_state(task);
@@ -236,9 +236,13 @@ static __always_inline int leave(struct pt_regs *regs, long result)
     if (!shape)
         return 0;
     task = bpf_get_current_task_btf();
-    state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    state = known_state(task);
     if (!state || state->pending != number + 1 || state->restart_op)
         return 0;
+    if (state->enter_ns < control.since_ns) {
+        state->pending = 0;
+        return 0;
+    }
     now = bpf_ktime_get_ns();
     thread = thread_at(state->thread);
     arguments_of(regs, argument);
@@ -276,7 +280,9 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
-    return leave(regs, result);
+    leave(regs, result);
+    drop_spare(bpf_get_current_task_btf());
+    return 0;
 }
 
 /* The same at the functions behind the calls, for kernels that preempt a program on a system call's tracepoint. */
@@ -294,7 +300,9 @@ int on_call_exit(struct pt_regs *context)
 {
     struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
-    return leave(regs, result_of(context));
+    leave(regs, result_of(context));
+    drop_spare(bpf_get_current_task_btf());
+    return 0;
 }
 
 /* --- the drain's helper: fills a stack of free indices, faster than a system call for each --- */
