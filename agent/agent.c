@@ -88,14 +88,27 @@ static int end_interval(struct agent *agent)
     return 0;
 }
 
+/* Says once when less is watched, and when it is more again. */
+static void tell_step(enum probe_step before, enum probe_step now)
+{
+    static const char *const names[] = {"everything", "job keys", "metadata only", "nothing (detached)"};
+
+    if (now > before)
+        log_warning("watching cost more than --max-cost allows: now %s", names[now]);
+    else if (now < before)
+        log_info("watching costs less: now %s", names[now]);
+}
+
 /* Takes a sample, shows it to the watchers and adds it to the interval. */
 static int sample(struct agent *agent)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
+    enum probe_step before = sampler_step(agent->sampler);
     int err = sampler_take(agent->sampler, &batch);
 
     if (err)
         return err;
+    tell_step(before, sampler_step(agent->sampler));
     serve_batch(agent->serve, batch);
     if (!agent->spool && !agent->copy)
         return 0;
@@ -229,6 +242,7 @@ static int start_probe(struct agent *agent)
         .cluster = agent->options->cluster,
         .node = agent->options->node,
         .role = agent->options->role,
+        .max_cost = agent->options->max_cost,
     };
     int err = probe_new(&probe, &agent->probe);
 

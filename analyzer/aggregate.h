@@ -116,6 +116,7 @@ struct aggregate {
     struct series series;
 
     uint64_t lost, killed, unattributed, overflow;
+    uint64_t shed_ms[SHED_COUNT]; /* of all nodes */
     struct hook_total *hooks;
     uint32_t hook_count, hook_capacity;
     struct bypass_total *bypasses;

@@ -93,6 +93,8 @@ int aggregate_coverage(struct aggregate *a, struct node_total *node, const struc
     a->killed += batch->coverage.killed;
     a->unattributed += batch->coverage.unattributed;
     a->overflow += batch->coverage.overflow;
+    for (unsigned i = 0; i < SHED_COUNT; i++)
+        a->shed_ms[i] += batch->coverage.shed_ms[i];
     if (end >= node->last_ns) {
         node->last_ns = end;
         node->in_flight = batch->coverage.in_flight;

@@ -31,6 +31,8 @@ struct drain {
     struct abi_page *pages;
     struct shared_rows *shared;
     uint64_t counters[ABI_COUNTERS];
+    bool by_job;       /* no process detail */
+    uint64_t since_ns; /* calls that began before are not waited for */
     int64_t boot_to_wall_ns;
 };
 
@@ -193,7 +195,7 @@ static int name_process(struct drain *drain, uint32_t index, struct batch *batch
     memcpy(command, from->comm, sizeof(from->comm));
     command[sizeof(from->comm)] = '\0';
     err = origin_name(drain->from.origin, from->job, from->uid, command, batch, job);
-    if (err)
+    if (err || drain->by_job)
         return err;
     to = (struct process){
         .pid = from->tgid,
@@ -211,6 +213,7 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
     const struct tables *tables = drain->from.tables;
     struct abi_thread *thread = thread_at(tables, index);
     uint32_t process = NO_INDEX, job = 0;
+    bool named = false;
 
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
         uint32_t row = __atomic_load_n(&thread->head[op], __ATOMIC_ACQUIRE);
@@ -220,8 +223,9 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
 
             if (*(volatile uint32_t *)&row_at(tables, row)->touched == drain->rows[row].touched)
                 continue;
-            if (process == NO_INDEX)
+            if (!named)
                 err = name_process(drain, thread->process, batch, &process, &job);
+            named = true;
             if (!err)
                 err = drain_row(drain, row, op, process, job, batch);
             if (err)
@@ -237,11 +241,11 @@ static int drain_pending(struct drain *drain, const struct abi_thread *thread, i
 {
     enum operation op = __atomic_load_n(&thread->pending_op, __ATOMIC_ACQUIRE);
     uint64_t since_ns = thread->pending_ns, age_ns;
-    uint32_t process, job, volume;
+    uint32_t process = NO_INDEX, job, volume;
     struct record *record;
     int err;
 
-    if (!op || op >= OP_FILE_END)
+    if (!op || op >= OP_FILE_END || since_ns < drain->since_ns)
         return 0;
     err = name_process(drain, thread->process, batch, &process, &job);
     if (!err)
@@ -296,6 +300,12 @@ static void drain_counters(struct drain *drain, struct batch *batch)
     batch->coverage.lost += now[ABI_COUNTER_LOST] - drain->counters[ABI_COUNTER_LOST];
     batch->coverage.lost += now[ABI_COUNTER_COMPAT] - drain->counters[ABI_COUNTER_COMPAT];
     memcpy(drain->counters, now, sizeof(now));
+}
+
+void drain_set_detail(struct drain *drain, bool processes, uint64_t since_ns)
+{
+    drain->by_job = !processes;
+    drain->since_ns = since_ns;
 }
 
 int drain_run(struct drain *drain, struct batch *batch)

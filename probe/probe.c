@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
 #include "probe/drain.h"
@@ -25,6 +26,7 @@ struct probe {
     struct origin *origin;
     struct drain *drain;
     int mount_fd;
+    enum probe_step step;
 };
 
 static int make_parts(struct probe *probe, const struct probe_options *options)
@@ -173,9 +175,23 @@ unsigned probe_job_living(struct probe *probe, uint32_t id)
     return living || counters[ABI_COUNTER_FORKS] == forks ? living : 1;
 }
 
+/* What a step leaves out beside whole hooks. */
+static unsigned cover_step(const struct probe *probe, struct hook *hooks)
+{
+    unsigned count = 0;
+
+    if (probe->step >= PROBE_JOB_KEYS)
+        hooks[count++] = (struct hook){.name = "processes", .why = PROBE_TOO_DEAR};
+    if (probe->step >= PROBE_JOB_KEYS)
+        hooks[count++] = (struct hook){.name = "order of transfers", .why = PROBE_TOO_DEAR};
+    if (probe->step >= PROBE_METADATA_ONLY)
+        hooks[count++] = (struct hook){.name = "read, write, seek", .why = PROBE_TOO_DEAR};
+    return count;
+}
+
 static int cover(struct probe *probe, struct batch *batch)
 {
-    struct hook hooks[32];
+    struct hook hooks[40];
     uint64_t missed = load_missed(probe->loaded);
     unsigned count = 0;
 
@@ -187,6 +203,7 @@ static int cover(struct probe *probe, struct batch *batch)
         };
     for (unsigned i = 0; i < blind_spot_count; i++)
         hooks[count++] = (struct hook){.name = blind_spots[i].name, .why = blind_spots[i].why};
+    count += cover_step(probe, hooks + count);
     batch->coverage.lost += missed - probe->missed;
     probe->missed = missed;
     return batch_hooks(batch, hooks, count);
@@ -201,6 +218,31 @@ int probe_drain(struct probe *probe, struct batch *batch)
     if (!err)
         err = origin_report(probe->origin, batch);
     return err ? err : cover(probe, batch);
+}
+
+int probe_set_step(struct probe *probe, enum probe_step step)
+{
+    const uint32_t data = 1u << OP_READ | 1u << OP_WRITE | 1u << OP_SEEK;
+    volatile struct abi_control *control = load_control(probe->loaded);
+    bool back = probe->step == PROBE_DETACHED && step < PROBE_DETACHED;
+    int err;
+
+    /* Calls that nobody will see end, or saw begin, are none of ours. */
+    if (step == PROBE_DETACHED)
+        control->since_ns = UINT64_MAX;
+    control->no_order = step >= PROBE_JOB_KEYS;
+    control->shed = step >= PROBE_METADATA_ONLY ? data : 0;
+    err = load_step(probe->loaded, step);
+    if (back)
+        control->since_ns = (uint64_t)monotonic_ns();
+    drain_set_detail(probe->drain, step < PROBE_JOB_KEYS, control->since_ns);
+    probe->step = step;
+    return err;
+}
+
+uint64_t probe_run_ns(const struct probe *probe)
+{
+    return load_run_ns(probe->loaded);
 }
 
 int probe_mount_fd(const struct probe *probe)

@@ -115,7 +115,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
         return 0;
     }
     count(ABI_COUNTER_STATES, -1);
-    if (state->pending) {
+    if (state->pending && state->enter_ns >= control.since_ns) {
         count(ABI_COUNTER_KILLED, 1);
         state->pending = 0;
     }

@@ -27,6 +27,7 @@ PACKAGES = {
     "fio": "fio",
     "strace": "strace",
     "zstd": "zstd",
+    "bpftool": "bpftool",
     "mkfs.ext4": "e2fsprogs",
     "losetup": "mount",
     "mount": "mount",
