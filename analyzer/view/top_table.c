@@ -61,11 +61,13 @@ static double errors(const struct top_row *row)
     return unless(row->data_unknown, row->errors);
 }
 
-/* -1 when there was no operation: it sorts last and is shown as nothing. */
+/* -1 when there was no operation, or not all are known: it sorts last and is shown as nothing. */
 static double p99(const struct top_row *row)
 {
     uint64_t value;
 
+    if (row->data_unknown)
+        return -1;
     return histogram_quantile(&row->latency_ns, 0.99, false, &value) ? (double)value : -1;
 }
 
