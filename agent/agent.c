@@ -104,8 +104,10 @@ static int sample(struct agent *agent)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
     enum probe_step before = sampler_step(agent->sampler);
-    int err = sampler_take(agent->sampler, &batch);
+    int err;
 
+    probe_set_detail(agent->probe, serve_is_watched(agent->serve));
+    err = sampler_take(agent->sampler, &batch);
     if (err)
         return err;
     tell_step(before, sampler_step(agent->sampler));

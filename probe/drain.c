@@ -160,7 +160,7 @@ static void recycle_pages(struct drain *drain, const uint32_t *indices, unsigned
     for (unsigned i = 0; i < count; i++)
         if (indices[i]) {
             memset(&drain->pages[indices[i]], 0, sizeof(*drain->pages));
-            table_give(&drain->from.tables->table[ABI_TABLE_PAGES], indices[i]);
+            table_give(drain->from.tables, ABI_TABLE_PAGES, indices[i]);
         }
 }
 
@@ -178,9 +178,9 @@ static void recycle_thread(struct drain *drain, uint32_t index)
             recycle_pages(drain, row->size_page, ABI_SIZE_PAGES);
             recycle_pages(drain, row->latency_page, ABI_LATENCY_PAGES);
             memset(&drain->rows[at], 0, sizeof(*drain->rows));
-            table_give(&tables->table[ABI_TABLE_ROWS], at);
+            table_give(tables, ABI_TABLE_ROWS, at);
         }
-    table_give(&tables->table[ABI_TABLE_THREADS], index);
+    table_give(tables, ABI_TABLE_THREADS, index);
 }
 
 /* The batch's entry for a process, made when its first changed row turns up. */
@@ -330,7 +330,9 @@ int drain_run(struct drain *drain, struct batch *batch)
         return err;
     for (uint32_t i = 1; i <= processes->high; i++)
         if (gone[i])
-            table_give(processes, i);
+            table_give(drain->from.tables, ABI_TABLE_PROCESSES, i);
+    for (enum abi_table which = 0; which < ABI_TABLES; which++)
+        table_return(drain->from.tables, which);
     drain_counters(drain, batch);
     return 0;
 }

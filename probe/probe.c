@@ -27,6 +27,7 @@ struct probe {
     struct drain *drain;
     int mount_fd;
     enum probe_step step;
+    bool by_job; /* nobody asks for processes */
 };
 
 static int make_parts(struct probe *probe, const struct probe_options *options)
@@ -220,6 +221,12 @@ int probe_drain(struct probe *probe, struct batch *batch)
     return err ? err : cover(probe, batch);
 }
 
+static void set_detail(struct probe *probe)
+{
+    drain_set_detail(probe->drain, !probe->by_job && probe->step < PROBE_JOB_KEYS,
+                     load_control(probe->loaded)->since_ns);
+}
+
 int probe_set_step(struct probe *probe, enum probe_step step)
 {
     const uint32_t data = 1u << OP_READ | 1u << OP_WRITE | 1u << OP_SEEK;
@@ -235,9 +242,15 @@ int probe_set_step(struct probe *probe, enum probe_step step)
     err = load_step(probe->loaded, step);
     if (back)
         control->since_ns = (uint64_t)monotonic_ns();
-    drain_set_detail(probe->drain, step < PROBE_JOB_KEYS, control->since_ns);
     probe->step = step;
+    set_detail(probe);
     return err;
+}
+
+void probe_set_detail(struct probe *probe, bool processes)
+{
+    probe->by_job = !processes;
+    set_detail(probe);
 }
 
 uint64_t probe_run_ns(const struct probe *probe)

@@ -62,6 +62,9 @@ unsigned probe_job_living(struct probe *probe, uint32_t id);
  */
 int probe_drain(struct probe *probe, struct batch *batch);
 
+/* Whether batches shall have processes, as they do at first; without, a drain is cheaper where there are many. */
+void probe_set_detail(struct probe *probe, bool processes);
+
 /*
  * Watches so much from now on; what was counted before is drained as ever. Coverage says what is left out, and an
  * operation that nobody saw begin is not counted at its end. 0 or -errno: then something stays detached, and

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -16,6 +17,8 @@ static const struct {
     [ABI_TABLE_THREADS] = {"threads", "free_threads", sizeof(struct abi_thread)},
     [ABI_TABLE_PROCESSES] = {"processes", "free_processes", sizeof(struct abi_process)},
 };
+
+#define RETURNED_SIZE (ABI_RETURN * sizeof(uint32_t))
 
 /* Low indices on top, so that what is in use stays together at the front. 0 means none. */
 static int fill(int program, int which, uint64_t entries)
@@ -41,6 +44,9 @@ static int open_table(struct table *table, const struct bpf_object *object, int 
     table->entry_size = names[which].size;
     table->map = bpf_map__fd(map);
     table->free_map = bpf_map__fd(stack);
+    table->given = calloc(ABI_RETURN, sizeof(*table->given));
+    if (!table->given)
+        return -ENOMEM;
     bytes = (size_t)table->entries * table->entry_size;
     table->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, table->map, 0);
     if (table->memory == MAP_FAILED) {
@@ -60,6 +66,13 @@ int tables_open(struct tables *tables, const struct bpf_object *object)
         if (err)
             return err;
     }
+    tables->returner = bpf_program__fd(bpf_object__find_program_by_name(object, "on_return"));
+    tables->returned = mmap(NULL, RETURNED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+                            bpf_object__find_map_fd_by_name(object, ".data.returned"), 0);
+    if (tables->returned == MAP_FAILED) {
+        tables->returned = NULL;
+        return -errno;
+    }
     tables->counters_map = bpf_map__fd(counters);
     tables->counters = mmap(NULL, ABI_COUNTERS * sizeof(uint64_t), PROT_READ, MAP_SHARED,
                             tables->counters_map, 0);
@@ -77,7 +90,10 @@ void tables_close(struct tables *tables)
 
         if (table->memory)
             munmap(table->memory, (size_t)table->entries * table->entry_size);
+        free(table->given);
     }
+    if (tables->returned)
+        munmap((void *)tables->returned, RETURNED_SIZE);
     if (tables->counters)
         munmap((void *)tables->counters, ABI_COUNTERS * sizeof(uint64_t));
     *tables = (struct tables){0};
@@ -88,10 +104,28 @@ int table_take(struct table *table, uint32_t *index)
     return bpf_map_lookup_and_delete_elem(table->free_map, NULL, index) ? -errno : 0;
 }
 
-int table_give(struct table *table, uint32_t index)
+int table_give(struct tables *tables, enum abi_table which, uint32_t index)
 {
+    struct table *table = &tables->table[which];
+
     memset((char *)table->memory + (size_t)index * table->entry_size, 0, table->entry_size);
-    return bpf_map_update_elem(table->free_map, NULL, &index, BPF_ANY) ? -errno : 0;
+    table->given[table->given_count++] = index;
+    return table->given_count == ABI_RETURN ? table_return(tables, which) : 0;
+}
+
+/* One system call for all of them: a process that ends gives back dozens. */
+int table_return(struct tables *tables, enum abi_table which)
+{
+    struct table *table = &tables->table[which];
+    uint64_t context[3] = {which, 0, table->given_count};
+    LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = context, .ctx_size_in = sizeof(context));
+
+    if (!table->given_count)
+        return 0;
+    for (uint32_t i = 0; i < table->given_count; i++)
+        tables->returned[i] = table->given[i];
+    table->given_count = 0;
+    return bpf_prog_test_run_opts(tables->returner, &run) ? -errno : 0;
 }
 
 /* The stack hands out low indices first, so the first free entry above high ends the search. Entries that were

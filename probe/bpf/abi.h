@@ -75,6 +75,8 @@ enum abi_table { ABI_TABLE_ROWS, ABI_TABLE_PAGES, ABI_TABLE_THREADS, ABI_TABLE_P
 
 /* So many indices one run of the filling program pushes. */
 #define ABI_FILL 1000
+/* So many are given back at once: a power of two. */
+#define ABI_RETURN 512
 
 /* What a thread's last files were, so that the next call on them is cheap. */
 struct abi_file {

@@ -16,6 +16,9 @@ const volatile struct abi_config config SEC(".rodata.config");
 /* Shared by the objects, as maps are; user space writes it. */
 volatile struct abi_control control SEC(".data.control") = {};
 
+/* Indices that the drain gives back to a table's stack. */
+volatile __u32 returned[ABI_RETURN] SEC(".data.returned") = {};
+
 #define TABLE(name_, value_)                                                                       \
     struct {                                                                                       \
         __uint(type, BPF_MAP_TYPE_ARRAY);                                                          \

@@ -305,7 +305,7 @@ int on_call_exit(struct pt_regs *context)
     return 0;
 }
 
-/* --- the drain's helper: fills a stack of free indices, faster than a system call for each --- */
+/* --- the drain's helpers: push free indices on a stack, faster than a system call for each --- */
 
 struct fill {
     __u64 table; /* enum abi_table */
@@ -313,31 +313,47 @@ struct fill {
     __u64 end; /* one past the last; pushed from there downwards, ABI_FILL at most */
 };
 
+static __always_inline void push_free(__u64 table, __u32 index)
+{
+    switch (table) {
+    case ABI_TABLE_ROWS:
+        bpf_map_push_elem(&free_rows, &index, BPF_ANY);
+        break;
+    case ABI_TABLE_PAGES:
+        bpf_map_push_elem(&free_pages, &index, BPF_ANY);
+        break;
+    case ABI_TABLE_THREADS:
+        bpf_map_push_elem(&free_threads, &index, BPF_ANY);
+        break;
+    case ABI_TABLE_PROCESSES:
+        bpf_map_push_elem(&free_processes, &index, BPF_ANY);
+        break;
+    }
+}
+
 SEC("raw_tp/sys_enter")
 int on_fill(struct fill *context)
 {
     __u64 table = context->table, first = context->first, end = context->end;
 
     for (int i = 0; i < ABI_FILL; i++) {
-        __u32 index;
-
         if (end <= first)
             break;
-        index = --end;
-        switch (table) {
-        case ABI_TABLE_ROWS:
-            bpf_map_push_elem(&free_rows, &index, BPF_ANY);
+        push_free(table, --end);
+    }
+    return 0;
+}
+
+/* Those that stand in `returned`, from its beginning to end. */
+SEC("raw_tp/sys_enter")
+int on_return(struct fill *context)
+{
+    __u64 table = context->table, end = context->end;
+
+    for (__u32 i = 0; i < ABI_RETURN; i++) {
+        if (i >= end)
             break;
-        case ABI_TABLE_PAGES:
-            bpf_map_push_elem(&free_pages, &index, BPF_ANY);
-            break;
-        case ABI_TABLE_THREADS:
-            bpf_map_push_elem(&free_threads, &index, BPF_ANY);
-            break;
-        case ABI_TABLE_PROCESSES:
-            bpf_map_push_elem(&free_processes, &index, BPF_ANY);
-            break;
-        }
+        push_free(table, returned[i & (ABI_RETURN - 1)]);
     }
     return 0;
 }
