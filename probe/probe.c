@@ -129,7 +129,7 @@ static int find_process(struct probe *probe, pid_t pid, uint32_t *index)
 int probe_adopt(struct probe *probe, pid_t pid, const struct job *job, uint32_t *id)
 {
     _cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct abi_task state = {0};
+    struct abi_task state = {.uncounted = 1};
     int tasks = load_map(probe->loaded, "tasks"), err;
 
     if (pidfd < 0)

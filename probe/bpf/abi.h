@@ -130,7 +130,7 @@ struct abi_task {
     uint32_t thread;     /* 0 until its first call that touches storage, or when the table is full */
     uint32_t pending;    /* system call number + 1 while one is in flight */
     uint32_t restart_op; /* not 0: it was interrupted and may begin again, so it has not returned yet */
-    uint32_t reserved;
+    uint32_t uncounted;  /* not one of ABI_COUNTER_STATES: user space made it */
     uint64_t enter_ns;
     uint64_t exit_ns; /* of the interrupted attempt */
     uint64_t volume;

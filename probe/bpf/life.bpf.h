@@ -114,7 +114,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
         exit_spare(task);
         return 0;
     }
-    count(ABI_COUNTER_STATES, -1);
+    if (!state->uncounted)
+        count(ABI_COUNTER_STATES, -1);
     if (state->pending && state->enter_ns >= control.since_ns) {
         count(ABI_COUNTER_KILLED, 1);
         state->pending = 0;

@@ -8,6 +8,7 @@
  * being root.
  */
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <getopt.h>
 #include <mntent.h>
@@ -25,6 +26,7 @@
 #include "lib/log.h"
 #include "probe/probe.h"
 #include "tests/kernel/boot.h"
+#include "tests/kernel/memory.h"
 #include "tests/kernel/watched.h"
 
 #define VERIFIER_HALF 500000
@@ -281,6 +283,27 @@ static void check_room(struct trial *trial)
     }
 }
 
+/* With the memory it has by default, on a machine that may have many processors. */
+static void check_memory(struct trial *trial)
+{
+    const struct probe_options options = {.all = true};
+    uint64_t before = kernel_memory(), bytes;
+    struct probe *probe;
+    bool good;
+
+    if (probe_new(&options, &probe)) {
+        trial->failed++;
+        puts("FAILED memory: no probe");
+        return;
+    }
+    bytes = kernel_memory() - before;
+    probe_free(probe);
+    good = bytes && bytes < PROBE_MEMORY_DEFAULT;
+    printf("%s memory of the kernel, %d processors: %lu KiB\n", good ? "ok    " : "FAILED",
+           libbpf_num_possible_cpus(), (unsigned long)(bytes >> 10));
+    *(good ? &trial->passed : &trial->failed) += 1;
+}
+
 static int run(char *const *directories)
 {
     const struct probe_options options = {.memory = PROBE_MEMORY_MIN};
@@ -292,8 +315,10 @@ static int run(char *const *directories)
     if (err)
         return 1;
     loaded = monotonic_ms();
-    if (getpid() == 1)
+    if (getpid() == 1) {
         check_room(&trial);
+        check_memory(&trial);
+    }
     for (; *directories; directories++)
         trial.failed += try_directory(&trial, *directories) != 0;
     probe_free(trial.probe);
