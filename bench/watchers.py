@@ -89,6 +89,8 @@ def bpftrace():
     process = subprocess.Popen(["bpftrace", "-e", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         time.sleep(3)
+        if process.poll() is not None:
+            raise RuntimeError("bpftrace does not start")
         yield process.pid
     finally:
         process.send_signal(signal.SIGKILL)
