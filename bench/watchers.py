@@ -42,7 +42,7 @@ def nothing():
 
 @contextlib.contextmanager
 def empty_pair():
-    process = subprocess.Popen([program("bench/floor"), program("bench/empty.bpf.o")],
+    process = subprocess.Popen([program("bench/hold"), program("bench/empty.bpf.o")],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         if process.stdout.readline() != "attached\n":

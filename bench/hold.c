@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Holds the empty pair of programs attached until standard input ends: floor OBJECT. Says "attached" first. */
+/* Holds the empty pair of programs attached until standard input ends: hold OBJECT. Says "attached" first. */
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
@@ -9,12 +9,12 @@ int main(int argc, char **argv)
     struct bpf_program *program;
 
     if (!object || bpf_object__load(object)) {
-        perror("floor");
+        perror("hold");
         return 1;
     }
     bpf_object__for_each_program(program, object)
         if (!bpf_program__attach(program)) {
-            perror("floor: attach");
+            perror("hold: attach");
             return 1;
         }
     puts("attached");
