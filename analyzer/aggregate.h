@@ -137,4 +137,7 @@ void aggregate_sort(struct aggregate *aggregate);
 
 void aggregate_clear(struct aggregate *aggregate);
 
+/* Whether less was watched for some time and nobody knows for how long: a database keeps the reasons, not the times. */
+bool aggregate_shed_unknown(const struct aggregate *aggregate);
+
 #endif

@@ -266,7 +266,8 @@ static json_t *coverage(const struct report *report)
                      "killed_ops", (json_int_t)totals->killed, "in_flight_ops",
                      (json_int_t)report->in_flight, "unattributed_ops",
                      (json_int_t)totals->unattributed, "overflow_ops", (json_int_t)totals->overflow,
-                     "shed_ms", json_shed(totals->shed_ms), "damaged", report->damaged, "hooks", hooks(report), "bypass",
+                     "shed_ms",
+                     aggregate_shed_unknown(totals) ? json_null() : json_shed(totals->shed_ms), "damaged", report->damaged, "hooks", hooks(report), "bypass",
                      bypasses(report));
 }
 

@@ -61,7 +61,8 @@ static void show_coverage(const struct pen *pen, const struct report *report)
     const struct aggregate *totals = &report->totals;
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
     bool good = !totals->lost && !totals->overflow && !report->damaged &&
-                !totals->shed_ms[SHED_METADATA_ONLY] && !totals->shed_ms[SHED_DETACHED];
+                !totals->shed_ms[SHED_METADATA_ONLY] && !totals->shed_ms[SHED_DETACHED] &&
+                !aggregate_shed_unknown(totals);
     unsigned unavailable = 0;
 
     for (uint32_t i = 0; i < totals->hook_count; i++)
