@@ -118,5 +118,5 @@ class BoundedTest(harness.SystemTest):
         for directory, ops in done.items():
             self.assertEqual(ops["write"][0], totals[directory, "write"])
             self.assertLessEqual(ops["read"][0], totals[directory, "read"])
+        # What is lost is not looked at: it is the whole node's, block requests of others included.
         self.assertGreater(report.coverage["overflow_ops"], 0)
-        self.assertEqual(0, report.coverage["lost_ops"])
