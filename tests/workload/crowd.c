@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -92,6 +93,7 @@ static void run_process(const struct crowd *crowd, unsigned long number)
     pthread_t threads[THREADS_MAX];
     pthread_attr_t small;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left waiting when the first one is killed */
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, STACK_SIZE);
     if (crowd->pause_ms)
