@@ -15,6 +15,7 @@
 #include "agent/serve.h"
 #include "agent/spool.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/recording.h"
 #include "probe/sampler.h"
@@ -87,14 +88,29 @@ static int end_interval(struct agent *agent)
     return 0;
 }
 
+/* Says once when less is watched, and when it is more again. */
+static void tell_step(enum probe_step before, enum probe_step now)
+{
+    static const char *const names[] = {"everything", "job keys", "metadata only", "nothing (detached)"};
+
+    if (now > before)
+        log_warning("watching cost more than --max-cost allows: now %s", names[now]);
+    else if (now < before)
+        log_info("watching costs less: now %s", names[now]);
+}
+
 /* Takes a sample, shows it to the watchers and adds it to the interval. */
 static int sample(struct agent *agent)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
-    int err = sampler_take(agent->sampler, &batch);
+    enum probe_step before = sampler_step(agent->sampler);
+    int err;
 
+    probe_set_detail(agent->probe, serve_is_watched(agent->serve));
+    err = sampler_take(agent->sampler, &batch);
     if (err)
         return err;
+    tell_step(before, sampler_step(agent->sampler));
     serve_batch(agent->serve, batch);
     if (!agent->spool && !agent->copy)
         return 0;
@@ -228,6 +244,7 @@ static int start_probe(struct agent *agent)
         .cluster = agent->options->cluster,
         .node = agent->options->node,
         .role = agent->options->role,
+        .max_cost = agent->options->max_cost,
     };
     int err = probe_new(&probe, &agent->probe);
 

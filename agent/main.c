@@ -7,7 +7,7 @@
 
 #include "lib/log.h"
 #include "lib/option.h"
-#include "probe/probe.h"
+#include "probe/sampler.h"
 
 static bool is_role(const char *role)
 {
@@ -24,6 +24,7 @@ int main(int argc, char **argv)
         .cluster = "default",
         .interval_ns = 10000000000ull,
         .kernel_memory = PROBE_MEMORY_DEFAULT,
+        .max_cost = SAMPLER_MAX_COST,
     };
     bool verbose = false;
     const struct option_spec options[] = {
@@ -47,6 +48,8 @@ int main(int argc, char **argv)
          "append every batch to this recording too"},
         {"kernel-memory", 0, OPTION_SIZE, "SIZE", &agent.kernel_memory,
          "memory the probe may use in the kernel"},
+        {"max-cost", 0, OPTION_PERCENT, "PERCENT", &agent.max_cost,
+         "of the node's processors; watch less when watching costs more (0: no limit)"},
         {"pseudo", 0, OPTION_FLAG, NULL, &agent.pseudo,
          "count operations on proc, sysfs and their like too"},
         {"verbose", 'v', OPTION_FLAG, NULL, &verbose, "say more"},

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "probe/sampler.h"
 
@@ -37,14 +37,6 @@ void requests_free(struct requests *requests)
         return;
     free(requests->owners);
     free(requests);
-}
-
-static int64_t monotonic_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
 static bool owns_process(const struct client *client, json_int_t pid)

@@ -170,6 +170,14 @@ static bool put_batch(struct client *client, const struct batch *batch)
     return client_put(client, frame, size);
 }
 
+bool serve_is_watched(const struct serve *serve)
+{
+    for (unsigned i = 0; i < serve->count; i++)
+        if (serve->clients[i]->watching)
+            return true;
+    return false;
+}
+
 void serve_batch(struct serve *serve, const struct batch *batch)
 {
     for (unsigned i = serve->count; i-- > 0;) {

@@ -22,6 +22,9 @@ void serve_free(struct serve *serve); /* NULL is fine */
 /* Something has happened on a descriptor of the socket's. */
 void serve_event(struct serve *serve, int fd, uint32_t events);
 
+/* Whether anybody watches. */
+bool serve_is_watched(const struct serve *serve);
+
 /* A sample for everybody who watches. */
 void serve_batch(struct serve *serve, const struct batch *batch);
 

@@ -2,6 +2,7 @@
 #include "agent/visible.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "lib/cleanup.h"
 
@@ -26,6 +27,7 @@ static int copy_identity(struct batch *to, const struct batch *from)
     to->coverage.in_flight = from->coverage.in_flight;
     to->coverage.unattributed = from->coverage.unattributed;
     to->coverage.overflow = from->coverage.overflow;
+    memcpy(to->coverage.shed_ms, from->coverage.shed_ms, sizeof(to->coverage.shed_ms));
     return 0;
 }
 

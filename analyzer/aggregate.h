@@ -116,6 +116,7 @@ struct aggregate {
     struct series series;
 
     uint64_t lost, killed, unattributed, overflow;
+    uint64_t shed_ms[SHED_COUNT]; /* of all nodes */
     struct hook_total *hooks;
     uint32_t hook_count, hook_capacity;
     struct bypass_total *bypasses;
@@ -135,5 +136,8 @@ void volume_in_flight(const struct volume_total *volume, const struct aggregate 
 void aggregate_sort(struct aggregate *aggregate);
 
 void aggregate_clear(struct aggregate *aggregate);
+
+/* Whether less was watched for some time and nobody knows for how long: a database keeps the reasons, not the times. */
+bool aggregate_shed_unknown(const struct aggregate *aggregate);
 
 #endif

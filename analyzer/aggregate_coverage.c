@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "probe/probe.h"
+
 int aggregate_keep(struct aggregate *a, const char **field, const char *value)
 {
     if (!value || (*field && **field && strcmp(*field, value) == 0))
@@ -85,6 +87,18 @@ static int add_bypasses(struct aggregate *a, const struct coverage *coverage)
     return 0;
 }
 
+bool aggregate_shed_unknown(const struct aggregate *a)
+{
+    bool too_dear = false;
+
+    for (unsigned i = 0; i < SHED_COUNT; i++)
+        if (a->shed_ms[i])
+            return false;
+    for (uint32_t i = 0; i < a->hook_count; i++)
+        too_dear = too_dear || (a->hooks[i].why && strcmp(a->hooks[i].why, PROBE_TOO_DEAR) == 0);
+    return too_dear;
+}
+
 int aggregate_coverage(struct aggregate *a, struct node_total *node, const struct batch *batch)
 {
     int64_t end = batch->start_ns + (int64_t)batch->duration_ns;
@@ -93,6 +107,8 @@ int aggregate_coverage(struct aggregate *a, struct node_total *node, const struc
     a->killed += batch->coverage.killed;
     a->unattributed += batch->coverage.unattributed;
     a->overflow += batch->coverage.overflow;
+    for (unsigned i = 0; i < SHED_COUNT; i++)
+        a->shed_ms[i] += batch->coverage.shed_ms[i];
     if (end >= node->last_ns) {
         node->last_ns = end;
         node->in_flight = batch->coverage.in_flight;

@@ -19,6 +19,7 @@
 #include "analyzer/launch.h"
 #include "analyzer/recorder.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/recording.h"
 #include "probe/sampler.h"
@@ -28,7 +29,7 @@
 
 struct options {
     const char *output, *agent, *job;
-    uint64_t interval_ns, duration_ns, kernel_memory;
+    uint64_t interval_ns, duration_ns, kernel_memory, max_cost;
     bool all, pseudo;
 };
 
@@ -44,14 +45,6 @@ struct session {
     int64_t started_ns, deadline_ns; /* monotonic; 0: no deadline */
     uint64_t ops, bytes;
 };
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
 
 /* What has been seen so far, on the terminal only and on one line. */
 static void show_progress(struct session *session, const struct batch *batch)
@@ -258,6 +251,7 @@ static int record(const struct options *options, char **argv)
         .pseudo = options->pseudo,
         .interval_ns = options->interval_ns,
         .kernel_memory = options->kernel_memory,
+        .max_cost = options->max_cost,
     };
     struct session session = {.options = options, .signals = -1};
     bool use_agent = options->agent != NULL;
@@ -319,6 +313,8 @@ int command_record(int argc, char **argv)
          "count operations on proc, sysfs and their like too"},
         {"kernel-memory", 0, OPTION_SIZE, "SIZE", &record_options.kernel_memory,
          "memory the probe may use in the kernel"},
+        {"max-cost", 0, OPTION_PERCENT, "PERCENT", &record_options.max_cost,
+         "of the node's processors; watch less when watching costs more (default: no limit)"},
     };
     const struct option_program program = {
         .name = "unblend record",

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyzer/moment.h"
 #include "analyzer/report.h"
 #include "analyzer/view/view.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 static const struct view *const views[] = {&view_text, &view_json};
@@ -79,12 +79,9 @@ static void find_grouping(const char *by, struct aggregate *totals)
 
 static int find_moment(const char *option, const char *text, int64_t *out)
 {
-    struct timespec now;
-
     if (!text)
         return 0;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (moment_parse(text, now.tv_sec * INT64_C(1000000000) + now.tv_nsec, out)) {
+    if (moment_parse(text, wall_clock_ns(), out)) {
         log_error("--%s: '%s' is no time: write 2026-03-01T12:00:00Z, or 2h for two hours ago",
                   option, text);
         return -EINVAL;

@@ -12,12 +12,13 @@
 #include "analyzer/view/top.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
+#include "probe/sampler.h"
 
 #define INTERVAL_NS_MIN 100000000
 
 struct arguments {
     bool batch, active, accumulated, jobs, json;
-    uint64_t count, interval_ns;
+    uint64_t count, interval_ns, max_cost;
     const char *agent, *db, *replay, *sort;
 };
 
@@ -35,6 +36,8 @@ static int parse(int argc, char **argv, struct arguments *a)
         {"json", 0, OPTION_FLAG, NULL, &a->json, "write one line of JSON a sample"},
         {"agent", 0, OPTION_STRING, "SOCKET", &a->agent, "watch through an agent's socket"},
         {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "watch the jobs in a collector's database"},
+        {"max-cost", 0, OPTION_PERCENT, "PERCENT", &a->max_cost,
+         "of the node's processors; watch less when watching costs more (0: no limit)"},
         {"replay", 0, OPTION_STRING, "FILE", &a->replay, "show a recording"},
     };
     const struct option_program program = {
@@ -86,7 +89,7 @@ static int check(const struct arguments *a, struct top_options *options)
 }
 
 /* The agent's socket if it answers, else a probe of one's own. */
-static int open_default(uint64_t interval_ns, struct source **out)
+static int open_default(uint64_t interval_ns, uint64_t max_cost, struct source **out)
 {
     struct agent_client *client;
 
@@ -95,7 +98,7 @@ static int open_default(uint64_t interval_ns, struct source **out)
         return source_agent(AGENT_SOCKET, interval_ns, out);
     }
     if (geteuid() == 0)
-        return source_live(interval_ns, out);
+        return source_live(interval_ns, max_cost, out);
     log_error("cannot watch this node: no agent answers at %s, and a probe needs root: start "
               "unblend-agent, or use sudo",
               AGENT_SOCKET);
@@ -111,7 +114,7 @@ static int open_source(const struct arguments *a, bool *damaged, struct source *
     if (a->db)
         return source_follow(a->db, a->interval_ns, out);
     return a->agent ? source_agent(a->agent, a->interval_ns, out)
-                    : open_default(a->interval_ns, out);
+                    : open_default(a->interval_ns, a->max_cost, out);
 }
 
 static int write_sample(const struct arguments *a, const struct top_options *options,
@@ -166,7 +169,7 @@ static int run_batch(const struct arguments *a, const struct top_options *option
 
 int command_top(int argc, char **argv)
 {
-    struct arguments a = {.interval_ns = 1000000000};
+    struct arguments a = {.interval_ns = 1000000000, .max_cost = SAMPLER_MAX_COST};
     struct top_options options;
     struct source *source;
     bool damaged = false;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "probe/sampler.h"
 
@@ -74,7 +75,8 @@ int recorder_local(const struct recorder_options *options, struct recorder **out
 {
     const struct probe_options probe = {
         .all = options->all, .pseudo = options->pseudo, .memory = options->kernel_memory};
-    const struct sampler_options sampler = {.interval_ns = options->interval_ns};
+    const struct sampler_options sampler = {.interval_ns = options->interval_ns,
+                                            .max_cost = options->max_cost};
     struct local *local = calloc(1, sizeof(*local));
     int err;
 

@@ -53,7 +53,7 @@ int source_follow(const char *conninfo, uint64_t interval_ns, struct source **ou
 /* The local agent's socket: a batch an interval, with process detail. 0 or -errno (logged). */
 int source_agent(const char *socket_path, uint64_t interval_ns, struct source **out);
 
-/* The probe itself, for whoever has the rights. 0 or -errno (logged). */
-int source_live(uint64_t interval_ns, struct source **out);
+/* The probe itself, for whoever has the rights; max_cost as in probe/sampler.h. 0 or -errno (logged). */
+int source_live(uint64_t interval_ns, uint64_t max_cost, struct source **out);
 
 #endif

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 #define HISTORY_NS INT64_C(60000000000) /* how far back the first sample may lie */
@@ -18,14 +19,6 @@ struct follower {
     uint64_t interval_ns; /* between looks at the database */
     int64_t after_ns;     /* intervals up to here have been handed out */
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 /* The earliest interval in the window, all nodes added up. 1, 0 when there is none, -errno
  * (logged). */
@@ -59,7 +52,7 @@ static int follower_next(struct source *source, struct batch **out)
 
     for (;;) {
         const struct source_window window = {.since_ns = follower->after_ns,
-                                             .until_ns = now_ns() - GRACE_NS};
+                                             .until_ns = wall_clock_ns() - GRACE_NS};
         const struct timespec pause = {(time_t)(follower->interval_ns / 1000000000),
                                        (long)(follower->interval_ns % 1000000000)};
         _cleanup_(source_freep) struct source *database = NULL;
@@ -90,7 +83,7 @@ int source_follow(const char *conninfo, uint64_t interval_ns, struct source **ou
         return -ENOMEM;
     }
     *follower = (struct follower){
-        {follower_next, follower_free}, conninfo, interval_ns, now_ns() - HISTORY_NS - GRACE_NS};
+        {follower_next, follower_free}, conninfo, interval_ns, wall_clock_ns() - HISTORY_NS - GRACE_NS};
     *out = &follower->source;
     return 0;
 }

@@ -35,10 +35,10 @@ static void live_free(struct source *source)
     free(live);
 }
 
-int source_live(uint64_t interval_ns, struct source **out)
+int source_live(uint64_t interval_ns, uint64_t max_cost, struct source **out)
 {
     const struct probe_options probe = {.all = true};
-    const struct sampler_options sampler = {.interval_ns = interval_ns};
+    const struct sampler_options sampler = {.interval_ns = interval_ns, .max_cost = max_cost};
     struct live *live = calloc(1, sizeof(*live));
     int err;
 

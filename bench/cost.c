@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/option.h"
 #include "probe/probe.h"
@@ -43,19 +43,11 @@ struct bench {
     double ns[VARIANTS][CALLS][ROUNDS_MAX];
 };
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 static double measure(const struct bench *bench, enum call call)
 {
     static char buffer[4096];
     struct stat st;
-    int64_t start = now_ns();
+    int64_t start = monotonic_ns();
 
     switch (call) {
     case CALL_PREAD:
@@ -72,7 +64,7 @@ static double measure(const struct bench *bench, enum call call)
         for (int i = 0; i < CALLS_EACH; i++)
             syscall(SYS_getppid);
     }
-    return (double)(now_ns() - start) / CALLS_EACH;
+    return (double)(monotonic_ns() - start) / CALLS_EACH;
 }
 
 static int start_empty(struct bench *bench)

@@ -6,7 +6,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "lib/clock.h"
 
 #define ANSWER_S   60 /* a server that is silent for longer is taken for dead */
 #define COPY_CHUNK 65536
@@ -88,22 +89,14 @@ static int lost(struct db *db, const char *why)
     return -EAGAIN;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* The next result of what was sent, or NULL at the end; *out only on success. */
 static int next_result(struct db *db, PGresult **out)
 {
-    int64_t deadline = now_ms() + ANSWER_S * 1000;
+    int64_t deadline = monotonic_ms() + ANSWER_S * 1000;
 
     while (PQisBusy(db->conn)) {
         struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
-        int64_t left = deadline - now_ms();
+        int64_t left = deadline - monotonic_ms();
 
         if (left <= 0)
             return lost(db, "PostgreSQL does not answer");

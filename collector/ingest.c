@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "collector/metrics.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 #define LINE_LARGE                                                                                 \
@@ -265,19 +265,11 @@ static void put_body(struct store *store, const struct identity *who, char *text
     }
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 void ingest(struct store *store, const struct identity *who, enum encoding encoding,
             const void *body, size_t size, struct answer *answer)
 {
     _cleanup_free_ void *plain = NULL;
-    uint64_t start = now_ns();
+    int64_t start = monotonic_ns();
     size_t plain_size;
     int err = decompress(encoding, body, size, PLAIN_MAX, &plain, &plain_size);
 
@@ -292,7 +284,7 @@ void ingest(struct store *store, const struct identity *who, enum encoding encod
         put_body(store, who, plain, plain_size, answer);
     if (answer->status != 200)
         return;
-    metrics_commit(now_ns() - start);
+    metrics_commit((uint64_t)(monotonic_ns() - start));
     atomic_fetch_add(&metrics.batches, answer->batches);
     atomic_fetch_add(&metrics.duplicates, answer->duplicates);
     atomic_fetch_add(&metrics.records, answer->records);

@@ -12,6 +12,7 @@
 
 #include "collector/metrics.h"
 #include "collector/request.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 #define CONNECTIONS_MAX 4096u
@@ -30,10 +31,7 @@ struct listener {
 
 static time_t now(void)
 {
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec;
+    return (time_t)(monotonic_ns() / 1000000000);
 }
 
 static const char *header(struct request *request, const char *name)

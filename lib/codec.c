@@ -200,6 +200,27 @@ TABLE(record, record)
 TABLE(hook, hook)
 TABLE(bypass, bypass)
 
+/* {"job_keys": N, ...} in ms, of what was left out at all; NULL for nothing. */
+static json_t *shed_value(const struct coverage *c)
+{
+    json_t *o = NULL;
+    bool failed = false;
+
+    for (unsigned i = 0; i < SHED_COUNT; i++) {
+        if (!c->shed_ms[i])
+            continue;
+        if (!o)
+            o = json_object();
+        failed = failed || put(o, shed_names[i], count(c->shed_ms[i]));
+    }
+    return o ? finish(o, failed) : NULL;
+}
+
+static bool sheds(const struct coverage *c)
+{
+    return c->shed_ms[SHED_JOB_KEYS] || c->shed_ms[SHED_METADATA_ONLY] || c->shed_ms[SHED_DETACHED];
+}
+
 static json_t *coverage_value(const struct coverage *c)
 {
     json_t *o = json_object();
@@ -208,6 +229,7 @@ static json_t *coverage_value(const struct coverage *c)
                          put(o, "in_flight_ops", count(c->in_flight)) ||
                          put(o, "unattributed_ops", count(c->unattributed)) ||
                          put(o, "overflow_ops", count(c->overflow)) ||
+                         (sheds(c) && put(o, "shed_ms", shed_value(c))) ||
                          put(o, "hooks", hook_table(c->hooks, c->hook_count)) ||
                          put(o, "bypass", bypass_table(c->bypasses, c->bypass_count)));
 }

@@ -56,6 +56,19 @@ static int decode_bypasses(struct batch *batch, const struct field_place *covera
     return batch_bypasses(batch, bypasses, (uint32_t)json_array_size(array));
 }
 
+/* Not there when nothing was left out. */
+static int decode_shed(struct coverage *c, const struct field_place *coverage, const json_t *o)
+{
+    struct field_place p = {.error = coverage->error, .table = "coverage.shed_ms"};
+    const json_t *shed = json_object_get(o, "shed_ms");
+    int err = 0;
+
+    for (unsigned i = 0; !err && shed && i < SHED_COUNT; i++)
+        if (!json_is_object(shed) || json_object_get(shed, shed_names[i]))
+            err = field_count(&p, shed, shed_names[i], &c->shed_ms[i]);
+    return err;
+}
+
 int codec_coverage(struct batch *batch, struct codec_error *error, const json_t *root)
 {
     struct field_place top = {.error = error}, p = {.error = error, .table = "coverage"};
@@ -69,7 +82,7 @@ int codec_coverage(struct batch *batch, struct codec_error *error, const json_t 
         (err = field_count(&p, o, "in_flight_ops", &c->in_flight)) ||
         (err = field_count(&p, o, "unattributed_ops", &c->unattributed)) ||
         (err = field_count(&p, o, "overflow_ops", &c->overflow)) ||
-        (err = decode_hooks(batch, &p, o)))
+        (err = decode_shed(c, &p, o)) || (err = decode_hooks(batch, &p, o)))
         return err;
     return decode_bypasses(batch, &p, o);
 }

@@ -103,6 +103,8 @@ static int merge_coverage(struct batch *dst, const struct coverage *src)
     add_count(&c->killed, src->killed);
     add_count(&c->unattributed, src->unattributed);
     add_count(&c->overflow, src->overflow);
+    for (unsigned i = 0; i < SHED_COUNT; i++)
+        add_count(&c->shed_ms[i], src->shed_ms[i]);
     c->in_flight = src->in_flight;
     if (same_findings(c, src))
         return 0;

@@ -17,6 +17,7 @@ enum option_type {
     OPTION_COUNT,    /* uint64_t, a whole number */
     OPTION_DURATION, /* uint64_t ns; ms, s, m, h, d; a bare number is seconds, fractions are fine */
     OPTION_SIZE,     /* uint64_t bytes; K, M, G, T (binary) */
+    OPTION_PERCENT,  /* uint64_t millionths of the whole, from 0 to 100 %; fractions are fine */
 };
 
 struct option_spec {
@@ -47,5 +48,6 @@ int option_parse(const struct option_program *program, int argc, char **argv, in
 int option_duration(const char *text, uint64_t *ns);
 int option_size(const char *text, uint64_t *bytes);
 int option_count(const char *text, uint64_t *count);
+int option_percent(const char *text, uint64_t *millionths);
 
 #endif

@@ -56,6 +56,8 @@ static void format_default(const struct option_spec *spec, char *to, size_t size
             format_duration(number, value, sizeof(value));
         else if (spec->type == OPTION_SIZE)
             format_size(number, value, sizeof(value));
+        else if (spec->type == OPTION_PERCENT)
+            snprintf(value, sizeof(value), "%g", (double)number / 1e4);
         else
             snprintf(value, sizeof(value), "%" PRIu64, number);
     }

@@ -7,6 +7,7 @@
 /* All values stay below 2^63: that is what JSON and the database hold. */
 
 #define FRACTION_DIGITS 12
+#define PERCENT         10000 /* millionths */
 
 static bool is_digit(char c)
 {
@@ -100,6 +101,28 @@ int option_duration(const char *text, uint64_t *ns)
     return 0;
 }
 
+int option_percent(const char *text, uint64_t *millionths)
+{
+    uint64_t whole, part = 0, value, scale = PERCENT;
+
+    if (digits(&text, &whole) || whole > 100)
+        return -EINVAL;
+    if (*text == '.' && is_digit(*++text))
+        for (; is_digit(*text); text++) {
+            scale /= 10; /* below a millionth nothing is kept */
+            part += (uint64_t)(*text - '0') * scale;
+        }
+    else if (text[-1] == '.')
+        return -EINVAL;
+    if (*text == '%')
+        text++;
+    value = whole * PERCENT + part;
+    if (*text || value > 100 * PERCENT)
+        return -EINVAL;
+    *millionths = value;
+    return 0;
+}
+
 static int set_flag(const char *text, bool *value)
 {
     if (!text || strcmp(text, "yes") == 0 || strcmp(text, "true") == 0)
@@ -125,6 +148,8 @@ int option_set(const struct option_spec *spec, const char *text)
         return option_duration(text, spec->value);
     case OPTION_SIZE:
         return option_size(text, spec->value);
+    case OPTION_PERCENT:
+        return option_percent(text, spec->value);
     }
     return -EINVAL;
 }
@@ -142,6 +167,8 @@ const char *option_wanted(enum option_type type)
         return "not a duration, like 250ms, 10s, 1.5h or 7d";
     case OPTION_SIZE:
         return "not a size, like 65536, 64K, 16M or 2G";
+    case OPTION_PERCENT:
+        return "not a percentage, like 0.5 or 20";
     }
     return "not a text";
 }

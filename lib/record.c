@@ -8,6 +8,8 @@
 #include "lib/lookup.h"
 #include "lib/utf8.h"
 
+const char *const shed_names[SHED_COUNT] = {"job_keys", "metadata_only", "detached"};
+
 struct batch_index {
     struct lookup jobs, volumes, processes, records;
     uint32_t job_capacity, volume_capacity, process_capacity, record_capacity;

@@ -105,6 +105,17 @@ struct bypass {
     const char *why;
 };
 
+/* What is left out, for a time, because watching it would cost too much: each has all that is above it, too. */
+enum shed {
+    SHED_JOB_KEYS,      /* processes, and where transfers start */
+    SHED_METADATA_ONLY, /* reads, writes, seeks, page faults and block requests */
+    SHED_DETACHED,      /* all operations */
+    SHED_COUNT
+};
+
+/* Their names on the wire. */
+extern const char *const shed_names[SHED_COUNT];
+
 /* What this interval could not see. Counts are of this interval but for in_flight. */
 struct coverage {
     uint64_t lost;         /* operations the probe missed (programs skipped by the kernel) */
@@ -112,6 +123,7 @@ struct coverage {
     uint64_t in_flight;    /* operations running at the end of the interval */
     uint64_t unattributed; /* operations counted under no job, or under volume "?" */
     uint64_t overflow;     /* operations counted under a coarser key than asked */
+    uint64_t shed_ms[SHED_COUNT]; /* for how long, of the interval: one of them at a time */
     const struct hook *hooks;
     uint32_t hook_count;
     const struct bypass *bypasses;

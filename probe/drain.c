@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "probe/shared.h"
 
 static_assert(ABI_ORDERS - ABI_SEQUENTIAL == ORDER_COUNT && ABI_CONSECUTIVE - ABI_SEQUENTIAL == ORDER_CONSECUTIVE &&
@@ -30,6 +31,8 @@ struct drain {
     struct abi_page *pages;
     struct shared_rows *shared;
     uint64_t counters[ABI_COUNTERS];
+    bool by_job;       /* no process detail */
+    uint64_t since_ns; /* calls that began before are not waited for */
     int64_t boot_to_wall_ns;
 };
 
@@ -157,7 +160,7 @@ static void recycle_pages(struct drain *drain, const uint32_t *indices, unsigned
     for (unsigned i = 0; i < count; i++)
         if (indices[i]) {
             memset(&drain->pages[indices[i]], 0, sizeof(*drain->pages));
-            table_give(&drain->from.tables->table[ABI_TABLE_PAGES], indices[i]);
+            table_give(drain->from.tables, ABI_TABLE_PAGES, indices[i]);
         }
 }
 
@@ -175,9 +178,9 @@ static void recycle_thread(struct drain *drain, uint32_t index)
             recycle_pages(drain, row->size_page, ABI_SIZE_PAGES);
             recycle_pages(drain, row->latency_page, ABI_LATENCY_PAGES);
             memset(&drain->rows[at], 0, sizeof(*drain->rows));
-            table_give(&tables->table[ABI_TABLE_ROWS], at);
+            table_give(tables, ABI_TABLE_ROWS, at);
         }
-    table_give(&tables->table[ABI_TABLE_THREADS], index);
+    table_give(tables, ABI_TABLE_THREADS, index);
 }
 
 /* The batch's entry for a process, made when its first changed row turns up. */
@@ -192,7 +195,7 @@ static int name_process(struct drain *drain, uint32_t index, struct batch *batch
     memcpy(command, from->comm, sizeof(from->comm));
     command[sizeof(from->comm)] = '\0';
     err = origin_name(drain->from.origin, from->job, from->uid, command, batch, job);
-    if (err)
+    if (err || drain->by_job)
         return err;
     to = (struct process){
         .pid = from->tgid,
@@ -210,6 +213,7 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
     const struct tables *tables = drain->from.tables;
     struct abi_thread *thread = thread_at(tables, index);
     uint32_t process = NO_INDEX, job = 0;
+    bool named = false;
 
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
         uint32_t row = __atomic_load_n(&thread->head[op], __ATOMIC_ACQUIRE);
@@ -219,8 +223,9 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
 
             if (*(volatile uint32_t *)&row_at(tables, row)->touched == drain->rows[row].touched)
                 continue;
-            if (process == NO_INDEX)
+            if (!named)
                 err = name_process(drain, thread->process, batch, &process, &job);
+            named = true;
             if (!err)
                 err = drain_row(drain, row, op, process, job, batch);
             if (err)
@@ -230,25 +235,17 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
     return 0;
 }
 
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 /* A call that has not returned yet: its series shows it while it hangs. */
 static int drain_pending(struct drain *drain, const struct abi_thread *thread, int64_t now_ns,
                          struct batch *batch)
 {
     enum operation op = __atomic_load_n(&thread->pending_op, __ATOMIC_ACQUIRE);
     uint64_t since_ns = thread->pending_ns, age_ns;
-    uint32_t process, job, volume;
+    uint32_t process = NO_INDEX, job, volume;
     struct record *record;
     int err;
 
-    if (!op || op >= OP_FILE_END)
+    if (!op || op >= OP_FILE_END || since_ns < drain->since_ns)
         return 0;
     err = name_process(drain, thread->process, batch, &process, &job);
     if (!err)
@@ -268,7 +265,7 @@ static int drain_pending(struct drain *drain, const struct abi_thread *thread, i
 static int drain_threads(struct drain *drain, struct batch *batch)
 {
     struct table *table = &drain->from.tables->table[ABI_TABLE_THREADS];
-    int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    int64_t now_ns = monotonic_ns();
 
     table_find_high(table);
     for (uint32_t i = 1; i <= table->high; i++) {
@@ -305,6 +302,12 @@ static void drain_counters(struct drain *drain, struct batch *batch)
     memcpy(drain->counters, now, sizeof(now));
 }
 
+void drain_set_detail(struct drain *drain, bool processes, uint64_t since_ns)
+{
+    drain->by_job = !processes;
+    drain->since_ns = since_ns;
+}
+
 int drain_run(struct drain *drain, struct batch *batch)
 {
     struct table *processes = &drain->from.tables->table[ABI_TABLE_PROCESSES];
@@ -327,7 +330,9 @@ int drain_run(struct drain *drain, struct batch *batch)
         return err;
     for (uint32_t i = 1; i <= processes->high; i++)
         if (gone[i])
-            table_give(processes, i);
+            table_give(drain->from.tables, ABI_TABLE_PROCESSES, i);
+    for (enum abi_table which = 0; which < ABI_TABLES; which++)
+        table_return(drain->from.tables, which);
     drain_counters(drain, batch);
     return 0;
 }

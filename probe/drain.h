@@ -25,6 +25,10 @@ struct drain_sources {
 int drain_new(const struct drain_sources *sources, struct drain **out);
 void drain_free(struct drain *drain); /* NULL is fine */
 
+/* Whether records are by process or by job alone, and since when calls under way have been seen to begin
+   (CLOCK_MONOTONIC; UINT64_MAX: none are seen). */
+void drain_set_detail(struct drain *drain, bool processes, uint64_t since_ns);
+
 /* Adds the differences to the batch, and to its coverage what the tables know of it. 0 or -errno. */
 int drain_run(struct drain *drain, struct batch *batch);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,12 +16,14 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/budget.h"
 #include "probe/functions.h"
 #include "probe/objects.h"
 #include "probe/syscall_table.h"
 #include "probe/tables.h"
 
 #define HOOKS_MAX 24
+#define CONTROL   ".data.control"
 
 struct loaded {
     struct bpf_object *object[HOOK_OBJECTS];
@@ -30,6 +33,10 @@ struct loaded {
     bool at_functions; /* where a hook has another program, that one is attached */
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
+    volatile struct abi_control *control;
+    enum probe_step step;
+    bool ready[HOOK_OBJECTS]; /* loaded, and attached where that could be */
+    bool resting[HOOKS_MAX];  /* detached by a step; the program is still there */
 };
 
 static const struct {
@@ -96,7 +103,7 @@ static int share_maps(struct bpf_object *object, const struct bpf_object *owner)
         struct bpf_map *original = bpf_object__find_map_by_name(owner, bpf_map__name(map));
         int err;
 
-        if (!original || bpf_map__is_internal(map))
+        if (!original || (bpf_map__is_internal(map) && strcmp(bpf_map__name(map), CONTROL) != 0))
             continue;
         err = bpf_map__reuse_fd(map, bpf_map__fd(original));
         if (err)
@@ -140,6 +147,21 @@ static int attach_to_cpus(struct loaded *loaded, const struct bpf_program *progr
     return 0;
 }
 
+static bool is_attached(const struct loaded *loaded, unsigned hook)
+{
+    return loaded->links[hook] || (hook_table[hook].each_cpu && loaded->cpu_links);
+}
+
+/* Whether the present step leaves a hook attached. Who belongs to whom must be known after a pause, too. */
+static bool is_wanted(const struct loaded *loaded, unsigned hook)
+{
+    bool call = hook_table[hook].object == HOOK_SYSCALL;
+
+    if (loaded->step == PROBE_DETACHED)
+        return call && !hook_table[hook].instead;
+    return loaded->step < PROBE_METADATA_ONLY || call;
+}
+
 /* Attaches the programs of one object that are not yet; what cannot be attached has its reason in why. */
 static int attach(struct loaded *loaded, enum hook_object which)
 {
@@ -149,7 +171,7 @@ static int attach(struct loaded *loaded, enum hook_object which)
         struct bpf_program *program;
         int err = 0;
 
-        if (hook_table[i].object != which || loaded->links[i])
+        if (hook_table[i].object != which || is_attached(loaded, i) || !is_wanted(loaded, i))
             continue;
         program = bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program);
         if (!bpf_program__autoload(program))
@@ -166,7 +188,9 @@ static int attach(struct loaded *loaded, enum hook_object which)
             continue;
         }
         loaded->programs[i] = bpf_program__fd(program);
+        loaded->resting[i] = false;
     }
+    loaded->ready[which] = true;
     return failed;
 }
 
@@ -230,11 +254,25 @@ static void lift_memory_limit(struct rlimit *before)
     setrlimit(RLIMIT_MEMLOCK, &unlimited);
 }
 
+/* The programs' global variable, as they see it from now on. */
+static int map_control(struct loaded *loaded, const struct budget *budget)
+{
+    struct abi_control *control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED,
+                                       load_map(loaded, CONTROL), 0);
+
+    if (control == MAP_FAILED)
+        return -errno;
+    control->states_max = budget->states_max;
+    loaded->control = control;
+    return 0;
+}
+
 int load_open(const struct probe_options *options, struct loaded **out)
 {
     struct loaded *loaded = calloc(1, sizeof(*loaded));
+    int err, cpus = libbpf_num_possible_cpus();
+    struct budget budget;
     struct rlimit before;
-    int err;
 
     if (!loaded)
         return -ENOMEM;
@@ -244,10 +282,13 @@ int load_open(const struct probe_options *options, struct loaded **out)
     err = open_object(loaded, HOOK_SYSCALL, options);
     if (!err) {
         functions_choose(loaded->object[HOOK_SYSCALL]);
-        tables_size(loaded->object[HOOK_SYSCALL],
-                    options->memory ? options->memory : PROBE_MEMORY_DEFAULT);
+        budget_apply(loaded->object[HOOK_SYSCALL],
+                     options->memory ? options->memory : PROBE_MEMORY_DEFAULT,
+                     cpus > 0 ? (unsigned)cpus : 1, &budget);
         err = bpf_object__load(loaded->object[HOOK_SYSCALL]);
     }
+    if (!err)
+        err = map_control(loaded, &budget);
     setrlimit(RLIMIT_MEMLOCK, &before); /* a recorded command shall have the limit it would have had */
     return err;
 }
@@ -268,15 +309,51 @@ int load_attach(struct loaded *loaded, const struct probe_options *options)
     return err;
 }
 
+static void detach(struct loaded *loaded, unsigned hook)
+{
+    bpf_link__destroy(loaded->links[hook]);
+    loaded->links[hook] = NULL;
+    if (!hook_table[hook].each_cpu)
+        return;
+    for (int i = 0; i < loaded->cpu_count; i++)
+        bpf_link__destroy(loaded->cpu_links[i]);
+    free(loaded->cpu_links);
+    loaded->cpu_links = NULL;
+    loaded->cpu_count = 0;
+}
+
+int load_step(struct loaded *loaded, enum probe_step step)
+{
+    int err = 0;
+
+    loaded->step = step;
+    /* In the order of the table: no call begins any more when the ends of calls go unseen. */
+    for (unsigned i = 0; i < hook_count; i++)
+        if (is_attached(loaded, i) && !is_wanted(loaded, i)) {
+            detach(loaded, i);
+            loaded->resting[i] = true;
+            snprintf(loaded->why[i], sizeof(loaded->why[i]), "%s", PROBE_TOO_DEAR);
+        }
+    if (loaded->at_functions && step < PROBE_DETACHED && loaded->resting[0]) {
+        err = functions_attach(loaded->object[HOOK_SYSCALL], loaded->links, loaded->programs) ? 0 : -EIO;
+        for (unsigned i = 0; !err && i < hook_count; i++)
+            if (loaded->links[i])
+                loaded->resting[i] = false;
+    }
+    for (enum hook_object which = 0; !err && which < HOOK_OBJECTS; which++)
+        if (loaded->ready[which])
+            err = attach(loaded, which);
+    return err;
+}
+
 void load_close(struct loaded *loaded)
 {
     if (!loaded)
         return;
-    for (unsigned i = 0; i < HOOKS_MAX; i++)
-        bpf_link__destroy(loaded->links[i]);
-    for (int i = 0; i < loaded->cpu_count; i++)
-        bpf_link__destroy(loaded->cpu_links[i]);
-    free(loaded->cpu_links);
+    for (unsigned i = 0; i < hook_count; i++)
+        detach(loaded, i);
+    if (loaded->control)
+        munmap((void *)loaded->control, sizeof(*loaded->control));
     for (unsigned i = HOOK_OBJECTS; i-- > 0;)
         bpf_object__close(loaded->object[i]);
     free(loaded);
@@ -292,6 +369,11 @@ int load_map(const struct loaded *loaded, const char *name)
     return bpf_object__find_map_fd_by_name(loaded->object[HOOK_SYSCALL], name);
 }
 
+volatile struct abi_control *load_control(const struct loaded *loaded)
+{
+    return loaded->control;
+}
+
 const char *load_name(const struct loaded *loaded, unsigned hook)
 {
     const struct hook_info *info = &hook_table[hook];
@@ -301,7 +383,7 @@ const char *load_name(const struct loaded *loaded, unsigned hook)
 
 bool load_attached(const struct loaded *loaded, unsigned hook)
 {
-    return loaded->programs[hook] != 0;
+    return loaded->programs[hook] && !loaded->resting[hook];
 }
 
 const char *load_why(const struct loaded *loaded, unsigned hook)
@@ -309,16 +391,32 @@ const char *load_why(const struct loaded *loaded, unsigned hook)
     return loaded->why[hook];
 }
 
+static bool program_info(const struct loaded *loaded, unsigned hook, struct bpf_prog_info *info)
+{
+    uint32_t size = sizeof(*info);
+
+    memset(info, 0, sizeof(*info));
+    return loaded->programs[hook] && !bpf_obj_get_info_by_fd(loaded->programs[hook], info, &size);
+}
+
 uint64_t load_missed(const struct loaded *loaded)
 {
+    struct bpf_prog_info info;
     uint64_t missed = 0;
 
-    for (unsigned i = 0; i < hook_count; i++) {
-        struct bpf_prog_info info = {0};
-        uint32_t size = sizeof(info);
-
-        if (loaded->programs[i] && !bpf_obj_get_info_by_fd(loaded->programs[i], &info, &size))
+    for (unsigned i = 0; i < hook_count; i++)
+        if (program_info(loaded, i, &info))
             missed += info.recursion_misses;
-    }
     return missed;
+}
+
+uint64_t load_run_ns(const struct loaded *loaded)
+{
+    struct bpf_prog_info info;
+    uint64_t run_ns = 0;
+
+    for (unsigned i = 0; i < hook_count; i++)
+        if (program_info(loaded, i, &info))
+            run_ns += info.run_time_ns;
+    return run_ns;
 }

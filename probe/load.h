@@ -27,6 +27,16 @@ const struct bpf_object *load_object(const struct loaded *loaded);
 /* Descriptor of a map by name. */
 int load_map(const struct loaded *loaded, const char *name);
 
+/* What the programs look at while they run; may be written at any time. */
+struct abi_control;
+volatile struct abi_control *load_control(const struct loaded *loaded);
+
+/* Detaches what the step leaves out, and attaches again what it does not. 0 or -errno of the last that failed. */
+int load_step(struct loaded *loaded, enum probe_step step);
+
+/* For how long the programs have run while the kernel measured that (bpf_enable_stats()). */
+uint64_t load_run_ns(const struct loaded *loaded);
+
 /* Where a hook of the table is attached, or would be. */
 const char *load_name(const struct loaded *loaded, unsigned hook);
 

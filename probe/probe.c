@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
 #include "probe/drain.h"
@@ -25,6 +26,8 @@ struct probe {
     struct origin *origin;
     struct drain *drain;
     int mount_fd;
+    enum probe_step step;
+    bool by_job; /* nobody asks for processes */
 };
 
 static int make_parts(struct probe *probe, const struct probe_options *options)
@@ -126,7 +129,7 @@ static int find_process(struct probe *probe, pid_t pid, uint32_t *index)
 int probe_adopt(struct probe *probe, pid_t pid, const struct job *job, uint32_t *id)
 {
     _cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct abi_task state = {0};
+    struct abi_task state = {.uncounted = 1};
     int tasks = load_map(probe->loaded, "tasks"), err;
 
     if (pidfd < 0)
@@ -173,9 +176,23 @@ unsigned probe_job_living(struct probe *probe, uint32_t id)
     return living || counters[ABI_COUNTER_FORKS] == forks ? living : 1;
 }
 
+/* What a step leaves out beside whole hooks. */
+static unsigned cover_step(const struct probe *probe, struct hook *hooks)
+{
+    unsigned count = 0;
+
+    if (probe->step >= PROBE_JOB_KEYS)
+        hooks[count++] = (struct hook){.name = "processes", .why = PROBE_TOO_DEAR};
+    if (probe->step >= PROBE_JOB_KEYS)
+        hooks[count++] = (struct hook){.name = "order of transfers", .why = PROBE_TOO_DEAR};
+    if (probe->step >= PROBE_METADATA_ONLY)
+        hooks[count++] = (struct hook){.name = "read, write, seek", .why = PROBE_TOO_DEAR};
+    return count;
+}
+
 static int cover(struct probe *probe, struct batch *batch)
 {
-    struct hook hooks[32];
+    struct hook hooks[40];
     uint64_t missed = load_missed(probe->loaded);
     unsigned count = 0;
 
@@ -187,6 +204,7 @@ static int cover(struct probe *probe, struct batch *batch)
         };
     for (unsigned i = 0; i < blind_spot_count; i++)
         hooks[count++] = (struct hook){.name = blind_spots[i].name, .why = blind_spots[i].why};
+    count += cover_step(probe, hooks + count);
     batch->coverage.lost += missed - probe->missed;
     probe->missed = missed;
     return batch_hooks(batch, hooks, count);
@@ -201,6 +219,43 @@ int probe_drain(struct probe *probe, struct batch *batch)
     if (!err)
         err = origin_report(probe->origin, batch);
     return err ? err : cover(probe, batch);
+}
+
+static void set_detail(struct probe *probe)
+{
+    drain_set_detail(probe->drain, !probe->by_job && probe->step < PROBE_JOB_KEYS,
+                     load_control(probe->loaded)->since_ns);
+}
+
+int probe_set_step(struct probe *probe, enum probe_step step)
+{
+    const uint32_t data = 1u << OP_READ | 1u << OP_WRITE | 1u << OP_SEEK;
+    volatile struct abi_control *control = load_control(probe->loaded);
+    bool back = probe->step == PROBE_DETACHED && step < PROBE_DETACHED;
+    int err;
+
+    /* Calls that nobody will see end, or saw begin, are none of ours. */
+    if (step == PROBE_DETACHED)
+        control->since_ns = UINT64_MAX;
+    control->no_order = step >= PROBE_JOB_KEYS;
+    control->shed = step >= PROBE_METADATA_ONLY ? data : 0;
+    err = load_step(probe->loaded, step);
+    if (back)
+        control->since_ns = (uint64_t)monotonic_ns();
+    probe->step = step;
+    set_detail(probe);
+    return err;
+}
+
+void probe_set_detail(struct probe *probe, bool processes)
+{
+    probe->by_job = !processes;
+    set_detail(probe);
+}
+
+uint64_t probe_run_ns(const struct probe *probe)
+{
+    return load_run_ns(probe->loaded);
 }
 
 int probe_mount_fd(const struct probe *probe)

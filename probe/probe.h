@@ -15,7 +15,18 @@
 #define PROBE_MEMORY_DEFAULT (64ull << 20)
 #define PROBE_MEMORY_MIN     (4ull << 20)
 
+/* Why something is not watched for now. */
+#define PROBE_TOO_DEAR "watching cost more than --max-cost allows"
+
 struct probe;
+
+/* How much is watched. Each step leaves out what the one before still saw, and more. */
+enum probe_step {
+    PROBE_FULL,          /* everything, by process */
+    PROBE_JOB_KEYS,      /* by job; where transfers start is not kept */
+    PROBE_METADATA_ONLY, /* without reads, writes, seeks, page faults and the block layer */
+    PROBE_DETACHED,      /* no operation at all; only who belongs to which job */
+};
 
 struct probe_options {
     bool all;        /* every process of the node; else only those given a job, and their descendants */
@@ -50,6 +61,19 @@ unsigned probe_job_living(struct probe *probe, uint32_t id);
  * the coverage. Interval and identity are the caller's. 0 or -errno.
  */
 int probe_drain(struct probe *probe, struct batch *batch);
+
+/* Whether batches shall have processes, as they do at first; without, a drain is cheaper where there are many. */
+void probe_set_detail(struct probe *probe, bool processes);
+
+/*
+ * Watches so much from now on; what was counted before is drained as ever. Coverage says what is left out, and an
+ * operation that nobody saw begin is not counted at its end. 0 or -errno: then something stays detached, and
+ * coverage says that.
+ */
+int probe_set_step(struct probe *probe, enum probe_step step);
+
+/* How long the programs have run, as far as the kernel was measuring it. */
+uint64_t probe_run_ns(const struct probe *probe);
 
 /* A descriptor that has POLLPRI when mounts have changed; then call probe_mounts_changed() soon. */
 int probe_mount_fd(const struct probe *probe);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probe/sampler.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,6 +12,12 @@
 #include <time.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "probe/governor.h"
+#include "probe/price.h"
+
+static_assert(PROBE_DETACHED - PROBE_JOB_KEYS + 1 == SHED_COUNT, "a step for each thing that can be left out");
 
 struct sampler {
     struct probe *probe;
@@ -22,20 +29,9 @@ struct sampler {
     uint64_t seq;
     int64_t start_wall_ns, start_ns; /* of the interval, by both clocks */
     int64_t end_wall_ns;
+    struct governor governor;
+    struct price price;
 };
-
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
-int64_t wall_clock_ns(void)
-{
-    return clock_ns(CLOCK_REALTIME);
-}
 
 int random_stream(char stream[33])
 {
@@ -61,9 +57,32 @@ static void begin(struct sampler *sampler)
 {
     int64_t interval = (int64_t)sampler->interval_ns;
 
-    sampler->start_wall_ns = clock_ns(CLOCK_REALTIME);
-    sampler->start_ns = clock_ns(CLOCK_MONOTONIC);
+    sampler->start_wall_ns = wall_clock_ns();
+    sampler->start_ns = monotonic_ns();
     sampler->end_wall_ns = (sampler->start_wall_ns / interval + 1) * interval;
+}
+
+static void begin_price(struct sampler *sampler)
+{
+    if (sampler->governor.limit > 0)
+        price_begin(&sampler->price, probe_run_ns(sampler->probe), governor_measures(&sampler->governor));
+}
+
+/* The interval has its price; what the next one may cost decides how much is watched in it. */
+static void pay(struct sampler *sampler)
+{
+    enum probe_step before = sampler->governor.step, step;
+    double price;
+    bool whole;
+
+    if (!(sampler->governor.limit > 0))
+        return;
+    price = price_end(&sampler->price, probe_run_ns(sampler->probe), &whole);
+    step = governor_interval(&sampler->governor, price, whole);
+    log_debug("watching costs %.3f %% of the node%s, step %d", price * 100, whole ? "" : " without the programs", step);
+    if (step != before)
+        probe_set_step(sampler->probe, step); /* what failed stands in the coverage */
+    begin_price(sampler);
 }
 
 int sampler_new(struct probe *probe, const struct sampler_options *options, struct sampler **out)
@@ -75,6 +94,9 @@ int sampler_new(struct probe *probe, const struct sampler_options *options, stru
         return -ENOMEM;
     uname(&name);
     sampler->probe = probe;
+    governor_init(&sampler->governor, (double)options->max_cost / 1e6);
+    sampler->price.stats = -1;
+    begin_price(sampler);
     sampler->interval_ns = options->interval_ns;
     sampler->cluster = strdup(options->cluster ? options->cluster : "default");
     sampler->node = strdup(options->node ? options->node : name.nodename);
@@ -94,6 +116,7 @@ void sampler_free(struct sampler *sampler)
 {
     if (!sampler)
         return;
+    price_clear(&sampler->price);
     free(sampler->cluster);
     free(sampler->node);
     free(sampler->role);
@@ -102,11 +125,11 @@ void sampler_free(struct sampler *sampler)
 
 uint64_t sampler_remaining(const struct sampler *sampler)
 {
-    int64_t now = clock_ns(CLOCK_REALTIME);
+    int64_t now = wall_clock_ns();
 
     /* A clock that was set back must not make an interval longer than it is. */
     if (now >= sampler->end_wall_ns || now < sampler->start_wall_ns ||
-        clock_ns(CLOCK_MONOTONIC) - sampler->start_ns >= (int64_t)sampler->interval_ns)
+        monotonic_ns() - sampler->start_ns >= (int64_t)sampler->interval_ns)
         return 0;
     return (uint64_t)(sampler->end_wall_ns - now);
 }
@@ -147,6 +170,11 @@ static int identify(const struct sampler *sampler, struct batch *batch)
     return 0;
 }
 
+enum probe_step sampler_step(const struct sampler *sampler)
+{
+    return sampler->governor.step;
+}
+
 int sampler_take(struct sampler *sampler, struct batch **out)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
@@ -161,6 +189,9 @@ int sampler_take(struct sampler *sampler, struct batch **out)
         return err;
     begin(sampler);
     batch->duration_ns = (uint64_t)(sampler->start_ns - started);
+    if (sampler->governor.step != PROBE_FULL)
+        batch->coverage.shed_ms[sampler->governor.step - PROBE_JOB_KEYS] = batch->duration_ns / 1000000;
+    pay(sampler);
     batch->seq = ++sampler->seq;
     *out = take_pointer(batch);
     return 0;

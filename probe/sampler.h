@@ -15,7 +15,11 @@ struct sampler_options {
     const char *cluster; /* NULL: "default" */
     const char *node;    /* NULL: the host's name */
     const char *role;    /* NULL: "client" */
+    uint64_t max_cost;   /* what watching may cost, in millionths of the node's processors; 0: anything */
 };
+
+/* 1 %: what a daemon may cost that nobody waits for. */
+#define SAMPLER_MAX_COST 10000
 
 /* Borrows the probe. The first interval begins now and ends on the next multiple. 0 or -errno. */
 int sampler_new(struct probe *probe, const struct sampler_options *options, struct sampler **out);
@@ -28,11 +32,11 @@ uint64_t sampler_remaining(const struct sampler *sampler);
    interval has ended, 0 when fd is readable or a signal came, -errno. */
 int sampler_wait(struct sampler *sampler, int fd);
 
+/* How much is watched at present. */
+enum probe_step sampler_step(const struct sampler *sampler);
+
 /* Ends the interval now and hands its batch out, with identity, a stream of its own and rising seq. 0 or -errno. */
 int sampler_take(struct sampler *sampler, struct batch **out);
-
-/* Wall clock, ns since 1970. */
-int64_t wall_clock_ns(void);
 
 /* 32 random hex digits and a NUL. 0 or -errno. */
 int random_stream(char stream[33]);

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -17,49 +18,7 @@ static const struct {
     [ABI_TABLE_PROCESSES] = {"processes", "free_processes", sizeof(struct abi_process)},
 };
 
-/*
- * What one more thread is given: half a process, two rows, ten pages. Rows outnumber threads little
- * because most threads do one thing; the pages are what histograms of real programs took.
- */
-#define ROWS_PER_THREAD     2
-#define PAGES_PER_THREAD    10
-#define THREADS_PER_PROCESS 2
-/* Beside the entries: a stack slot each, task storage a thread, a hash element a process. */
-#define STACK_SLOT   4
-#define TASK_STORAGE (sizeof(struct abi_task) + 96)
-#define HASH_ELEMENT 64
-/* Maps of fixed size: shared rows, positions, requests, volumes, mounts. */
-#define FIXED_BYTES (10u << 20)
-
-static uint32_t budget_threads(uint64_t memory)
-{
-    uint64_t each = sizeof(struct abi_thread) + STACK_SLOT + TASK_STORAGE +
-                    (sizeof(struct abi_process) + STACK_SLOT + HASH_ELEMENT) / THREADS_PER_PROCESS +
-                    ROWS_PER_THREAD * (sizeof(struct abi_row) + STACK_SLOT) +
-                    PAGES_PER_THREAD * (sizeof(struct abi_page) + STACK_SLOT);
-    uint64_t room = memory > 2 * FIXED_BYTES ? memory - FIXED_BYTES : memory / 2;
-
-    return room / each < 64 ? 64 : (uint32_t)(room / each);
-}
-
-void tables_size(struct bpf_object *object, uint64_t memory)
-{
-    uint32_t threads = budget_threads(memory);
-    const uint32_t entries[ABI_TABLES] = {
-        [ABI_TABLE_ROWS] = threads * ROWS_PER_THREAD,
-        [ABI_TABLE_PAGES] = threads * PAGES_PER_THREAD,
-        [ABI_TABLE_THREADS] = threads,
-        [ABI_TABLE_PROCESSES] = threads / THREADS_PER_PROCESS,
-    };
-
-    for (int i = 0; i < ABI_TABLES; i++) {
-        bpf_map__set_max_entries(bpf_object__find_map_by_name(object, names[i].map), entries[i]);
-        bpf_map__set_max_entries(bpf_object__find_map_by_name(object, names[i].free_map),
-                                 entries[i]);
-    }
-    bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "by_tgid"),
-                             entries[ABI_TABLE_PROCESSES]);
-}
+#define RETURNED_SIZE (ABI_RETURN * sizeof(uint32_t))
 
 /* Low indices on top, so that what is in use stays together at the front. 0 means none. */
 static int fill(int program, int which, uint64_t entries)
@@ -85,6 +44,9 @@ static int open_table(struct table *table, const struct bpf_object *object, int 
     table->entry_size = names[which].size;
     table->map = bpf_map__fd(map);
     table->free_map = bpf_map__fd(stack);
+    table->given = calloc(ABI_RETURN, sizeof(*table->given));
+    if (!table->given)
+        return -ENOMEM;
     bytes = (size_t)table->entries * table->entry_size;
     table->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, table->map, 0);
     if (table->memory == MAP_FAILED) {
@@ -104,6 +66,13 @@ int tables_open(struct tables *tables, const struct bpf_object *object)
         if (err)
             return err;
     }
+    tables->returner = bpf_program__fd(bpf_object__find_program_by_name(object, "on_return"));
+    tables->returned = mmap(NULL, RETURNED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+                            bpf_object__find_map_fd_by_name(object, ".data.returned"), 0);
+    if (tables->returned == MAP_FAILED) {
+        tables->returned = NULL;
+        return -errno;
+    }
     tables->counters_map = bpf_map__fd(counters);
     tables->counters = mmap(NULL, ABI_COUNTERS * sizeof(uint64_t), PROT_READ, MAP_SHARED,
                             tables->counters_map, 0);
@@ -121,7 +90,10 @@ void tables_close(struct tables *tables)
 
         if (table->memory)
             munmap(table->memory, (size_t)table->entries * table->entry_size);
+        free(table->given);
     }
+    if (tables->returned)
+        munmap((void *)tables->returned, RETURNED_SIZE);
     if (tables->counters)
         munmap((void *)tables->counters, ABI_COUNTERS * sizeof(uint64_t));
     *tables = (struct tables){0};
@@ -132,10 +104,28 @@ int table_take(struct table *table, uint32_t *index)
     return bpf_map_lookup_and_delete_elem(table->free_map, NULL, index) ? -errno : 0;
 }
 
-int table_give(struct table *table, uint32_t index)
+int table_give(struct tables *tables, enum abi_table which, uint32_t index)
 {
+    struct table *table = &tables->table[which];
+
     memset((char *)table->memory + (size_t)index * table->entry_size, 0, table->entry_size);
-    return bpf_map_update_elem(table->free_map, NULL, &index, BPF_ANY) ? -errno : 0;
+    table->given[table->given_count++] = index;
+    return table->given_count == ABI_RETURN ? table_return(tables, which) : 0;
+}
+
+/* One system call for all of them: a process that ends gives back dozens. */
+int table_return(struct tables *tables, enum abi_table which)
+{
+    struct table *table = &tables->table[which];
+    uint64_t context[3] = {which, 0, table->given_count};
+    LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = context, .ctx_size_in = sizeof(context));
+
+    if (!table->given_count)
+        return 0;
+    for (uint32_t i = 0; i < table->given_count; i++)
+        tables->returned[i] = table->given[i];
+    table->given_count = 0;
+    return bpf_prog_test_run_opts(tables->returner, &run) ? -errno : 0;
 }
 
 /* The stack hands out low indices first, so the first free entry above high ends the search. Entries that were

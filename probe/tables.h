@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The kernel's tables as user space sees them: mapped memory, the stacks of free indices, and for
- * subtraction what was seen last. How the memory budget is split is decided here.
+ * subtraction what was seen last.
  */
 #ifndef UNBLEND_PROBE_TABLES_H
 #define UNBLEND_PROBE_TABLES_H
@@ -19,24 +19,28 @@ struct table {
     uint32_t high; /* no index above this has ever been in use */
     int map;
     int free_map;
+    uint32_t *given;       /* indices on their way back, ABI_RETURN at most */
+    uint32_t given_count;
 };
 
 struct tables {
     struct table table[ABI_TABLES];
     volatile uint64_t *counters;
     int counters_map;
+    volatile uint32_t *returned; /* where the program that takes them back finds them */
+    int returner;
 };
-
-/* Sets the maps' sizes before the object is loaded. */
-void tables_size(struct bpf_object *object, uint64_t memory);
 
 /* Maps the loaded tables and fills the stacks of free indices. 0 or -errno. */
 int tables_open(struct tables *tables, const struct bpf_object *object);
 void tables_close(struct tables *tables);
 
-/* Takes a free index, or gives one back, zeroing its entry first. 0 or -errno (-ENOENT: none free). */
+/* Takes a free index. 0 or -errno (-ENOENT: none free). */
 int table_take(struct table *table, uint32_t *index);
-int table_give(struct table *table, uint32_t index);
+
+/* Gives one back, zeroing its entry first; it is free at the next table_return() at the latest. 0 or -errno. */
+int table_give(struct tables *tables, enum abi_table which, uint32_t index);
+int table_return(struct tables *tables, enum abi_table which);
 
 static inline struct abi_row *row_at(const struct tables *tables, uint32_t index)
 {

@@ -245,15 +245,29 @@ static json_t *bypasses(const struct report *report)
     return NULL;
 }
 
+json_t *json_shed(const uint64_t shed_ms[SHED_COUNT])
+{
+    json_t *object = json_object();
+    bool failed = !object;
+
+    for (unsigned i = 0; i < SHED_COUNT; i++)
+        json_put(&failed, object, shed_names[i], json_integer((json_int_t)shed_ms[i]));
+    if (!failed)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 static json_t *coverage(const struct report *report)
 {
     const struct aggregate *totals = &report->totals;
 
-    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b,s:o,s:o}", "lost_ops", (json_int_t)totals->lost,
+    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:b,s:o,s:o}", "lost_ops", (json_int_t)totals->lost,
                      "killed_ops", (json_int_t)totals->killed, "in_flight_ops",
                      (json_int_t)report->in_flight, "unattributed_ops",
                      (json_int_t)totals->unattributed, "overflow_ops", (json_int_t)totals->overflow,
-                     "damaged", report->damaged, "hooks", hooks(report), "bypass",
+                     "shed_ms",
+                     aggregate_shed_unknown(totals) ? json_null() : json_shed(totals->shed_ms), "damaged", report->damaged, "hooks", hooks(report), "bypass",
                      bypasses(report));
 }
 

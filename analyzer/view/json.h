@@ -25,6 +25,9 @@ json_t *json_file_size(const struct tally *tally);
 json_t *json_operations(const struct tally *tally);
 json_t *json_ratios(const struct tally *tally);
 
+/* For how long what was left out, by its name. */
+json_t *json_shed(const uint64_t shed_ms[SHED_COUNT]);
+
 /* Of a series, over a span; latencies may be NULL. */
 json_t *json_burst(const struct series *series, int64_t from, int64_t last,
                    const struct histogram *burst, const struct histogram *steady);

@@ -43,12 +43,26 @@ static void show_span(const struct pen *pen, const struct report *report)
     fputc('\n', pen->out);
 }
 
+static void show_shed(const struct pen *pen, const uint64_t shed_ms[SHED_COUNT])
+{
+    static const char *const what[SHED_COUNT] = {
+        "by job only", "metadata only: reads and writes are missing", "detached: everything is missing"};
+    char span[HUMAN_SIZE];
+
+    for (unsigned i = 0; i < SHED_COUNT; i++)
+        if (shed_ms[i])
+            fprintf(pen->out, "          %s %s (watching cost more than --max-cost)\n",
+                    human_duration(span, (double)shed_ms[i] / 1e3), what[i]);
+}
+
 /* One line that is always there, whether it is good news or not. */
 static void show_coverage(const struct pen *pen, const struct report *report)
 {
     const struct aggregate *totals = &report->totals;
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
-    bool good = !totals->lost && !totals->overflow && !report->damaged;
+    bool good = !totals->lost && !totals->overflow && !report->damaged &&
+                !totals->shed_ms[SHED_METADATA_ONLY] && !totals->shed_ms[SHED_DETACHED] &&
+                !aggregate_shed_unknown(totals);
     unsigned unavailable = 0;
 
     for (uint32_t i = 0; i < totals->hook_count; i++)
@@ -61,6 +75,7 @@ static void show_coverage(const struct pen *pen, const struct report *report)
             human_count(a, totals->lost), human_count(b, totals->overflow),
             human_count(c, totals->unattributed), human_count(d, report->in_flight));
     fprintf(pen->out, "%s\n", report->damaged ? "; a file was damaged" : "");
+    show_shed(pen, totals->shed_ms);
     if (unavailable || totals->bypass_count)
         fprintf(pen->out,
                 "          %u hooks unavailable, %u ways around the kernel found (below)\n",

@@ -19,6 +19,7 @@ struct top_row {
     uint64_t read_bytes, write_bytes, fault_bytes;
     uint64_t ops, read_ops, write_ops, metadata_ops, errors;
     bool faults_unknown;
+    bool data_unknown, ops_unknown; /* not watched for now, for it would cost too much */
     struct histogram latency_ns; /* of all file operations */
 };
 

@@ -122,9 +122,10 @@ static json_t *coverage_of(const struct coverage *c)
         json_decref(hooks);
         return NULL;
     }
-    return json_pack("{s:I,s:I,s:I,s:I,s:o}", "lost_ops", (json_int_t)c->lost, "in_flight_ops",
+    return json_pack("{s:I,s:I,s:I,s:I,s:o,s:o}", "lost_ops", (json_int_t)c->lost, "in_flight_ops",
                      (json_int_t)c->in_flight, "unattributed_ops", (json_int_t)c->unattributed,
-                     "overflow_ops", (json_int_t)c->overflow, "hooks", hooks);
+                     "overflow_ops", (json_int_t)c->overflow, "shed_ms", json_shed(c->shed_ms), "hooks",
+                     hooks);
 }
 
 int top_write_json(FILE *out, const struct top_sample *sample)

@@ -151,7 +151,8 @@ static void show_header(const struct screen *screen, const struct top_sample *sa
     top_totals(sample, line, sizeof(line));
     mvaddnstr(1, 0, line, COLS);
     top_coverage(batch, line, sizeof(line));
-    if (batch->coverage.lost || batch->coverage.overflow)
+    if (batch->coverage.lost || batch->coverage.overflow || batch->coverage.shed_ms[SHED_METADATA_ONLY] ||
+        batch->coverage.shed_ms[SHED_DETACHED])
         attron(A_BOLD);
     mvaddnstr(2, 0, line, COLS);
     attroff(A_BOLD);

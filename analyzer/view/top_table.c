@@ -14,52 +14,60 @@ static double pid(const struct top_row *row)
     return row->pid;
 }
 
+/* -1 when something was not watched: that is not the same as none. */
+static double unless(bool unknown, uint64_t count)
+{
+    return unknown ? -1 : (double)count;
+}
+
+/* All operations: as unknown as any of them. */
 static double ops(const struct top_row *row)
 {
-    return (double)row->ops;
+    return unless(row->data_unknown, row->ops);
 }
 
 static double read_bytes(const struct top_row *row)
 {
-    return (double)row->read_bytes;
+    return unless(row->data_unknown, row->read_bytes);
 }
 
 static double write_bytes(const struct top_row *row)
 {
-    return (double)row->write_bytes;
+    return unless(row->data_unknown, row->write_bytes);
 }
 
-/* -1 when faults are not captured: that is not the same as none. */
 static double fault_bytes(const struct top_row *row)
 {
-    return row->faults_unknown ? -1 : (double)row->fault_bytes;
+    return unless(row->faults_unknown, row->fault_bytes);
 }
 
 static double read_ops(const struct top_row *row)
 {
-    return (double)row->read_ops;
+    return unless(row->data_unknown, row->read_ops);
 }
 
 static double write_ops(const struct top_row *row)
 {
-    return (double)row->write_ops;
+    return unless(row->data_unknown, row->write_ops);
 }
 
 static double metadata_ops(const struct top_row *row)
 {
-    return (double)row->metadata_ops;
+    return unless(row->ops_unknown, row->metadata_ops);
 }
 
 static double errors(const struct top_row *row)
 {
-    return (double)row->errors;
+    return unless(row->data_unknown, row->errors);
 }
 
-/* -1 when there was no operation: it sorts last and is shown as nothing. */
+/* -1 when there was no operation, or not all are known: it sorts last and is shown as nothing. */
 static double p99(const struct top_row *row)
 {
     uint64_t value;
 
+    if (row->data_unknown)
+        return -1;
     return histogram_quantile(&row->latency_ns, 0.99, false, &value) ? (double)value : -1;
 }
 
@@ -224,6 +232,17 @@ static bool lacks_faults(const struct batch *batch)
     return false;
 }
 
+/* What was left out for part of the time only is shown, as what there was at least. */
+static void mark_unknown(const struct batch *batch, struct top_row *row)
+{
+    const uint64_t *shed_ms = batch->coverage.shed_ms;
+    uint64_t whole_ms = batch->duration_ns / 1000000;
+
+    row->faults_unknown = lacks_faults(batch);
+    row->ops_unknown = shed_ms[SHED_DETACHED] && shed_ms[SHED_DETACHED] >= whole_ms;
+    row->data_unknown = row->ops_unknown || (shed_ms[SHED_METADATA_ONLY] && shed_ms[SHED_METADATA_ONLY] >= whole_ms);
+}
+
 int top_sample_new(const struct batch *batch, const struct top_options *options,
                    struct top_sample *out)
 {
@@ -235,9 +254,8 @@ int top_sample_new(const struct batch *batch, const struct top_options *options,
     if (!sample.rows)
         return -ENOMEM;
     err = fill(batch, options, &sample);
-    if (lacks_faults(batch))
-        for (uint32_t i = 0; i <= sample.count; i++)
-            (i < sample.count ? &sample.rows[i] : &sample.totals)->faults_unknown = true;
+    for (uint32_t i = 0; i <= sample.count; i++)
+        mark_unknown(batch, i < sample.count ? &sample.rows[i] : &sample.totals);
     if (err) {
         top_sample_clear(&sample);
         return err;
@@ -270,7 +288,10 @@ const char *top_cell(const struct top_column *column, const struct top_row *row,
         snprintf(text, sizeof(text), row->pid ? "%.0f" : "-", value);
         break;
     case TOP_RATE:
-        human_rate(text, seconds > 0 ? value / seconds : 0);
+        if (value < 0)
+            strcpy(text, "-");
+        else
+            human_rate(text, seconds > 0 ? value / seconds : 0);
         break;
     case TOP_BYTES:
         if (value < 0)
@@ -303,6 +324,10 @@ void top_coverage(const struct batch *batch, char *buffer, size_t size)
              human_count(lost, c->lost), human_count(overflow, c->overflow),
              human_count(nobody, c->unattributed), human_count(flight, c->in_flight), unavailable,
              c->hook_count);
+    for (unsigned i = 0; i < SHED_COUNT; i++)
+        if (c->shed_ms[i] && strlen(buffer) < size)
+            snprintf(buffer + strlen(buffer), size - strlen(buffer), "; %s (--max-cost)",
+                     (const char *const[]){"by job only", "METADATA ONLY", "DETACHED"}[i]);
 }
 
 void top_totals(const struct top_sample *sample, char *buffer, size_t size)
@@ -310,9 +335,12 @@ void top_totals(const struct top_sample *sample, char *buffer, size_t size)
     char a[TOP_CELL], b[TOP_CELL], c[TOP_CELL], d[TOP_CELL], e[TOP_CELL];
     const struct top_row *t = &sample->totals;
     double s = sample->seconds > 0 ? sample->seconds : 1;
+    bool data = !t->data_unknown;
 
     snprintf(buffer, size, "total: %s ops, %s read, %s written, %s metadata, p99 %s",
-             human_rate(a, (double)t->ops / s), human_bytes(b, (double)t->read_bytes / s),
-             human_bytes(c, (double)t->write_bytes / s), human_rate(d, (double)t->metadata_ops / s),
+             data ? human_rate(a, (double)t->ops / s) : "-",
+             data ? human_bytes(b, (double)t->read_bytes / s) : "-",
+             data ? human_bytes(c, (double)t->write_bytes / s) : "-",
+             t->ops_unknown ? "-" : human_rate(d, (double)t->metadata_ops / s),
              p99(t) < 0 ? "-" : human_ns(e, p99(t)));
 }

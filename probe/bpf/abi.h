@@ -75,6 +75,8 @@ enum abi_table { ABI_TABLE_ROWS, ABI_TABLE_PAGES, ABI_TABLE_THREADS, ABI_TABLE_P
 
 /* So many indices one run of the filling program pushes. */
 #define ABI_FILL 1000
+/* So many are given back at once: a power of two. */
+#define ABI_RETURN 512
 
 /* What a thread's last files were, so that the next call on them is cheap. */
 struct abi_file {
@@ -128,7 +130,7 @@ struct abi_task {
     uint32_t thread;     /* 0 until its first call that touches storage, or when the table is full */
     uint32_t pending;    /* system call number + 1 while one is in flight */
     uint32_t restart_op; /* not 0: it was interrupted and may begin again, so it has not returned yet */
-    uint32_t reserved;
+    uint32_t uncounted;  /* not one of ABI_COUNTER_STATES: user space made it */
     uint64_t enter_ns;
     uint64_t exit_ns; /* of the interrupted attempt */
     uint64_t volume;
@@ -178,7 +180,7 @@ struct abi_volume {
 };
 
 /* The longest mount point that prefixes a path, by mount namespace: key of an LPM trie. */
-#define ABI_PATH_MAX 248
+#define ABI_PATH_MAX 200 /* with it, a node of the trie takes 256 bytes of kernel memory, not 512 */
 struct abi_mount_key {
     uint32_t prefix_bits; /* of namespace and path together */
     uint32_t namespace;   /* inode number of the mount namespace */
@@ -220,6 +222,18 @@ struct abi_config {
     struct abi_syscall syscalls[ABI_SYSCALLS];
 };
 
+/*
+ * What may change while the programs run. Less is watched when watching costs too much: operations are not looked at
+ * from their start on, so a call under way is still counted at its end.
+ */
+struct abi_control {
+    uint64_t since_ns;   /* calls that began before are not counted: nobody saw them begin, or the one before end */
+    uint32_t shed;       /* a bit for each enum operation of a system call that is not watched for now */
+    uint32_t no_order;   /* where transfers start is not kept */
+    uint32_t states_max; /* threads that may have a state; more share the spare ones */
+    uint32_t crowded;    /* set by the programs when that was reached */
+};
+
 enum abi_counter {
     ABI_COUNTER_KILLED,   /* calls whose thread died inside */
     ABI_COUNTER_OVERFLOW, /* operations counted in shared rows for want of room */
@@ -227,6 +241,7 @@ enum abi_counter {
     ABI_COUNTER_COMPAT,   /* 32-bit calls seen and not counted */
     ABI_COUNTER_FORKS,    /* processes born into a job */
     ABI_COUNTER_HOMELESS, /* living threads of a job whose process found no place in the table */
+    ABI_COUNTER_STATES,   /* living threads with a state */
     ABI_COUNTERS
 };
 
@@ -234,6 +249,7 @@ enum abi_counter {
 static_assert(sizeof(struct abi_page) == 64, "a page is a cache line");
 static_assert(sizeof(struct abi_row) == 256, "a row is four cache lines");
 static_assert(sizeof(struct abi_thread) % 64 == 0, "threads do not share cache lines");
+static_assert(OP_FILE_END <= 32, "operations of system calls are bits of abi_control.shed");
 static_assert(sizeof(struct abi_process) == 64, "a process is a cache line");
 static_assert(sizeof(struct abi_mount_key) <= 4 + 256, "an LPM key has at most 256 bytes of data");
 #endif

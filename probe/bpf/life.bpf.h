@@ -7,6 +7,18 @@
 
 #include <bpf/bpf_tracing.h>
 
+/* A process whose thread has no state: its calls find their job by its number. */
+static __always_inline void remember_process(struct task_struct *child, __u32 tgid, __u32 job)
+{
+    __u32 index;
+
+    if (bpf_map_lookup_elem(&by_tgid, &tgid))
+        return; /* a thread of a process that is known */
+    index = new_process(child, tgid, job);
+    if (index)
+        bpf_map_update_elem(&by_tgid, &tgid, &index, BPF_ANY);
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -25,7 +37,11 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
     }
     if (!state && tgid == parent_tgid && !from.process)
         return 0; /* a thread of a process not seen yet: known at its first call */
-    state = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    state = new_state(child);
+    if (!state && config.all) {
+        remember_process(child, tgid, from.job);
+        return 0;
+    }
     if (!state) {
         count(ABI_COUNTER_LOST, 1);
         return 0;
@@ -58,17 +74,49 @@ int BPF_PROG(on_exec, struct task_struct *task)
     return 0;
 }
 
+/* The thread group's last thread has gone. */
+static __always_inline void end_process(struct task_struct *task, __u32 index)
+{
+    struct abi_process *process = process_at(index);
+    __u32 tgid = task->tgid;
+
+    if (task->signal->live.counter > 0 || !process || !index || process->tgid != tgid)
+        return;
+    process->exit_code = task->exit_code;
+    process->exited = 1;
+    bpf_map_delete_elem(&by_tgid, &tgid);
+}
+
+/* The exit of a thread that has no state of its own. */
+static __always_inline void exit_spare(struct task_struct *task)
+{
+    __u32 tgid = task->tgid, pid = task->pid, *known;
+    struct abi_task *spare;
+
+    if (!control.crowded)
+        return;
+    spare = bpf_map_lookup_elem(&spare_tasks, &pid);
+    if (spare && spare->pending)
+        count(ABI_COUNTER_KILLED, 1);
+    drop_spare(task);
+    known = bpf_map_lookup_elem(&by_tgid, &tgid);
+    if (known)
+        end_process(task, *known);
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
-    struct abi_process *process;
     struct abi_thread *thread;
-    __u32 tgid = task->tgid;
 
-    if (!state)
+    if (!state) {
+        exit_spare(task);
         return 0;
-    if (state->pending) {
+    }
+    if (!state->uncounted)
+        count(ABI_COUNTER_STATES, -1);
+    if (state->pending && state->enter_ns >= control.since_ns) {
         count(ABI_COUNTER_KILLED, 1);
         state->pending = 0;
     }
@@ -80,14 +128,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
     state->thread = 0;
     if (!state->process && state->job)
         count(ABI_COUNTER_HOMELESS, -1);
-    if (task->signal->live.counter > 0)
-        return 0;
-    process = process_at(state->process);
-    if (process && state->process && process->tgid == tgid) {
-        process->exit_code = task->exit_code;
-        process->exited = 1;
-        bpf_map_delete_elem(&by_tgid, &tgid);
-    }
+    end_process(task, state->process);
     return 0;
 }
 

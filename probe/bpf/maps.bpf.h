@@ -13,6 +13,12 @@
 
 const volatile struct abi_config config SEC(".rodata.config");
 
+/* Shared by the objects, as maps are; user space writes it. */
+volatile struct abi_control control SEC(".data.control") = {};
+
+/* Indices that the drain gives back to a table's stack. */
+volatile __u32 returned[ABI_RETURN] SEC(".data.returned") = {};
+
 #define TABLE(name_, value_)                                                                       \
     struct {                                                                                       \
         __uint(type, BPF_MAP_TYPE_ARRAY);                                                          \
@@ -54,6 +60,14 @@ struct {
     __type(value, struct abi_task);
 } tasks SEC(".maps");
 
+/* Thread -> the state of its call under way, for threads beyond control.states_max */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 2048);
+    __type(key, __u32);
+    __type(value, struct abi_task);
+} spare_tasks SEC(".maps");
+
 /* tgid -> index into processes, of the living */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -79,7 +93,7 @@ struct {
 /* volume -> what it is; filled from mountinfo, and by the programs for what mountinfo does not show */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 8192);
+    __uint(max_entries, 4096);
     __type(key, __u64);
     __type(value, struct abi_volume);
 } volumes SEC(".maps");
@@ -95,7 +109,7 @@ struct {
 struct {
     __uint(type, BPF_MAP_TYPE_LPM_TRIE);
     __uint(map_flags, BPF_F_NO_PREALLOC);
-    __uint(max_entries, 65536);
+    __uint(max_entries, 16384);
     __type(key, struct abi_mount_key);
     __type(value, __u64);
 } mounts SEC(".maps");

@@ -33,7 +33,7 @@ static __always_inline void record_result(const struct abi_task *state, __u32 op
         return;
     if (m.sized)
         m.bytes = m.size = result;
-    if (m.sized && result && state->file)
+    if (m.sized && result && state->file && !control.no_order)
         m.order = order_of(state, offset, result);
     record(&m, state->thread, state->job);
 }
@@ -112,7 +112,7 @@ static __always_inline int enter(struct pt_regs *regs, long number)
     struct abi_task *state;
     __u64 argument[6];
 
-    if (!shape)
+    if (!shape || control.shed >> shape->op & 1)
         return 0;
     task = bpf_get_current_task_btf();
     state = current_state(task);
@@ -236,9 +236,13 @@ static __always_inline int leave(struct pt_regs *regs, long result)
     if (!shape)
         return 0;
     task = bpf_get_current_task_btf();
-    state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    state = known_state(task);
     if (!state || state->pending != number + 1 || state->restart_op)
         return 0;
+    if (state->enter_ns < control.since_ns) {
+        state->pending = 0;
+        return 0;
+    }
     now = bpf_ktime_get_ns();
     thread = thread_at(state->thread);
     arguments_of(regs, argument);
@@ -276,7 +280,9 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
-    return leave(regs, result);
+    leave(regs, result);
+    drop_spare(bpf_get_current_task_btf());
+    return 0;
 }
 
 /* The same at the functions behind the calls, for kernels that preempt a program on a system call's tracepoint. */
@@ -294,10 +300,12 @@ int on_call_exit(struct pt_regs *context)
 {
     struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
-    return leave(regs, result_of(context));
+    leave(regs, result_of(context));
+    drop_spare(bpf_get_current_task_btf());
+    return 0;
 }
 
-/* --- the drain's helper: fills a stack of free indices, faster than a system call for each --- */
+/* --- the drain's helpers: push free indices on a stack, faster than a system call for each --- */
 
 struct fill {
     __u64 table; /* enum abi_table */
@@ -305,31 +313,47 @@ struct fill {
     __u64 end; /* one past the last; pushed from there downwards, ABI_FILL at most */
 };
 
+static __always_inline void push_free(__u64 table, __u32 index)
+{
+    switch (table) {
+    case ABI_TABLE_ROWS:
+        bpf_map_push_elem(&free_rows, &index, BPF_ANY);
+        break;
+    case ABI_TABLE_PAGES:
+        bpf_map_push_elem(&free_pages, &index, BPF_ANY);
+        break;
+    case ABI_TABLE_THREADS:
+        bpf_map_push_elem(&free_threads, &index, BPF_ANY);
+        break;
+    case ABI_TABLE_PROCESSES:
+        bpf_map_push_elem(&free_processes, &index, BPF_ANY);
+        break;
+    }
+}
+
 SEC("raw_tp/sys_enter")
 int on_fill(struct fill *context)
 {
     __u64 table = context->table, first = context->first, end = context->end;
 
     for (int i = 0; i < ABI_FILL; i++) {
-        __u32 index;
-
         if (end <= first)
             break;
-        index = --end;
-        switch (table) {
-        case ABI_TABLE_ROWS:
-            bpf_map_push_elem(&free_rows, &index, BPF_ANY);
+        push_free(table, --end);
+    }
+    return 0;
+}
+
+/* Those that stand in `returned`, from its beginning to end. */
+SEC("raw_tp/sys_enter")
+int on_return(struct fill *context)
+{
+    __u64 table = context->table, end = context->end;
+
+    for (__u32 i = 0; i < ABI_RETURN; i++) {
+        if (i >= end)
             break;
-        case ABI_TABLE_PAGES:
-            bpf_map_push_elem(&free_pages, &index, BPF_ANY);
-            break;
-        case ABI_TABLE_THREADS:
-            bpf_map_push_elem(&free_threads, &index, BPF_ANY);
-            break;
-        case ABI_TABLE_PROCESSES:
-            bpf_map_push_elem(&free_processes, &index, BPF_ANY);
-            break;
-        }
+        push_free(table, returned[i & (ABI_RETURN - 1)]);
     }
     return 0;
 }

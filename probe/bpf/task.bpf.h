@@ -48,6 +48,55 @@ static __always_inline void drop_process(__u32 index)
     }
 }
 
+/* A new state for a thread; NULL where there are as many as there may be. */
+static __always_inline struct abi_task *new_state(struct task_struct *task)
+{
+    __u32 which = ABI_COUNTER_STATES;
+    __u64 *states = bpf_map_lookup_elem(&counters, &which);
+    struct abi_task *state;
+
+    if (!states)
+        return NULL;
+    if (*states >= control.states_max) {
+        control.crowded = 1;
+        return NULL;
+    }
+    state = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (state)
+        __sync_fetch_and_add(states, 1);
+    return state;
+}
+
+/* The state of one call, for a thread that can have none of its own: it counts for its job alone. */
+static __noinline struct abi_task *new_spare(struct task_struct *task)
+{
+    __u32 tgid = task->tgid, pid = task->pid, *known = bpf_map_lookup_elem(&by_tgid, &tgid);
+    struct abi_task fresh = {.job = known ? job_of(*known, 0) : 0};
+
+    if (bpf_map_update_elem(&spare_tasks, &pid, &fresh, BPF_ANY))
+        count(ABI_COUNTER_LOST, 1);
+    return bpf_map_lookup_elem(&spare_tasks, &pid);
+}
+
+static __always_inline void drop_spare(struct task_struct *task)
+{
+    __u32 pid = task->pid;
+
+    if (control.crowded)
+        bpf_map_delete_elem(&spare_tasks, &pid);
+}
+
+/* The state of a thread whose call has been seen to begin. */
+static __always_inline struct abi_task *known_state(struct task_struct *task)
+{
+    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    __u32 pid = task->pid;
+
+    if (!state && control.crowded)
+        state = bpf_map_lookup_elem(&spare_tasks, &pid);
+    return state;
+}
+
 /*
  * The state of the calling thread; NULL for one that is not watched. With config.all a thread that was there
  * before the probe gets its state at its first call.
@@ -59,9 +108,9 @@ static __always_inline struct abi_task *current_state(struct task_struct *task)
 
     if (state || !config.all)
         return state;
-    state = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    state = new_state(task);
     if (!state)
-        return NULL;
+        return new_spare(task);
     tgid = task->tgid;
     known = bpf_map_lookup_elem(&by_tgid, &tgid);
     if (!known) {

@@ -39,6 +39,8 @@ static void check_values(const char *text)
 
     CHECK(option_duration(text, &value) ? value == 77 : value <= INT64_MAX);
     value = 77;
+    CHECK(option_percent(text, &value) ? value == 77 : value <= 1000000);
+    value = 77;
     CHECK(option_size(text, &value) ? value == 77 : value <= INT64_MAX);
     value = 77;
     CHECK(option_count(text, &value) ? value == 77 : value <= INT64_MAX);

@@ -26,6 +26,8 @@ LOOP_MAJOR = 7
 PACKAGES = {
     "fio": "fio",
     "strace": "strace",
+    "zstd": "zstd",
+    "bpftool": "bpftool",
     "mkfs.ext4": "e2fsprogs",
     "losetup": "mount",
     "mount": "mount",
@@ -116,6 +118,26 @@ def report(recording, *options):
     if done.returncode or done.stderr:
         raise AssertionError(f"report: exit {done.returncode}: {done.stderr}")
     return Report(json.loads(done.stdout))
+
+
+def batches(recording):
+    """The batches of a recording, as they are written: a frame's head is two words of 32 bits."""
+    with open(recording, "rb") as file:
+        data = file.read()
+    payloads, at = [], len(b"UNBLEND1")
+    while at < len(data):
+        length = int.from_bytes(data[at:at + 4], "little")
+        payloads.append(data[at + 8:at + 8 + length])
+        at += 8 + length
+    done = subprocess.run([tool("zstd"), "-dcq"], input=b"".join(payloads), stdout=subprocess.PIPE,
+                          timeout=COMMAND_TIMEOUT_S, check=True)
+    text, found, at = done.stdout.decode(), [], 0
+    while at < len(text):
+        batch, at = json.JSONDecoder().raw_decode(text, at)
+        found.append(batch)
+        while at < len(text) and text[at].isspace():
+            at += 1
+    return found
 
 
 def record(recording, command, *options, **popen):

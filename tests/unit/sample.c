@@ -163,6 +163,8 @@ struct batch *sample_batch(uint64_t seed, uint32_t records)
                                         .in_flight = below(&state, 9),
                                         .unattributed = sample_random(&state) >> 9,
                                         .overflow = below(&state, 9)};
+    for (unsigned i = 0; i < SHED_COUNT; i++)
+        batch->coverage.shed_ms[i] = below(&state, 3) * 1000;
     must(batch_hooks(batch, hooks, (uint32_t)below(&state, 3)));
     must(batch_bypasses(batch, &bypass, (uint32_t)below(&state, 2)));
     return batch;
@@ -216,6 +218,7 @@ static bool coverages_differ(const struct coverage *a, const struct coverage *b)
 {
     if (a->lost != b->lost || a->killed != b->killed || a->in_flight != b->in_flight ||
         a->unattributed != b->unattributed || a->overflow != b->overflow ||
+        memcmp(a->shed_ms, b->shed_ms, sizeof(a->shed_ms)) != 0 ||
         a->hook_count != b->hook_count || a->bypass_count != b->bypass_count)
         return true;
     for (uint32_t i = 0; i < a->hook_count; i++)

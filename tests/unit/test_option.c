@@ -420,6 +420,26 @@ static void sizes_and_counts(void **state)
     assert_int_equal(value, INT64_MAX);
 }
 
+static void percentages_are_millionths(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t millionths;
+    } good[] = {{"0", 0},           {"1", 10000},  {"0.5", 5000},  {"100", 1000000},
+                {"2.5%", 25000}, {"0.0001", 1}, {"0.00001", 0}};
+    static const char *const bad[] = {"", "-1", "101", "100.1", "1.", ".5", "1e2", "5%%", "x", " 1"};
+    uint64_t value;
+
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        if (option_percent(good[i].text, &value) || value != good[i].millionths)
+            fail_msg("%s", good[i].text);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        value = 77;
+        if (option_percent(bad[i], &value) != -EINVAL || value != 77)
+            fail_msg("'%s'", bad[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +456,7 @@ int main(void)
         cmocka_unit_test_setup(files_that_are_missing, setup),
         cmocka_unit_test_setup(durations, setup),
         cmocka_unit_test_setup(sizes_and_counts, setup),
+        cmocka_unit_test_setup(percentages_are_millionths, setup),
     };
     int fd = mkstemp(config_path), failed;
 

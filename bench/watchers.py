@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What watches while a benchmark runs: each is a context that begins when it works and ends when it is gone."""
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BINDIR = os.environ.get("UNBLEND_BINDIR", os.path.join(os.path.dirname(HERE), "build/bench"))
+READY_S = 30
+CLOCK = os.sysconf("SC_CLK_TCK")
+
+
+def program(name):
+    return os.path.join(BINDIR, name)
+
+
+def end(process):
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_for(condition, process, what):
+    until = time.monotonic() + READY_S
+    while not condition():
+        if process.poll() is not None or time.monotonic() > until:
+            raise RuntimeError(f"{what} does not work: {' '.join(process.args)}")
+        time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def nothing():
+    yield None
+
+
+@contextlib.contextmanager
+def empty_pair():
+    process = subprocess.Popen([program("bench/hold"), program("bench/empty.bpf.o")],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        if process.stdout.readline() != "attached\n":
+            raise RuntimeError("the empty pair cannot be attached")
+        yield process.pid
+    finally:
+        process.stdin.close()
+        end(process)
+
+
+@contextlib.contextmanager
+def agent(*options):
+    """The agent as it ships, but for its limit of cost: what it costs is the question."""
+    with tempfile.TemporaryDirectory(prefix="unblend-bench-") as directory:
+        socket = os.path.join(directory, "agent.sock")
+        process = subprocess.Popen([program("unblend-agent"), "--max-cost", "0", "--socket", socket,
+                                    "--state", directory, "--copy", os.path.join(directory, "copy.rec"), *options],
+                                   stderr=subprocess.DEVNULL)
+        try:
+            wait_for(lambda: os.path.exists(socket), process, "unblend-agent")
+            yield process.pid
+        finally:
+            end(process)
+
+
+@contextlib.contextmanager
+def watched_agent():
+    """The same, with `unblend top` on its socket: every process, each second."""
+    with agent() as pid:
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+            words = file.read().split("\0")
+        top = subprocess.Popen([program("unblend"), "top", "--json", "--agent", words[words.index("--socket") + 1]],
+                               stdout=subprocess.DEVNULL)
+        try:
+            yield pid
+        finally:
+            end(top)
+
+
+@contextlib.contextmanager
+def bpftrace():
+    with open(os.path.join(HERE, "peer.bt"), encoding="utf-8") as file:
+        script = file.read() + "\ninterval:s:1 { print(@ops); print(@bytes); print(@size); print(@latency); }\n"
+    process = subprocess.Popen(["bpftrace", "-e", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(3)
+        if process.poll() is not None:
+            raise RuntimeError("bpftrace does not start")
+        yield process.pid
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+@contextlib.contextmanager
+def node_exporter():
+    """Scraped each second."""
+    address = "127.0.0.1:19100"
+    process = subprocess.Popen(["prometheus-node-exporter", f"--web.listen-address={address}"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    scraper = subprocess.Popen(["sh", "-c", f"while sleep 1; do curl -s -o /dev/null http://{address}/metrics; done"])
+    try:
+        time.sleep(1)
+        yield process.pid
+    finally:
+        end(scraper)
+        end(process)
+
+
+@contextlib.contextmanager
+def netdata():
+    with tempfile.TemporaryDirectory(prefix="unblend-bench-") as directory:
+        configuration = os.path.join(directory, "netdata.conf")
+        with open(configuration, "w", encoding="ascii") as file:
+            file.write(f"[global]\n\trun as user = root\n[db]\n\tmode = ram\n\tupdate every = 1\n[directories]\n"
+                       f"\tcache = {directory}\n\tlib = {directory}\n\tlog = {directory}\n"
+                       "[web]\n\tbind to = 127.0.0.1:19199\n[health]\n\tenabled = no\n[ml]\n\tenabled = no\n")
+        process = subprocess.Popen(["netdata", "-D", "-c", configuration, "-P", os.path.join(directory, "pid")],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            time.sleep(5)
+            if process.poll() is not None:
+                raise RuntimeError("netdata does not start")
+            yield process.pid
+        finally:
+            end(process)
+
+
+def children(pid):
+    """The process and all below it."""
+    found = [pid]
+    for process in found:
+        try:
+            for task in os.listdir(f"/proc/{process}/task"):
+                with open(f"/proc/{process}/task/{task}/children", encoding="ascii") as file:
+                    found += [int(child) for child in file.read().split()]
+        except OSError:
+            continue
+    return found
+
+
+def cpu_seconds(pid):
+    """User and system time of a process, its children, and those of them that have ended."""
+    ticks = 0
+    for process in children(pid):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+                ticks += sum(int(field) for field in file.read().rsplit(")", 1)[1].split()[11:15])
+    return ticks / CLOCK
+
+
+def resident(pid):
+    """(bytes of memory of a process and its children, bytes of it that are maps of the kernel's)."""
+    total = maps = 0
+    for process in children(pid):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{process}/smaps", encoding="utf-8", errors="replace") as file:
+                name = ""
+                for line in file:
+                    words = line.split()
+                    if not words[0].endswith(":"):
+                        name = words[5] if len(words) > 5 else ""
+                    elif words[0] == "Rss:":
+                        total += int(words[1]) << 10
+                        maps += int(words[1]) << 10 if "bpf-map" in name else 0
+    return total, maps
