@@ -1,60 +1,120 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What watching costs a program, in ns per call: a pread of a cached 4 KiB, a stat of an absolute path, and a call
- * that nobody watches. All variants run in turn in every round, so that they share the machine's mood;
- * shown are medians of the rounds, what each adds to the untraced call, and that in relation to the floor, an empty
- * pair of programs on the same two hooks.
+ * What watching costs a program, in ns of CPU time per call: a pread of a cached 4 KiB, by one thread and by two on
+ * two CPUs, a stat of an absolute path, and a call that nobody watches. All variants run in turn in every round, each
+ * in short slices, so that they share the machine's mood; shown are medians of all slices, what each adds to the
+ * untraced call, and that in relation to the floor, an empty pair of programs on the same two hooks.
  */
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
+#include "bench/variant.h"
 #include "lib/log.h"
 #include "lib/option.h"
-#include "probe/probe.h"
 
-#define CALLS_EACH 200000
+#define CALLS_EACH 2000
+#define SLICES     40
 #define ROUNDS_MAX 101
+#define THREADS    2
+#define PAGE       4096
 
-enum call { CALL_PREAD, CALL_STAT, CALL_UNTRACED, CALLS };
-enum variant { VARIANT_NONE, VARIANT_EMPTY, VARIANT_UNBLEND, VARIANT_BPFTRACE, VARIANTS };
+enum call { CALL_PREAD, CALL_STAT, CALL_UNTRACED, CALL_THREADS, CALLS };
 
-static const char *const call_names[CALLS] = {"pread 4 KiB, cached", "stat", "getppid, not traced"};
-static const char *const variant_names[VARIANTS] = {"untraced", "empty tp_btf pair", "unblend",
-                                                    "bpftrace"};
+static const char *const call_names[CALLS] = {"pread 4 KiB, cached", "stat", "getppid, not traced",
+                                              "pread, two threads"};
 
-struct bench {
-    struct bpf_object *empty;
-    struct bpf_link *links[2];
-    struct probe *probe;
-    pid_t bpftrace;
-    const char *script, *object;
-    int fd;
-    double ns[VARIANTS][CALLS][ROUNDS_MAX];
+/* A thread on a CPU of its own, with a file of its own. */
+struct worker {
+    pthread_t thread;
+    pthread_barrier_t *together;
+    int cpu, fd;
+    double ns; /* per call, -1 for a failure */
 };
 
-static double measure(const struct bench *bench, enum call call)
+struct bench {
+    struct watchers *watchers;
+    unsigned calls; /* the last one needs two CPUs */
+    int fd;
+    struct worker workers[THREADS];
+    double ns[VARIANTS][CALLS][ROUNDS_MAX * SLICES];
+};
+
+/* Of this thread's own time, so that others who want the CPU do not count. */
+static int64_t now_ns(void)
 {
-    static char buffer[4096];
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static double measure_pread(int fd)
+{
+    char buffer[PAGE];
+    int64_t start = now_ns();
+
+    for (int i = 0; i < CALLS_EACH; i++)
+        if (pread(fd, buffer, sizeof(buffer), 0) != sizeof(buffer))
+            return -1;
+    return (double)(now_ns() - start) / CALLS_EACH;
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    cpu_set_t cpus;
+
+    CPU_ZERO(&cpus);
+    CPU_SET(worker->cpu, &cpus);
+    if (sched_setaffinity(0, sizeof(cpus), &cpus))
+        worker->ns = -1;
+    measure_pread(worker->fd); /* warm up */
+    pthread_barrier_wait(worker->together);
+    if (worker->ns >= 0)
+        worker->ns = measure_pread(worker->fd);
+    return NULL;
+}
+
+/* The mean of the threads. */
+static double measure_threads(struct bench *bench)
+{
+    pthread_barrier_t together;
+    double sum = 0;
+
+    pthread_barrier_init(&together, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        bench->workers[i].together = &together;
+        bench->workers[i].ns = 0;
+        if (pthread_create(&bench->workers[i].thread, NULL, work, &bench->workers[i]))
+            abort(); /* the others would wait for ever */
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(bench->workers[i].thread, NULL);
+        sum += bench->workers[i].ns;
+    }
+    pthread_barrier_destroy(&together);
+    return sum / THREADS;
+}
+
+static double measure(struct bench *bench, enum call call)
+{
     struct stat st;
-    int64_t start = monotonic_ns();
+    int64_t start = now_ns();
 
     switch (call) {
     case CALL_PREAD:
-        for (int i = 0; i < CALLS_EACH; i++)
-            if (pread(bench->fd, buffer, sizeof(buffer), 0) != sizeof(buffer))
-                return -1;
-        break;
+        return measure_pread(bench->fd);
+    case CALL_THREADS:
+        return measure_threads(bench);
     case CALL_STAT:
         for (int i = 0; i < CALLS_EACH; i++)
             if (stat("/etc/passwd", &st))
@@ -64,78 +124,7 @@ static double measure(const struct bench *bench, enum call call)
         for (int i = 0; i < CALLS_EACH; i++)
             syscall(SYS_getppid);
     }
-    return (double)(monotonic_ns() - start) / CALLS_EACH;
-}
-
-static int start_empty(struct bench *bench)
-{
-    struct bpf_program *program;
-    int i = 0;
-
-    bpf_object__for_each_program(program, bench->empty)
-    {
-        bench->links[i] = bpf_program__attach(program);
-        if (!bench->links[i++])
-            return -errno;
-    }
-    return 0;
-}
-
-/* bpftrace says "Attaching N probes..." and then attaches them; whether it has is seen by the cost itself, so give
-   it time. */
-static int start_bpftrace(struct bench *bench)
-{
-    int out[2];
-    char text[256];
-
-    if (pipe(out))
-        return -errno;
-    bench->bpftrace = fork();
-    if (bench->bpftrace == 0) {
-        dup2(out[1], STDOUT_FILENO);
-        dup2(out[1], STDERR_FILENO);
-        close(out[0]);
-        execlp("bpftrace", "bpftrace", bench->script, NULL);
-        _exit(127);
-    }
-    close(out[1]);
-    if (bench->bpftrace < 0 || read(out[0], text, sizeof(text)) <= 0)
-        return -EIO;
-    sleep(2);
-    close(out[0]);
-    return waitpid(bench->bpftrace, NULL, WNOHANG) == 0 ? 0 : -ENOENT;
-}
-
-static int start(struct bench *bench, enum variant variant)
-{
-    const struct probe_options options = {.all = true};
-
-    switch (variant) {
-    case VARIANT_EMPTY:
-        return start_empty(bench);
-    case VARIANT_UNBLEND:
-        return probe_new(&options, &bench->probe);
-    case VARIANT_BPFTRACE:
-        return start_bpftrace(bench);
-    default:
-        return 0;
-    }
-}
-
-static void stop(struct bench *bench)
-{
-    for (int i = 0; i < 2; i++) {
-        bpf_link__destroy(bench->links[i]);
-        bench->links[i] = NULL;
-    }
-    probe_free(bench->probe);
-    bench->probe = NULL;
-    if (bench->bpftrace > 0) {
-        kill(bench->bpftrace, SIGKILL);
-        waitpid(bench->bpftrace, NULL, 0);
-    }
-    bench->bpftrace = 0;
-    usleep(50000); /* programs are freed after a grace period */
+    return (double)(now_ns() - start) / CALLS_EACH;
 }
 
 static int ascending(const void *a, const void *b)
@@ -151,61 +140,91 @@ static double median(double *values, unsigned count)
     return values[count / 2];
 }
 
-static void print(struct bench *bench, unsigned rounds, bool with_bpftrace)
+static void print(struct bench *bench, unsigned rounds, unsigned variants)
 {
-    unsigned variants = with_bpftrace ? VARIANTS : VARIANT_BPFTRACE;
-
-    printf("%-20s %-18s %10s %10s %14s\n", "call", "variant", "ns a call", "added ns", "x empty pair");
-    for (int call = 0; call < CALLS; call++) {
+    printf("%-20s %-20s %10s %10s %14s\n", "call", "variant", "ns a call", "added ns", "x empty pair");
+    for (unsigned call = 0; call < bench->calls; call++) {
         double floor = 0, untraced = 0;
 
         for (unsigned variant = 0; variant < variants; variant++) {
-            double ns = median(bench->ns[variant][call], rounds);
+            double ns = median(bench->ns[variant][call], rounds * SLICES);
 
             if (variant == VARIANT_NONE)
                 untraced = ns;
             if (variant == VARIANT_EMPTY)
                 floor = ns - untraced;
-            printf("%-20s %-18s %10.0f", variant ? "" : call_names[call], variant_names[variant], ns);
+            printf("%-20s %-20s %10.0f", variant ? "" : call_names[call], variant_names[variant], ns);
             if (variant)
                 printf(" %10.0f %14.2f", ns - untraced, (ns - untraced) / floor);
             putchar('\n');
         }
     }
-    printf("medians of %u interleaved rounds of %d calls\n", rounds, CALLS_EACH);
+    printf("medians of %u interleaved rounds of %d slices of %d calls\n", rounds, SLICES, CALLS_EACH);
 }
 
-static int run(struct bench *bench, unsigned rounds, bool with_bpftrace)
+static int run(struct bench *bench, unsigned rounds, unsigned variants)
 {
     for (unsigned round = 0; round < rounds; round++)
-        for (int variant = 0; variant < (with_bpftrace ? VARIANTS : VARIANT_BPFTRACE); variant++) {
-            int err = start(bench, variant);
+        for (unsigned variant = 0; variant < variants; variant++) {
+            int err = watchers_start(bench->watchers, variant);
 
             if (err) {
                 log_error("%s: %s", variant_names[variant], log_errno(err));
-                stop(bench);
                 return 1;
             }
             measure(bench, CALL_PREAD); /* warm up */
-            for (int call = 0; call < CALLS; call++)
-                bench->ns[variant][call][round] = measure(bench, call);
-            stop(bench);
+            for (unsigned i = 0; i < SLICES; i++)
+                for (unsigned call = 0; call < bench->calls; call++)
+                    bench->ns[variant][call][round * SLICES + i] = measure(bench, call);
+            watchers_stop(bench->watchers);
         }
-    print(bench, rounds, with_bpftrace);
+    print(bench, rounds, variants);
+    return 0;
+}
+
+/* A page in memory, without a name. */
+static int open_page(void)
+{
+    static const char page[PAGE];
+    char path[] = "/dev/shm/unblend-cost.XXXXXX";
+    int fd = mkstemp(path);
+
+    if (fd < 0)
+        return -1;
+    unlink(path);
+    return write(fd, page, sizeof(page)) == sizeof(page) ? fd : -1;
+}
+
+static int prepare(struct bench *bench)
+{
+    cpu_set_t cpus;
+    int found = 0;
+
+    bench->fd = open_page();
+    if (bench->fd < 0 || sched_getaffinity(0, sizeof(cpus), &cpus))
+        return -1;
+    for (int cpu = 0; cpu < CPU_SETSIZE && found < THREADS; cpu++)
+        if (CPU_ISSET(cpu, &cpus)) {
+            bench->workers[found].cpu = cpu;
+            bench->workers[found].fd = open_page();
+            if (bench->workers[found++].fd < 0)
+                return -1;
+        }
+    bench->calls = found == THREADS ? CALLS : CALL_THREADS;
     return 0;
 }
 
 int main(int argc, char **argv)
 {
-    static struct bench bench = {.script = "bench/peer.bt", .object = "bench/empty.bpf.o"};
+    static struct bench bench;
+    const char *script = "bench/peer.bt", *object = "bench/empty.bpf.o", *clock = "bench/clock.bpf.o";
     uint64_t rounds = 9;
     bool alone = false;
-    char path[] = "/dev/shm/unblend-cost.XXXXXX";
-    static char page[4096];
     const struct option_spec specs[] = {
         {"rounds", 'n', OPTION_COUNT, "N", &rounds, "rounds (default 9)"},
-        {"script", 0, OPTION_STRING, "FILE", &bench.script, "the bpftrace script"},
-        {"object", 0, OPTION_STRING, "FILE", &bench.object, "the empty programs"},
+        {"script", 0, OPTION_STRING, "FILE", &script, "the bpftrace script"},
+        {"object", 0, OPTION_STRING, "FILE", &object, "the empty programs"},
+        {"clock", 0, OPTION_STRING, "FILE", &clock, "the programs that look at the clock"},
         {"alone", 0, OPTION_FLAG, NULL, &alone, "without bpftrace"},
     };
     const struct option_program program = {
@@ -215,7 +234,7 @@ int main(int argc, char **argv)
         .options = specs,
         .count = sizeof(specs) / sizeof(*specs),
     };
-    int first, parsed = option_parse(&program, argc, argv, &first), status = 1;
+    int first, parsed = option_parse(&program, argc, argv, &first), err, status;
 
     log_program("cost");
     if (parsed)
@@ -224,15 +243,16 @@ int main(int argc, char **argv)
         log_error("rounds: give a number from 1 to %d", ROUNDS_MAX);
         return 2;
     }
-    bench.empty = bpf_object__open_file(bench.object, NULL);
-    if (!bench.empty || bpf_object__load(bench.empty)) {
-        log_error("%s: %s", bench.object, log_errno(-errno));
+    if (prepare(&bench)) {
+        log_error("/dev/shm: cannot make a file to read");
         return 1;
     }
-    bench.fd = mkstemp(path);
-    if (bench.fd >= 0 && write(bench.fd, page, sizeof(page)) == sizeof(page))
-        status = run(&bench, (unsigned)rounds, !alone);
-    unlink(path);
-    bpf_object__close(bench.empty);
+    err = watchers_new(object, clock, script, &bench.watchers);
+    if (err) {
+        log_error("%s, %s: %s", object, clock, log_errno(err));
+        return 1;
+    }
+    status = run(&bench, (unsigned)rounds, alone ? VARIANT_BPFTRACE : VARIANTS);
+    watchers_free(bench.watchers);
     return status;
 }

@@ -29,7 +29,7 @@
 #define BUCKET_COUNT BUCKETS_FOR_BITS(64)
 
 /* Position of the highest set bit of a value that is not 0. Written out: BPF has no such instruction. */
-static inline unsigned bucket_msb(uint64_t value)
+static inline __attribute__((always_inline)) unsigned bucket_msb(uint64_t value)
 {
     unsigned msb = 0;
 
@@ -56,7 +56,7 @@ static inline unsigned bucket_msb(uint64_t value)
     return msb + (unsigned)(value >> 1);
 }
 
-static inline unsigned bucket_of(uint64_t value)
+static inline __attribute__((always_inline)) unsigned bucket_of(uint64_t value)
 {
     unsigned shift;
 

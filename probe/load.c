@@ -87,9 +87,13 @@ static int open_object(struct loaded *loaded, enum hook_object which,
 {
     LIBBPF_OPTS(bpf_object_open_opts, open_options, .object_name = objects[which].name);
 
-    loaded->object[which] =
-        bpf_object__open_mem(objects[which].start,
-                             (size_t)(objects[which].end - objects[which].start), &open_options);
+    const char *start = objects[which].start, *end = objects[which].end;
+
+    if (which == HOOK_SYSCALL && hook_function("bpf_rdonly_cast")) {
+        start = object_syscall_cast;
+        end = object_syscall_cast_end;
+    }
+    loaded->object[which] = bpf_object__open_mem(start, (size_t)(end - start), &open_options);
     return loaded->object[which] ? configure(loaded->object[which], options) : -errno;
 }
 

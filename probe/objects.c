@@ -12,5 +12,6 @@
             ".previous\n")
 
 EMBED(object_syscall, "probe/bpf/syscall.bpf.o");
+EMBED(object_syscall_cast, "probe/bpf/syscall_cast.bpf.o");
 EMBED(object_block, "probe/bpf/block.bpf.o");
 EMBED(object_fault, "probe/bpf/fault.bpf.o");

@@ -4,6 +4,7 @@
 #define UNBLEND_PROBE_OBJECTS_H
 
 extern const char object_syscall[], object_syscall_end[];
+extern const char object_syscall_cast[], object_syscall_cast_end[]; /* the same, for kernels with bpf_rdonly_cast() */
 extern const char object_block[], object_block_end[];
 extern const char object_fault[], object_fault_end[];
 

@@ -51,10 +51,15 @@ struct abi_page {
 /* Where a transfer starts, seen from the end of the one before it on the same open file. */
 enum abi_order { ABI_ORDER_UNKNOWN, ABI_SEQUENTIAL, ABI_CONSECUTIVE, ABI_RANDOM, ABI_ORDERS };
 
-/* The end of the last transfer on an open file; the key is the file's address. */
+/*
+ * The end of the last transfer on an open file; the key is the file's address. While one thread alone uses the file, it
+ * keeps the end in its own abi_file, and this one's is old.
+ */
 struct abi_position {
     uint64_t inode;
     uint64_t end;
+    uint32_t owner; /* ABI_OWNER() of the abi_file that has the end; 0: this is the end */
+    uint32_t moves; /* so often another thread has become the owner */
 };
 
 /* One series of one thread: the operations of one kind on one volume. */
@@ -78,15 +83,21 @@ enum abi_table { ABI_TABLE_ROWS, ABI_TABLE_PAGES, ABI_TABLE_THREADS, ABI_TABLE_P
 /* So many are given back at once: a power of two. */
 #define ABI_RETURN 512
 
-/* What a thread's last files were, so that the next call on them is cheap. */
+/* What a thread's last files were, so that the next call on them is cheap. Its place is the descriptor's. */
 struct abi_file {
     uint64_t file;
     uint64_t inode;
     uint64_t super;
     uint64_t volume;
+    uint64_t end;    /* of the last transfer, if owned */
+    uint32_t owned;  /* no other thread uses the file; it may be taken from here by one that does */
+    uint32_t uses;   /* transfers while it was owned */
+    uint32_t row[2]; /* where reads and writes are counted; 0: not known yet */
+    uint64_t reserved;
 };
 
 #define ABI_FILE_CACHE 4
+#define ABI_OWNER(thread, place) ((thread) * ABI_FILE_CACHE + (place))
 
 struct abi_thread {
     uint32_t pid;
@@ -95,8 +106,8 @@ struct abi_thread {
     uint32_t pending_op;  /* not 0 while a call is in flight */
     uint64_t pending_ns;  /* when it began, CLOCK_MONOTONIC */
     uint64_t pending_volume;
-    uint64_t stat_device; /* the last st_dev a stat returned, and what it stands for */
-    uint64_t stat_volume;
+    uint64_t device; /* the last file system it has used, and what that stands for */
+    uint64_t device_volume;
     uint32_t head[OP_FILE_END];
     uint64_t reserved[2];
     struct abi_file files[ABI_FILE_CACHE];
@@ -130,16 +141,20 @@ struct abi_task {
     uint32_t thread;     /* 0 until its first call that touches storage, or when the table is full */
     uint32_t pending;    /* system call number + 1 while one is in flight */
     uint32_t restart_op; /* not 0: it was interrupted and may begin again, so it has not returned yet */
+    uint32_t place;      /* which of the thread's files is file, if it is there */
     uint32_t uncounted;  /* not one of ABI_COUNTER_STATES: user space made it */
+    uint32_t reserved;
     uint64_t enter_ns;
-    uint64_t exit_ns; /* of the interrupted attempt */
     uint64_t volume;
-    uint64_t volume2; /* the writing side of a transfer */
     uint64_t file;    /* of a call by descriptor, and of an open that succeeded */
+    uint64_t volume2; /* the writing side of a transfer */
+    uint64_t exit_ns; /* of the interrupted attempt */
     uint64_t inode;   /* of file */
+    uint64_t super;   /* of inode */
     uint64_t fault_ns; /* when the page fault under way began; 0: none, or accounted */
     uint64_t fault_volume;
     uint64_t fault_pages; /* that it has added to the page cache */
+    uint64_t stat[4]; /* the beginning of a struct stat, up to st_mode */
     struct abi_range ranges[ABI_RANGES];
 };
 
@@ -199,6 +214,7 @@ enum abi_shape {
     ABI_SHAPE_STATX,       /* fd (directory), path, third: struct statx */
     ABI_SHAPE_NOWHERE,     /* no descriptor, no path */
 };
+#define ABI_SHAPE_BY_PATH ABI_SHAPE_OPEN /* from here on, nothing is looked at before the call */
 
 struct abi_syscall {
     uint8_t op; /* 0: not counted */
@@ -248,6 +264,7 @@ enum abi_counter {
 #ifndef __bpf__
 static_assert(sizeof(struct abi_page) == 64, "a page is a cache line");
 static_assert(sizeof(struct abi_row) == 256, "a row is four cache lines");
+static_assert(sizeof(struct abi_file) == 64, "a file is a cache line");
 static_assert(sizeof(struct abi_thread) % 64 == 0, "threads do not share cache lines");
 static_assert(OP_FILE_END <= 32, "operations of system calls are bits of abi_control.shed");
 static_assert(sizeof(struct abi_process) == 64, "a process is a cache line");

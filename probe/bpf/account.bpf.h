@@ -88,8 +88,8 @@ static __always_inline __u32 *page_bucket(__u32 *index, __u32 bucket)
     return page ? &page->count[bucket % ABI_PAGE_BUCKETS] : NULL;
 }
 
-/* The thread's row of that operation and volume, made at first use. NULL when there is no room. */
-static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32 op, __u64 volume)
+/* The thread's row of that operation and volume, made at first use. NULL when there is no room. at: its index */
+static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32 op, __u64 volume, __u32 *at)
 {
     struct abi_row *row;
     __u32 index, fresh;
@@ -101,8 +101,10 @@ static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32
         row = bpf_map_lookup_elem(&rows, &index);
         if (!row)
             return NULL;
-        if (row->volume == volume)
+        if (row->volume == volume) {
+            *at = index;
             return row;
+        }
         index = row->next;
     }
     if (index || bpf_map_pop_elem(&free_rows, &fresh))
@@ -113,17 +115,26 @@ static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32
     row->volume = volume;
     row->next = thread->head[op];
     thread->head[op] = fresh;
+    *at = fresh;
     return row;
 }
 
-/* Counts an operation in its thread's row; false when there is no room for it. */
-static __always_inline bool account_thread(struct abi_thread *thread, const struct measure *m)
+/* The same, when it exists; else NULL. */
+static __always_inline __u32 *known_bucket(__u32 *row_pages, __u32 bucket, __u32 limit)
 {
-    struct abi_row *row = find_row(thread, m->op, m->volume);
+    __u32 *index;
+
+    if (bucket >= limit)
+        bucket = limit - 1;
+    index = &row_pages[bucket / ABI_PAGE_BUCKETS];
+    return *index ? page_bucket(index, bucket) : NULL;
+}
+
+/* Counts an operation in a row; false, and nothing counted, when there is no room for it. */
+static __always_inline bool account_row(struct abi_row *row, const struct measure *m)
+{
     __u32 *latency, *size = NULL, bucket;
 
-    if (!row)
-        return false;
     bucket = bucket_of(m->latency_ns);
     if (bucket >= ABI_LATENCY_BUCKETS)
         bucket = ABI_LATENCY_BUCKETS - 1;
@@ -149,6 +160,22 @@ static __always_inline bool account_thread(struct abi_thread *thread, const stru
         row->errors += m->count;
     row->touched += 1;
     return true;
+}
+
+/* One operation whose buckets have been found: the quick way to the same. size: NULL when it moved no bytes. */
+static __always_inline void add(struct abi_row *row, __u32 *latency, __u32 *size, __u64 latency_ns, long result,
+                                __u32 order)
+{
+    *latency += 1;
+    if (size) {
+        *size += 1;
+        row->bytes += result;
+        row->order[order & (ABI_ORDERS - 1)] += 1;
+    }
+    row->latency_sum_ns += latency_ns;
+    if (result < 0)
+        row->errors += 1;
+    row->touched += 1;
 }
 
 #endif

@@ -24,14 +24,22 @@ static __always_inline bool is_compat(struct task_struct *task)
     return task->thread_info.status & COMPAT_STATUS;
 }
 
-static __always_inline void arguments_of(struct pt_regs *regs, __u64 argument[6])
+/* Number which of the arguments, from 0; 0 for an argument that a call does not have. */
+static __always_inline __u64 argument_of(struct pt_regs *regs, int which)
 {
-    argument[0] = regs->di;
-    argument[1] = regs->si;
-    argument[2] = regs->dx;
-    argument[3] = regs->r10;
-    argument[4] = regs->r8;
-    argument[5] = regs->r9;
+    switch (which) {
+    case 0:
+        return regs->di;
+    case 1:
+        return regs->si;
+    case 2:
+        return regs->dx;
+    case 3:
+        return regs->r10;
+    case 4:
+        return regs->r8;
+    }
+    return 0;
 }
 #else
 #define COMPAT_FLAG (1UL << 22) /* TIF_32BIT */
@@ -52,38 +60,27 @@ static __always_inline bool is_compat(struct task_struct *task)
     return task->thread_info.flags & COMPAT_FLAG;
 }
 
-static __always_inline void arguments_of(struct pt_regs *regs, __u64 argument[6])
-{
-    argument[0] = regs->orig_x0;
-    argument[1] = regs->regs[1];
-    argument[2] = regs->regs[2];
-    argument[3] = regs->regs[3];
-    argument[4] = regs->regs[4];
-    argument[5] = regs->regs[5];
-}
-#endif
-
-static __always_inline __u64 pick(const __u64 argument[6], int which)
+static __always_inline __u64 argument_of(struct pt_regs *regs, int which)
 {
     switch (which) {
     case 0:
-        return argument[0];
+        return regs->orig_x0;
     case 1:
-        return argument[1];
+        return regs->regs[1];
     case 2:
-        return argument[2];
+        return regs->regs[2];
     case 3:
-        return argument[3];
+        return regs->regs[3];
     case 4:
-        return argument[4];
+        return regs->regs[4];
     }
     return 0;
 }
+#endif
 
-static __always_inline int directory_argument(const volatile struct abi_syscall *shape,
-                                              const __u64 argument[6])
+static __always_inline int directory_argument(const volatile struct abi_syscall *shape, struct pt_regs *regs)
 {
-    return shape->fd < 0 ? AT_FDCWD : (int)pick(argument, shape->fd);
+    return shape->fd < 0 ? AT_FDCWD : (int)argument_of(regs, shape->fd);
 }
 
 #endif

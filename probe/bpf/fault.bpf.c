@@ -45,7 +45,8 @@ int BPF_PROG(on_filemap_fault, struct address_space *mapping)
     if (!state || !state->fault_ns)
         return 0;
     inode = BPF_CORE_READ(mapping, host);
-    state->fault_volume = volume_of_inode((__u64)inode, (__u64)BPF_CORE_READ(inode, i_sb));
+    state->fault_volume =
+        volume_of_inode((__u64)inode, (__u64)BPF_CORE_READ(inode, i_sb), state->thread);
     return 0;
 }
 

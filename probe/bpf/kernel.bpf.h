@@ -121,6 +121,11 @@ struct files_struct {
     struct fdtable *fdt;
 };
 
+/* Of this one only: its first member is a pointer to an open file. */
+struct kiocb {
+    struct file *ki_filp;
+};
+
 struct fs_struct {
     struct path pwd;
 };

@@ -3,7 +3,7 @@
 #ifndef UNBLEND_PROBE_LIFE_H
 #define UNBLEND_PROBE_LIFE_H
 
-#include "probe/bpf/task.bpf.h"
+#include "probe/bpf/order.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -122,6 +122,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
     }
     thread = thread_at(state->thread);
     if (thread) {
+        for (__u32 place = 0; place < ABI_FILE_CACHE; place++)
+            release_place(state->thread, place);
         thread->pending_op = 0;
         thread->dead = 1;
     }

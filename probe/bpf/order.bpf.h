@@ -1,44 +1,147 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sequential, consecutive or random: where a transfer starts on an open file. */
+/*
+ * Sequential, consecutive or random: where a transfer starts, seen from the end of the one before it on the same open
+ * file. The first one is expected at offset 0.
+ *
+ * The end is kept by the thread that alone uses the file. `positions` tells who that is; another thread that comes
+ * takes the end over, and when that has happened often, it stays in `positions` for all of them.
+ */
 #ifndef UNBLEND_PROBE_ORDER_H
 #define UNBLEND_PROBE_ORDER_H
 
+#include "probe/bpf/file.bpf.h"
 #include "probe/bpf/task.bpf.h"
 
-#include <bpf/bpf_core_read.h>
+#define MOVES_MAX  8
+#define USES_CHECK 256 /* an owner looks so often whether it still is one: `positions` forgets what nobody looks up */
 
-/*
- * Where a transfer of some bytes starts, seen from the one before it on the same open file. The first one is expected
- * at offset 0. start: UINT64_MAX when the file's own offset was used, which has moved on by now.
- */
-static __always_inline __u32 order_of(const struct abi_task *state, __u64 start, __u64 bytes)
+static __always_inline struct abi_file *file_at(struct abi_thread *thread, __u32 place)
 {
-    struct abi_position *last, fresh = {.inode = state->inode};
-    struct file *file = (struct file *)state->file;
-    __u64 address = state->file;
+    return &thread->files[place & (ABI_FILE_CACHE - 1)];
+}
+
+/* The thread's place for the file of the call under way; NULL when it has none. */
+static __always_inline struct abi_file *place_of(const struct abi_task *state, struct abi_thread *thread)
+{
+    struct abi_file *mine;
+
+    if (!thread)
+        return NULL;
+    mine = file_at(thread, state->place);
+    return mine->file == state->file ? mine : NULL;
+}
+
+/* Takes the end back from its owner, if that has it still. */
+static __always_inline void disown(struct abi_position *last, __u64 file)
+{
+    struct abi_thread *thread = thread_at(last->owner / ABI_FILE_CACHE);
+    struct abi_file *other;
+
+    if (!thread)
+        return;
+    other = file_at(thread, last->owner);
+    if (other->file != file || other->inode != last->inode || !other->owned)
+        return;
+    other->owned = 0;
+    last->end = other->end;
+}
+
+static __always_inline __u32 judge(__u64 *end, __u64 start, __u64 bytes)
+{
+    __u64 last = *end;
+
+    *end = start + bytes;
+    return start == last ? ABI_CONSECUTIVE : start > last ? ABI_SEQUENTIAL : ABI_RANDOM;
+}
+
+/* The order of a transfer by the calling thread that is not, or must show that it is, its file's owner. */
+__noinline int judge_shared(__u64 start, __u64 bytes)
+{
+    struct abi_task *state = known_state(bpf_get_current_task_btf());
+    struct abi_position *last, fresh = {};
+    struct abi_file *mine;
+    __u64 address;
     __u32 order;
 
-    if (start == UINT64_MAX)
-        start = BPF_CORE_READ(file, f_pos) - bytes;
+    if (!state)
+        return ABI_ORDER_UNKNOWN;
+    address = state->file;
+    mine = place_of(state, thread_at(state->thread));
+    fresh.inode = mine ? mine->inode : state->inode;
+    fresh.owner = mine ? ABI_OWNER(state->thread, state->place & (ABI_FILE_CACHE - 1)) : 0;
+    fresh.end = mine && mine->owned ? mine->end : 0;
     last = bpf_map_lookup_elem(&positions, &address);
-    if (!last || last->inode != fresh.inode) {
-        fresh.end = start + bytes;
-        bpf_map_update_elem(&positions, &address, &fresh, BPF_ANY);
-        return start ? ABI_SEQUENTIAL : ABI_CONSECUTIVE;
+    if (!last) {
+        bpf_map_update_elem(&positions, &address, &fresh, BPF_NOEXIST);
+        last = bpf_map_lookup_elem(&positions, &address);
+        if (!last)
+            return judge(&fresh.end, start, bytes);
     }
-    order = start > last->end ? ABI_SEQUENTIAL : start < last->end ? ABI_RANDOM : ABI_CONSECUTIVE;
-    last->end = start + bytes;
+    if (last->inode != fresh.inode) {
+        *last = fresh;
+    } else if (last->owner != fresh.owner) {
+        disown(last, address);
+        last->owner = last->moves < MOVES_MAX ? fresh.owner : 0;
+        last->moves += last->owner != 0;
+    } else if (mine && mine->owned) {
+        last->end = mine->end;
+    }
+    order = judge(&last->end, start, bytes);
+    if (mine) {
+        mine->end = last->end;
+        mine->owned = last->owner != 0;
+    }
     return order;
 }
 
-/* A new open file may lie where an old one was. */
-static __always_inline void forget_position(struct file *file)
+static __always_inline __u32 order_of(struct abi_file *mine, __u64 start, __u64 bytes)
 {
-    __u64 address = (__u64)file;
+    if (mine && mine->owned && ++mine->uses % USES_CHECK)
+        return judge(&mine->end, start, bytes);
+    return judge_shared(start, bytes);
+}
+
+/* A thread's place is needed for another file: the end that it owns goes back. */
+__noinline int release_place(__u32 thread_index, __u32 place)
+{
+    struct abi_thread *thread = thread_at(thread_index);
+    struct abi_position *last;
+    struct abi_file *mine;
+    __u64 address;
+
+    place &= ABI_FILE_CACHE - 1;
+    if (!thread)
+        return 0;
+    mine = file_at(thread, place);
+    if (!mine->owned)
+        return 0;
+    mine->owned = 0;
+    address = mine->file;
+    last = bpf_map_lookup_elem(&positions, &address);
+    if (last && last->inode == mine->inode && last->owner == ABI_OWNER(thread_index, place))
+        last->end = mine->end;
+    return 0;
+}
+
+/* The calling thread has opened its state's file, which may lie where another one was. */
+static __always_inline void begin_position(struct abi_task *state, struct abi_file *mine)
+{
+    __u64 address = state->file;
     struct abi_position *last = bpf_map_lookup_elem(&positions, &address);
 
-    if (last)
-        last->end = 0;
+    if (mine) {
+        mine->owned = last != NULL;
+        mine->end = 0;
+    }
+    if (!last)
+        return;
+    disown(last, address);
+    last->inode = state->inode;
+    last->end = 0;
+    last->owner = mine ? ABI_OWNER(state->thread, state->place & (ABI_FILE_CACHE - 1)) : 0;
+    last->moves = 0;
+    if (mine)
+        mine->owned = 1;
 }
 
 #endif

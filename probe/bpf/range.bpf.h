@@ -12,11 +12,13 @@ __noinline int remember_close(__u32 fd, __u32 first, __u32 end, bool open)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    struct file *file;
     __u64 volume;
 
     if (!state || !open || fd < first || fd > end)
         return 0;
-    volume = volume_of_fd(task, NULL, (int)fd);
+    file = file_of(task, (int)fd);
+    volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
     if (volume == ABI_VOLUME_NONE)
         return 0;
     for (int i = 0; i < ABI_RANGES; i++) {

@@ -6,20 +6,23 @@
 #include "probe/bpf/call.bpf.h"
 #include "probe/bpf/volume.bpf.h"
 
+#define STATX_MODE    28
+#define STATX_DEVICES 128
+
 static __always_inline __u64 volume_of_device_number(struct abi_thread *thread, __u64 device)
 {
     __u64 key = ABI_VOLUME_FS | device, volume;
     struct abi_volume *known;
 
-    if (thread && thread->stat_device == key)
-        return thread->stat_volume;
+    if (thread && thread->device == key)
+        return thread->device_volume;
     known = bpf_map_lookup_elem(&volumes, &key);
     if (!known)
         return ABI_VOLUME_UNKNOWN;
     volume = known->pseudo && !config.pseudo ? ABI_VOLUME_NONE : key;
     if (thread) {
-        thread->stat_device = key;
-        thread->stat_volume = volume;
+        thread->device = key;
+        thread->device_volume = volume;
     }
     return volume;
 }
@@ -30,33 +33,70 @@ static __always_inline __u64 decode_device(__u64 encoded)
     return (encoded >> 8 & 0xfff) << 20 | (encoded & 0xff) | (encoded >> 12 & 0xfff00);
 }
 
-/* The volume of what a successful stat has described in the program's buffer. */
-static __always_inline __u64 volume_of_stat(const volatile struct abi_syscall *shape,
-                                            struct abi_thread *thread, int directory,
-                                            __u64 path, const void *buffer)
+/* What a successful stat says of a file, in the kernel's numbers. */
+struct described {
+    __u64 device;
+    __u64 special; /* of a block device only */
+    __u16 mode;
+};
+
+static __always_inline long describe_stat(struct described *file, const void *buffer)
 {
-    __u64 device, special;
-    __u16 mode = 0;
+    __u64 words[4]; /* st_dev and what follows, up to st_mode */
 
-    if (shape->shape == ABI_SHAPE_STATX) {
-        __u32 numbers[4]; /* stx_rdev_major, _minor, stx_dev_major, _minor */
+    if (bpf_probe_read_user(words, sizeof(words), buffer))
+        return -1;
+    file->device = decode_device(words[0]);
+    file->mode = (__u16)words[STAT_MODE / 8];
+    if ((file->mode & S_IFMT) != S_IFBLK)
+        return 0;
+    if (bpf_probe_read_user(words, sizeof(words[0]), buffer + STAT_RDEV))
+        return -1;
+    file->special = decode_device(words[0]);
+    return 0;
+}
 
-        bpf_probe_read_user(&mode, sizeof(mode), buffer + 28);
-        if (bpf_probe_read_user(numbers, sizeof(numbers), buffer + 128))
-            return ABI_VOLUME_UNKNOWN;
-        special = (__u64)numbers[0] << 20 | numbers[1];
-        device = (__u64)numbers[2] << 20 | numbers[3];
-    } else {
-        bpf_probe_read_user(&mode, sizeof(mode), buffer + STAT_MODE);
-        bpf_probe_read_user(&special, sizeof(special), buffer + STAT_RDEV);
-        if (bpf_probe_read_user(&device, sizeof(device), buffer))
-            return ABI_VOLUME_UNKNOWN;
-        special = decode_device(special);
-        device = decode_device(device);
-    }
-    switch (mode & S_IFMT) {
+static __always_inline long describe_statx(struct described *file, const void *buffer)
+{
+    __u32 numbers[4]; /* stx_rdev_major, _minor, stx_dev_major, _minor */
+
+    if (bpf_probe_read_user(&file->mode, sizeof(file->mode), buffer + STATX_MODE) ||
+        bpf_probe_read_user(numbers, sizeof(numbers), buffer + STATX_DEVICES))
+        return -1;
+    file->special = (__u64)numbers[0] << 20 | numbers[1];
+    file->device = (__u64)numbers[2] << 20 | numbers[3];
+    return 0;
+}
+
+/*
+ * The same for a struct stat that describes a regular file or directory on the file system that the thread has used
+ * last; ABI_VOLUME_NONE when it does not. Read into the state, to spare the stack (see enter_any()).
+ */
+static __always_inline __u64 volume_of_plain_stat(struct abi_task *state, const struct abi_thread *thread,
+                                                  const void *buffer)
+{
+    __u32 type;
+
+    if (bpf_probe_read_user(state->stat, sizeof(state->stat), buffer))
+        return ABI_VOLUME_NONE;
+    type = state->stat[STAT_MODE / 8] & S_IFMT;
+    if ((type != S_IFREG && type != S_IFDIR) || thread->device != (ABI_VOLUME_FS | decode_device(state->stat[0])))
+        return ABI_VOLUME_NONE;
+    return thread->device_volume;
+}
+
+/* The volume of what a successful stat has described in the program's buffer. */
+static __always_inline __u64 volume_of_stat(bool statx, struct abi_thread *thread, int directory, __u64 path,
+                                            const void *buffer)
+{
+    struct described file = {};
+    __u64 volume;
+
+    if (statx ? describe_statx(&file, buffer) : describe_stat(&file, buffer))
+        return ABI_VOLUME_UNKNOWN;
+    switch (file.mode & S_IFMT) {
     case S_IFBLK:
-        return ABI_VOLUME_DEVICE | special;
+        return ABI_VOLUME_DEVICE | file.special;
     case S_IFREG:
     case S_IFDIR:
     case S_IFLNK:
@@ -64,9 +104,9 @@ static __always_inline __u64 volume_of_stat(const volatile struct abi_syscall *s
     default:
         return ABI_VOLUME_NONE;
     }
-    device = volume_of_device_number(thread, device);
+    volume = volume_of_device_number(thread, file.device);
     /* A number that is no superblock's: a btrfs subvolume, an overlay's lower file, a memfd. */
-    return device == ABI_VOLUME_UNKNOWN ? volume_of_path(directory, path) : device;
+    return volume == ABI_VOLUME_UNKNOWN ? volume_of_path(directory, path) : volume;
 }
 
 #endif

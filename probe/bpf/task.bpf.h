@@ -129,6 +129,12 @@ static __always_inline struct abi_thread *thread_at(__u32 index)
     return index ? bpf_map_lookup_elem(&threads, &index) : NULL;
 }
 
+/* The same for a thread's state; the key is read where it stands, which saves a place on the stack. */
+static __always_inline struct abi_thread *thread_in(const struct abi_task *state)
+{
+    return state->thread ? bpf_map_lookup_elem(&threads, &state->thread) : NULL;
+}
+
 /* The thread's entry, made at its first call that touches storage; NULL when the table is full. */
 static __always_inline struct abi_thread *thread_of(struct abi_task *state, struct task_struct *task)
 {
@@ -150,16 +156,19 @@ static __always_inline struct abi_thread *thread_of(struct abi_task *state, stru
 
 /*
  * Counts an operation where it belongs: in a row of the thread with that index (0: it has none), else in a shared
- * one. Global, so that the verifier looks at it once.
+ * one. Global, so that the verifier looks at it once. Returns the row's index, 0 for a shared one.
  */
 __noinline int record(const struct measure *m, __u32 thread_index, __u32 inherited_job)
 {
     struct abi_thread *thread = thread_at(thread_index);
+    struct abi_row *row;
+    __u32 index = 0;
 
     if (!m)
         return 0;
-    if (thread && account_thread(thread, m))
-        return 0;
+    row = thread ? find_row(thread, m->op, m->volume, &index) : NULL;
+    if (row && account_row(row, m))
+        return index;
     count(ABI_COUNTER_OVERFLOW, m->count);
     account_shared(m, job_of(m->process, inherited_job));
     return 0;

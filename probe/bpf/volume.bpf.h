@@ -7,9 +7,8 @@
 #ifndef UNBLEND_PROBE_VOLUME_H
 #define UNBLEND_PROBE_VOLUME_H
 
+#include "probe/bpf/file.bpf.h"
 #include "probe/bpf/task.bpf.h"
-
-#include <bpf/bpf_core_read.h>
 
 #define S_IFMT   0170000
 #define S_IFREG  0100000
@@ -34,8 +33,10 @@ static __always_inline struct abi_volume *learn_volume(__u64 key, struct super_b
     return bpf_map_lookup_elem(&volumes, &key);
 }
 
-static __always_inline __u64 volume_of_super(struct super_block *super)
+/* Global like the other ones below, so that the verifier looks at it once and its stack is needed once. */
+__noinline __u64 volume_of_super(__u64 address)
 {
+    struct super_block *super = (struct super_block *)address;
     __u64 key = ABI_VOLUME_FS | BPF_CORE_READ(super, s_dev);
     struct abi_volume *volume = bpf_map_lookup_elem(&volumes, &key);
 
@@ -47,68 +48,43 @@ static __always_inline __u64 volume_of_super(struct super_block *super)
     return volume && volume->pseudo && !config.pseudo ? ABI_VOLUME_NONE : key;
 }
 
-/* Global, so that the verifier looks at it once and not at each of its many callers. */
-__noinline __u64 volume_of_inode(__u64 inode_address, __u64 super_address)
+/* The same, for the thread with that index (0: for none), which remembers the last one. */
+static __always_inline __u64 volume_of_thread_super(__u64 address, __u32 thread_index)
 {
-    struct super_block *super = (struct super_block *)super_address;
+    struct super_block *super = (struct super_block *)address;
+    struct abi_thread *thread = thread_at(thread_index);
+    __u64 key = ABI_VOLUME_FS | BPF_CORE_READ(super, s_dev), volume;
+
+    if (thread && thread->device == key)
+        return thread->device_volume;
+    volume = volume_of_super(address);
+    if (thread) {
+        thread->device = key;
+        thread->device_volume = volume;
+    }
+    return volume;
+}
+
+__noinline __u64 volume_of_inode(__u64 inode_address, __u64 super_address, __u32 thread_index)
+{
     struct inode *inode = (struct inode *)inode_address;
 
     switch (BPF_CORE_READ(inode, i_mode) & S_IFMT) {
     case S_IFREG:
     case S_IFDIR:
     case S_IFLNK:
-        return volume_of_super(super);
+        return volume_of_thread_super(super_address, thread_index);
     case S_IFBLK:
         return ABI_VOLUME_DEVICE | BPF_CORE_READ(inode, i_rdev);
     }
     return ABI_VOLUME_NONE;
 }
 
-/* The open file behind a descriptor; NULL for a bad one. */
-static __always_inline struct file *file_of(struct task_struct *task, int fd)
-{
-    struct fdtable *table = task->files->fdt;
-    struct file *file = NULL;
-
-    if (fd < 0 || (__u32)fd >= table->max_fds)
-        return NULL;
-    bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
-    return file;
-}
-
 static __always_inline __u64 volume_of_file(struct file *file)
 {
     struct inode *inode = BPF_CORE_READ(file, f_inode);
 
-    return volume_of_inode((__u64)inode, (__u64)BPF_CORE_READ(inode, i_sb));
-}
-
-/* The same, remembered by the thread. */
-static __always_inline __u64 volume_of_known_file(struct abi_thread *thread, struct file *file,
-                                                  struct inode *inode)
-{
-    struct super_block *super = BPF_CORE_READ(inode, i_sb);
-    struct abi_file *cached;
-
-    if (!thread)
-        return volume_of_inode((__u64)inode, (__u64)super);
-    cached = &thread->files[(__u64)file >> 8 & (ABI_FILE_CACHE - 1)];
-    if (cached->file == (__u64)file && cached->inode == (__u64)inode &&
-        cached->super == (__u64)super)
-        return cached->volume;
-    cached->file = (__u64)file;
-    cached->inode = (__u64)inode;
-    cached->super = (__u64)super;
-    cached->volume = volume_of_inode((__u64)inode, (__u64)super);
-    return cached->volume;
-}
-
-static __always_inline __u64 volume_of_fd(struct task_struct *task, struct abi_thread *thread, int fd)
-{
-    struct file *file = file_of(task, fd);
-
-    return file ? volume_of_known_file(thread, file, BPF_CORE_READ(file, f_inode))
-                : ABI_VOLUME_NONE;
+    return volume_of_inode((__u64)inode, (__u64)BPF_CORE_READ(inode, i_sb), 0);
 }
 
 static __always_inline __u64 volume_of_directory(struct task_struct *task, int fd)
@@ -116,7 +92,7 @@ static __always_inline __u64 volume_of_directory(struct task_struct *task, int f
     struct file *file;
 
     if (fd == AT_FDCWD)
-        return volume_of_super(task->fs->pwd.dentry->d_sb);
+        return volume_of_super((__u64)BPF_CORE_READ(task, fs, pwd.dentry, d_sb));
     file = file_of(task, fd);
     return file ? volume_of_file(file) : ABI_VOLUME_NONE;
 }

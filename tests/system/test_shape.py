@@ -25,6 +25,27 @@ SHAPES = {
                        "for i in range(32): os.read(fd, 4096); os.read(g, 4096)",
     "inherited": "if os.fork() == 0:\n  for i in range(32): os.read(fd, 4096)\n  os._exit(0)\n"
                  "os.wait()\nfor i in range(32): os.read(fd, 4096)",
+    # one position, whoever uses it
+    "parent and child in turns": "for i in range(8):\n  for j in range(4): os.read(fd, 4096)\n"
+                                 "  if os.fork() == 0:\n    for j in range(4): os.read(fd, 4096)\n    os._exit(0)\n"
+                                 "  os.wait()",
+    "duplicate": "g = os.dup(fd)\nfor i in range(32): os.read(fd, 4096); os.read(g, 4096)",
+    "handed to a thread": "import threading\nfor i in range(32): os.read(fd, 4096)\n"
+                          "t = threading.Thread(target=lambda: [os.read(fd, 4096) for i in range(32)])\n"
+                          "t.start(); t.join()",
+    "two threads in turns": "import threading\nlocks = [threading.Lock(), threading.Lock()]\nlocks[1].acquire()\n"
+                            "def part(mine, other):\n  for i in range(32):\n"
+                            "    mine.acquire(); os.read(fd, 4096); other.release()\n"
+                            "t = threading.Thread(target=part, args=(locks[1], locks[0]))\n"
+                            "t.start(); part(*locks); t.join()",
+    # more files than a thread keeps in mind
+    "many files": "files = [os.open(sys.argv[1], os.O_RDONLY) for i in range(8)]\n"
+                  "for i in range(8):\n  for f in files: os.read(f, 4096)",
+    "closed elsewhere": "import threading\ndef part():\n  global f\n  os.close(f); f = os.open(sys.argv[1], os.O_RDONLY)\n"
+                        "for i in range(8):\n  f = os.open(sys.argv[1], os.O_RDONLY)\n"
+                        "  for j in range(4): os.read(f, 4096)\n"
+                        "  t = threading.Thread(target=part); t.start(); t.join()\n"
+                        "  for j in range(4): os.read(f, 4096)\n  os.close(f)",
 }
 
 # (sequential, consecutive, random) of the 64 transfers
@@ -38,6 +59,12 @@ EXPECTED = {
     "reopened": (0, 64, 0),
     "two descriptors": (0, 64, 0),
     "inherited": (0, 64, 0),
+    "parent and child in turns": (0, 64, 0),
+    "duplicate": (0, 64, 0),
+    "handed to a thread": (0, 64, 0),
+    "two threads in turns": (0, 64, 0),
+    "many files": (0, 64, 0),
+    "closed elsewhere": (0, 64, 0),
 }
 
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The start of a call: where it goes, as far as that must be known before it runs, and the clock. */
+#ifndef UNBLEND_PROBE_ENTER_H
+#define UNBLEND_PROBE_ENTER_H
+
+#include "probe/bpf/call.bpf.h"
+#include "probe/bpf/order.bpf.h"
+#include "probe/bpf/range.bpf.h"
+
+#define CLOEXEC_ONLY 4 /* CLOSE_RANGE_CLOEXEC */
+
+/* NULL for a call that is not counted. */
+static __always_inline const volatile struct abi_syscall *shape_of(long number)
+{
+    const volatile struct abi_syscall *shape;
+
+    if ((__u64)number >= ABI_SYSCALLS)
+        return NULL;
+    shape = &config.syscalls[number];
+    /* Checked once and kept: clang would make it again from the number, whose bounds Linux 6.12 forgets. */
+    barrier_var(shape);
+    return shape->op ? shape : NULL;
+}
+
+/* An interrupted call did not begin again, so its program has seen EINTR: it counts as failed. */
+static __always_inline void settle_restart(struct abi_task *state)
+{
+    struct measure m = {
+        .op = state->restart_op,
+        .process = state->process,
+        .volume = state->volume,
+        .latency_ns = state->exit_ns - state->enter_ns,
+        .count = 1,
+        .error = true,
+    };
+
+    if (m.volume != ABI_VOLUME_NONE)
+        record(&m, state->thread, state->job);
+    if (state->volume2 != ABI_VOLUME_NONE) {
+        m.op = OP_WRITE;
+        m.volume = state->volume2;
+        record(&m, state->thread, state->job);
+    }
+    state->restart_op = 0;
+    state->pending = 0;
+}
+
+static __always_inline bool holds(const struct abi_file *mine, __u64 file, __u64 inode, __u64 super)
+{
+    return mine->file == file && mine->inode == inode && mine->super == super;
+}
+
+/* The volume of the calling thread's file, which takes its place in the thread's memory. */
+__noinline __u64 learn_file(void)
+{
+    struct abi_task *state = known_state(bpf_get_current_task_btf());
+    struct abi_thread *thread;
+    struct abi_file *mine;
+
+    if (!state)
+        return ABI_VOLUME_NONE;
+    thread = thread_at(state->thread);
+    if (!thread)
+        return volume_of_inode(state->inode, state->super, 0);
+    mine = file_at(thread, state->place);
+    if (holds(mine, state->file, state->inode, state->super))
+        return mine->volume;
+    release_place(state->thread, state->place);
+    mine->file = state->file;
+    mine->inode = state->inode;
+    mine->super = state->super;
+    mine->volume = volume_of_inode(state->inode, state->super, state->thread);
+    mine->row[0] = mine->row[1] = 0;
+    return mine->volume;
+}
+
+/* The volume of a descriptor, whose file is the state's from now on; ABI_VOLUME_NONE when it is no storage. */
+static __always_inline __u64 resolve_descriptor(struct abi_task *state, struct task_struct *task, int fd)
+{
+    struct opened opened;
+
+    state->file = 0;
+    if (!look_up(task, fd, &opened))
+        return ABI_VOLUME_NONE;
+    state->file = (__u64)opened.file;
+    state->inode = (__u64)opened.inode;
+    state->super = (__u64)opened.super;
+    state->place = (__u32)fd % ABI_FILE_CACHE;
+    return learn_file();
+}
+
+/* False when the call touches no storage. */
+static __always_inline bool resolve_before(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+                                           struct task_struct *task, struct abi_task *state)
+{
+    state->volume2 = ABI_VOLUME_NONE;
+    if (shape->shape == ABI_SHAPE_FD) {
+        state->volume = resolve_descriptor(state, task, (int)argument_of(regs, 0));
+        return state->volume != ABI_VOLUME_NONE;
+    }
+    switch (shape->shape) {
+    case ABI_SHAPE_TRANSFER:
+        state->volume2 = resolve_descriptor(state, task, (int)argument_of(regs, shape->path));
+        state->volume = resolve_descriptor(state, task, (int)argument_of(regs, shape->fd));
+        state->file = 0;
+        return state->volume || state->volume2;
+    case ABI_SHAPE_CLOSE_RANGE:
+        if (argument_of(regs, 2) & CLOEXEC_ONLY)
+            return false;
+        remember_range(state, (__u32)argument_of(regs, 0), (__u32)argument_of(regs, 1));
+        return state->ranges[0].count;
+    }
+    state->file = 0;
+    state->volume = ABI_VOLUME_UNKNOWN; /* paths are resolved afterwards, when the kernel has read them */
+    return true;
+}
+
+/* Sets the clock of a call that counts. */
+static __always_inline void begin(const volatile struct abi_syscall *shape, long number, struct abi_task *state,
+                                  struct abi_thread *thread)
+{
+    state->pending = number + 1;
+    if (thread) {
+        thread->pending_volume = state->volume ? state->volume : state->volume2;
+        thread->pending_op = shape->op;
+    }
+    state->enter_ns = bpf_ktime_get_ns();
+    if (thread)
+        thread->pending_ns = state->enter_ns;
+}
+
+/*
+ * Every call. Not inlined, so that the quick way below needs less than 64 bytes of stack: where it needs more, newer
+ * kernels give the program a stack of its own, at a price at each helper.
+ */
+static __noinline int enter_any(struct pt_regs *regs, long number)
+{
+    const volatile struct abi_syscall *shape = shape_of(number);
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct abi_thread *thread;
+    struct abi_task *state;
+
+    state = current_state(task);
+    if (!state || !shape)
+        return 0;
+    if (is_compat(task)) {
+        count(ABI_COUNTER_COMPAT, 1);
+        return 0;
+    }
+    if (state->restart_op) {
+        if (state->pending == number + 1) {
+            state->restart_op = 0;
+            return 0; /* the same call again: its clock runs on */
+        }
+        settle_restart(state);
+    }
+    if (!resolve_before(shape, regs, task, state))
+        return 0;
+    thread = thread_of(state, task);
+    begin(shape, number, state, thread);
+    return 0;
+}
+
+/* Most calls: by a thread that is known, on a file that it has used before or by path. */
+static __always_inline int enter(struct pt_regs *regs, long number)
+{
+    const volatile struct abi_syscall *shape = shape_of(number);
+    struct task_struct *task;
+    struct abi_thread *thread;
+    struct abi_task *state;
+    struct abi_file *mine;
+    struct opened opened;
+    int fd;
+
+    if (!shape || control.shed >> shape->op & 1)
+        return 0;
+    task = bpf_get_current_task_btf();
+    state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    if (!state && !config.all)
+        return 0;
+    if (!state || state->restart_op || is_compat(task))
+        return enter_any(regs, number);
+    thread = thread_in(state);
+    if (!thread)
+        return enter_any(regs, number);
+    if (shape->shape == ABI_SHAPE_FD) {
+        fd = (int)argument_of(regs, 0);
+        if (!look_up(task, fd, &opened))
+            return 0;
+        mine = file_at(thread, (__u32)fd);
+        if (!holds(mine, (__u64)opened.file, (__u64)opened.inode, (__u64)opened.super))
+            return enter_any(regs, number);
+        if (mine->volume == ABI_VOLUME_NONE)
+            return 0;
+        state->file = mine->file;
+        state->volume = mine->volume;
+        state->place = (__u32)fd % ABI_FILE_CACHE;
+    } else if (shape->shape >= ABI_SHAPE_BY_PATH) {
+        state->file = 0;
+        state->volume = ABI_VOLUME_UNKNOWN;
+    } else {
+        return enter_any(regs, number);
+    }
+    state->volume2 = ABI_VOLUME_NONE;
+    begin(shape, number, state, thread);
+    return 0;
+}
+
+#endif

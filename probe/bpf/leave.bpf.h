@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of a call: what it was and where it went, now that its result is known, and its account. */
+#ifndef UNBLEND_PROBE_LEAVE_H
+#define UNBLEND_PROBE_LEAVE_H
+
+#include "probe/bpf/enter.bpf.h"
+#include "probe/bpf/stat.bpf.h"
+
+#define MAY_RESTART_FIRST (-516) /* -ERESTART_RESTARTBLOCK */
+#define MAY_RESTART_LAST  (-512) /* -ERESTARTSYS */
+
+#define O_TMPFILE_BIT 020000000
+#define FMODE_CREATED 0x100000
+
+/* The kernel may make an interrupted call again. */
+static __always_inline bool may_restart(long result)
+{
+    return result >= MAY_RESTART_FIRST && result <= MAY_RESTART_LAST;
+}
+
+static __always_inline bool makes_a_file(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+                                         const struct abi_task *state)
+{
+    struct file *file = (struct file *)state->file;
+    __u64 flags = 0;
+
+    if (shape->shape == ABI_SHAPE_OPEN_HOW)
+        bpf_probe_read_user(&flags, sizeof(flags), (const void *)argument_of(regs, shape->third));
+    else if (shape->third >= 0)
+        flags = argument_of(regs, shape->third);
+    return flags & O_TMPFILE_BIT || (file && BPF_CORE_READ(file, f_mode) & FMODE_CREATED);
+}
+
+/* An open tells the size of a regular file; a link, a symlink or a node made has none. */
+static __always_inline void opened(struct abi_task *state, struct abi_thread *thread, struct measure *m)
+{
+    struct inode *inode = (struct inode *)state->inode;
+    __u32 type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+
+    if (type == S_IFREG || type == S_IFBLK)
+        begin_position(state, place_of(state, thread));
+    m->sized = type == S_IFREG;
+    m->size = BPF_CORE_READ(inode, i_size);
+}
+
+/* The operation and the volume of a call that is not by descriptor. */
+static __always_inline void resolve_after(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+                                          long result, struct task_struct *task, struct abi_task *state,
+                                          struct abi_thread *thread, struct measure *m)
+{
+    int directory = directory_argument(shape, regs);
+    __u64 path = argument_of(regs, shape->path);
+
+    switch (shape->shape) {
+    case ABI_SHAPE_STAT:
+    case ABI_SHAPE_STATX:
+        if (result == 0)
+            state->volume =
+                volume_of_stat(shape->shape == ABI_SHAPE_STATX, thread, directory, path,
+                               (const void *)argument_of(regs, shape->third));
+        else
+            state->volume = volume_of_path(directory, path);
+        break;
+    case ABI_SHAPE_PATH:
+        state->volume = volume_of_path(directory, path);
+        break;
+    case ABI_SHAPE_OPEN:
+    case ABI_SHAPE_OPEN_HOW:
+        if (result >= 0)
+            state->volume = resolve_descriptor(state, task, (int)result);
+        if (!state->file)
+            state->volume = shape->path < 0 ? volume_of_directory(task, directory)
+                                            : volume_of_path(directory, path);
+        m->op = makes_a_file(shape, regs, state) ? OP_CREATE : OP_OPEN;
+        if (state->file && state->volume != ABI_VOLUME_NONE)
+            opened(state, thread, m);
+        break;
+    }
+}
+
+/* Where a transfer by descriptor started. -1 to preadv2() is the file's own offset, too; that has moved on by now. */
+static __always_inline __u64 start_of(const volatile struct abi_syscall *shape, struct pt_regs *regs, __u64 file,
+                                      long result)
+{
+    __u64 start = shape->third < 0 ? UINT64_MAX : argument_of(regs, 3);
+
+    return start == UINT64_MAX ? offset_of(file) - result : start;
+}
+
+/* Every call. Not inlined, for the stack's sake: see enter_any(). */
+static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency_ns)
+{
+    long number = number_of(regs);
+    const volatile struct abi_syscall *shape = shape_of(number);
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct abi_task *state = known_state(task);
+    struct measure m = {.count = 1};
+    struct abi_file *mine = NULL;
+    struct abi_thread *thread;
+    __u32 row;
+
+    if (!shape || !state)
+        return 0;
+    thread = thread_at(state->thread);
+    m.op = shape->op;
+    m.error = result < 0;
+    m.process = state->process;
+    m.latency_ns = latency_ns;
+    if (shape->shape != ABI_SHAPE_FD)
+        resolve_after(shape, regs, result, task, state, thread, &m);
+    if (may_restart(result)) {
+        state->restart_op = m.op;
+        state->exit_ns = state->enter_ns + latency_ns;
+        state->pending = number + 1;
+        if (thread)
+            thread->pending_op = m.op;
+        return 0;
+    }
+    if (shape->shape == ABI_SHAPE_CLOSE_RANGE) {
+        record_ranges(state, result, m.latency_ns);
+        return 0;
+    }
+    if (m.op <= OP_WRITE && result >= 0) {
+        m.sized = true;
+        m.bytes = m.size = result;
+    }
+    if (m.op <= OP_WRITE && state->file) {
+        mine = place_of(state, thread);
+        if (result > 0 && !control.no_order)
+            m.order = order_of(mine, start_of(shape, regs, state->file, result), result);
+    }
+    m.volume = state->volume;
+    row = m.volume == ABI_VOLUME_NONE ? 0 : record(&m, state->thread, state->job);
+    if (mine)
+        mine->row[m.op == OP_WRITE] = row;
+    if (state->volume2 != ABI_VOLUME_NONE) {
+        m.op = OP_WRITE;
+        m.volume = state->volume2;
+        record(&m, state->thread, state->job);
+    }
+    return 0;
+}
+
+/* Not inlined, for the stack's sake. */
+static __noinline struct abi_task *spare_state(void)
+{
+    return known_state(bpf_get_current_task_btf());
+}
+
+/*
+ * Most calls: by descriptor, or a stat that succeeded, and the like of it was counted before. Nothing is counted until
+ * it is certain that all of it can be counted here.
+ */
+static __always_inline int leave(struct pt_regs *regs, long result)
+{
+    long number = number_of(regs);
+    const volatile struct abi_syscall *shape = shape_of(number);
+    __u32 *at, *latency, *size = NULL, order = ABI_ORDER_UNKNOWN, op;
+    struct abi_file *mine = NULL;
+    struct task_struct *task;
+    struct abi_thread *thread;
+    struct abi_task *state;
+    struct abi_row *row;
+    __u64 latency_ns, volume, start = 0;
+
+    if (!shape)
+        return 0;
+    task = bpf_get_current_task_btf();
+    state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    if (!state && control.crowded)
+        state = spare_state();
+    if (!state || state->pending != number + 1 || state->restart_op)
+        return 0;
+    latency_ns = bpf_ktime_get_ns() - state->enter_ns;
+    state->pending = 0;
+    if (state->enter_ns < control.since_ns)
+        return 0;
+    thread = thread_in(state);
+    op = shape->op;
+    if (!thread || op >= OP_FILE_END)
+        return leave_any(regs, result, latency_ns);
+    thread->pending_op = 0;
+    at = &thread->head[op];
+    volume = state->volume;
+    if (shape->shape == ABI_SHAPE_FD) {
+        if (op <= OP_WRITE) {
+            mine = file_at(thread, state->place);
+            if (mine->file != state->file)
+                return leave_any(regs, result, latency_ns);
+            at = &mine->row[op == OP_WRITE];
+            if (result > 0)
+                start = start_of(shape, regs, mine->file, result);
+        }
+    } else if (shape->shape == ABI_SHAPE_STAT && result == 0) {
+        volume = volume_of_plain_stat(state, thread, (const void *)argument_of(regs, shape->third));
+    } else {
+        return leave_any(regs, result, latency_ns);
+    }
+    row = bpf_map_lookup_elem(&rows, at);
+    if (!row || row->volume != volume || may_restart(result))
+        return leave_any(regs, result, latency_ns);
+    latency = known_bucket(row->latency_page, bucket_of(latency_ns), ABI_LATENCY_BUCKETS);
+    if (!latency)
+        return leave_any(regs, result, latency_ns);
+    if (mine && result >= 0) {
+        size = known_bucket(row->size_page, bucket_of(result), ABI_SIZE_BUCKETS);
+        if (!size)
+            return leave_any(regs, result, latency_ns);
+        if (result && !control.no_order)
+            order = order_of(mine, start, result);
+    }
+    add(row, latency, size, latency_ns, result, order);
+    return 0;
+}
+
+#endif
