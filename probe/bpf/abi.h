@@ -71,6 +71,38 @@ struct abi_row {
     uint32_t reserved[2];
 };
 
+/* What the page cache did for a read. */
+enum abi_cache {
+    ABI_CACHE_UNKNOWN, /* O_DIRECT, DAX, a transfer between files, one that another task carries out */
+    ABI_CACHE_HIT,     /* its task added no page to the page cache while it ran */
+    ABI_CACHE_MISS,
+};
+
+/* How often an operation failed with one error. */
+struct abi_failure {
+    uint16_t op;
+    uint16_t error; /* errno */
+    uint32_t count;
+};
+
+#define ABI_FAILURES 23
+
+/*
+ * What is rare: of one thread on one volume, beside its rows and from the same pool. What finds no room in it has
+ * been counted as a failure all the same, without its errno.
+ */
+struct abi_detail {
+    uint64_t volume;
+    uint32_t next;
+    uint32_t touched; /* as in a row */
+    uint64_t missed_ops, missed_bytes;   /* reads that were ABI_CACHE_MISS, */
+    uint64_t unknown_ops, unknown_bytes; /* and ABI_CACHE_UNKNOWN; the others of order[] != 0 are hits */
+    uint32_t read_faults, write_faults;  /* major ones; which of the two is not always known */
+    uint64_t minor_faults;
+    struct abi_failure failures[ABI_FAILURES]; /* in use up to the first with no count */
+    uint64_t reserved;
+};
+
 enum abi_table { ABI_TABLE_ROWS, ABI_TABLE_PAGES, ABI_TABLE_THREADS, ABI_TABLE_PROCESSES, ABI_TABLES };
 
 /* So many indices one run of the filling program pushes. */
@@ -82,6 +114,7 @@ struct abi_file {
     uint64_t inode;
     uint64_t super;
     uint64_t volume;
+    uint64_t uncached; /* not 0: its reads do not go through the page cache */
 };
 
 #define ABI_FILE_CACHE 4
@@ -95,8 +128,9 @@ struct abi_thread {
     uint64_t pending_volume;
     uint64_t stat_device; /* the last st_dev a stat returned, and what it stands for */
     uint64_t stat_volume;
-    uint32_t head[OP_FILE_END];
-    uint64_t reserved[2];
+    uint32_t head[OP_FILE_END]; /* [OP_NONE]: details */
+    uint32_t undetailed; /* not 0: a read found no room for what the page cache did */
+    uint32_t reserved[3];
     struct abi_file files[ABI_FILE_CACHE];
 };
 
@@ -121,6 +155,9 @@ struct abi_range {
 
 #define ABI_RANGES 4
 
+/* Whether a page fault reads or writes. */
+enum abi_fault { ABI_FAULT_UNKNOWN, ABI_FAULT_READ, ABI_FAULT_WRITE };
+
 /* The value of task storage, one a thread. */
 struct abi_task {
     uint32_t process;    /* 0 when the process table was full */
@@ -135,9 +172,16 @@ struct abi_task {
     uint64_t volume2; /* the writing side of a transfer */
     uint64_t file;    /* of a call by descriptor, and of an open that succeeded */
     uint64_t inode;   /* of file */
-    uint64_t fault_ns; /* when the page fault under way began; 0: none, or accounted */
-    uint64_t fault_volume;
-    uint64_t fault_pages; /* that it has added to the page cache */
+    uint64_t missed_ns; /* enter_ns of the last call that added pages to the page cache */
+    uint32_t uncached;  /* of file, as in abi_file */
+    uint32_t fault_write; /* enum abi_fault */
+    uint64_t fault_volume; /* of the page fault under way, or of one that has ended as a minor one; 0: none */
+    uint64_t fault_number; /* how many faults the thread had had when it began */
+    uint64_t fault_minor;  /* and minor ones */
+    uint64_t fault_ns;     /* when the page was looked for; 0: fault-around found it */
+    uint64_t fault_pages;  /* that it has added to the page cache */
+    uint64_t fault_inode, fault_super; /* what fault_known is the volume of */
+    uint64_t fault_known;
     struct abi_range ranges[ABI_RANGES];
 };
 
@@ -196,6 +240,7 @@ enum abi_shape {
     ABI_SHAPE_STAT,        /* fd (directory), path, third: struct stat */
     ABI_SHAPE_STATX,       /* fd (directory), path, third: struct statx */
     ABI_SHAPE_NOWHERE,     /* no descriptor, no path */
+    ABI_SHAPE_FCNTL,       /* not counted; fd, command: may change how the file is read */
 };
 
 struct abi_syscall {
@@ -233,6 +278,7 @@ enum abi_counter {
 #ifndef __bpf__
 static_assert(sizeof(struct abi_page) == 64, "a page is a cache line");
 static_assert(sizeof(struct abi_row) == 256, "a row is four cache lines");
+static_assert(sizeof(struct abi_detail) == sizeof(struct abi_row), "both come from one pool");
 static_assert(sizeof(struct abi_thread) % 64 == 0, "threads do not share cache lines");
 static_assert(sizeof(struct abi_process) == 64, "a process is a cache line");
 static_assert(sizeof(struct abi_mount_key) <= 4 + 256, "an LPM key has at most 256 bytes of data");

@@ -20,7 +20,8 @@ struct measure {
     __u64 latency_ns; /* of each */
     __u32 count;      /* so many equal operations */
     __u32 order; /* enum abi_order */
-    bool error;
+    __u16 error; /* errno; 0: it succeeded */
+    __u8 cache;  /* enum abi_cache, of a read */
     bool sized;
 };
 

@@ -3,7 +3,7 @@
 #ifndef UNBLEND_PROBE_LIFE_H
 #define UNBLEND_PROBE_LIFE_H
 
-#include "probe/bpf/task.bpf.h"
+#include "probe/bpf/fault.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -72,6 +72,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
         count(ABI_COUNTER_KILLED, 1);
         state->pending = 0;
     }
+    settle_fault(state, task);
     thread = thread_at(state->thread);
     if (thread) {
         thread->pending_op = 0;

@@ -12,6 +12,8 @@
 #define MAY_RESTART_FIRST (-516) /* -ERESTART_RESTARTBLOCK */
 #define MAY_RESTART_LAST  (-512) /* -ERESTARTSYS */
 
+#define EINTR          4
+#define F_SETFL        4
 #define O_TMPFILE_BIT  020000000
 #define FMODE_CREATED  0x100000
 #define CLOEXEC_ONLY   4 /* CLOSE_RANGE_CLOEXEC */
@@ -25,7 +27,7 @@ static __always_inline void record_result(const struct abi_task *state, __u32 op
         .volume = volume,
         .latency_ns = latency_ns,
         .count = 1,
-        .error = result < 0,
+        .error = result < 0 ? -result : 0,
         .sized = result >= 0 && (op == OP_READ || op == OP_WRITE),
     };
 
@@ -33,8 +35,11 @@ static __always_inline void record_result(const struct abi_task *state, __u32 op
         return;
     if (m.sized)
         m.bytes = m.size = result;
-    if (m.sized && result && state->file)
+    if (m.sized && result && state->file) {
         m.order = order_of(state, offset, result);
+        if (!state->uncached)
+            m.cache = state->missed_ns == state->enter_ns ? ABI_CACHE_MISS : ABI_CACHE_HIT;
+    }
     record(&m, state->thread, state->job);
 }
 
@@ -45,9 +50,9 @@ static __always_inline void settle_restart(struct abi_task *state)
 {
     __u64 latency_ns = state->exit_ns - state->enter_ns;
 
-    record_result(state, state->restart_op, state->volume, -1, latency_ns, 0);
+    record_result(state, state->restart_op, state->volume, -EINTR, latency_ns, 0);
     if (state->volume2)
-        record_result(state, OP_WRITE, state->volume2, -1, latency_ns, 0);
+        record_result(state, OP_WRITE, state->volume2, -EINTR, latency_ns, 0);
     state->restart_op = 0;
     state->pending = 0;
 }
@@ -60,7 +65,7 @@ static __always_inline bool resolve_file(struct abi_task *state, struct abi_thre
 
     state->file = (__u64)file;
     state->inode = (__u64)inode;
-    state->volume = file ? volume_of_known_file(thread, file, inode) : ABI_VOLUME_NONE;
+    state->volume = file ? volume_of_known_file(thread, file, inode, &state->uncached) : ABI_VOLUME_NONE;
     return state->volume;
 }
 
@@ -81,6 +86,10 @@ static __always_inline bool resolve_before(const volatile struct abi_syscall *sh
     case ABI_SHAPE_FD:
         file = file_of(task, (int)pick(argument, shape->fd));
         return resolve_file(state, thread, file);
+    case ABI_SHAPE_FCNTL:
+        if (argument[1] == F_SETFL)
+            forget_file(thread, file_of(task, (int)argument[0])); /* it may turn O_DIRECT */
+        return false;
     case ABI_SHAPE_CLOSE_RANGE:
         if (argument[2] & CLOEXEC_ONLY)
             return false;
@@ -169,7 +178,7 @@ static __always_inline void record_open(const struct abi_task *state, __u32 op, 
         .volume = state->volume,
         .latency_ns = latency_ns,
         .count = 1,
-        .error = result < 0,
+        .error = result < 0 ? -result : 0,
     };
     struct file *file = (struct file *)state->file;
 

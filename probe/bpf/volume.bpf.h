@@ -17,6 +17,12 @@
 #define S_IFLNK  0120000
 #define S_IFBLK  0060000
 #define AT_FDCWD (-100)
+#define S_DAX    (1U << 13)
+#if defined(__TARGET_ARCH_arm64)
+#define O_DIRECT 0200000
+#else
+#define O_DIRECT 040000
+#endif
 
 /* Superblocks that only the kernel mounts: memfds, shared anonymous memory, pipes, sockets. */
 #define SB_INTERNAL (1UL << 22 | 1UL << 31) /* SB_KERNMOUNT, SB_NOUSER */
@@ -83,23 +89,45 @@ static __always_inline __u64 volume_of_file(struct file *file)
     return volume_of_inode((__u64)inode, (__u64)BPF_CORE_READ(inode, i_sb));
 }
 
-/* The same, remembered by the thread. */
+/* Whether reads of it go past the page cache. */
+static __always_inline bool is_uncached(struct file *file, struct inode *inode)
+{
+    return BPF_CORE_READ(file, f_flags) & O_DIRECT || BPF_CORE_READ(inode, i_flags) & S_DAX;
+}
+
+static __always_inline struct abi_file *place_of_file(struct abi_thread *thread, struct file *file)
+{
+    return &thread->files[(__u64)file >> 8 & (ABI_FILE_CACHE - 1)];
+}
+
+static __always_inline void forget_file(struct abi_thread *thread, struct file *file)
+{
+    if (thread)
+        place_of_file(thread, file)->file = 0;
+}
+
+/* The same, remembered by the thread; *uncached is written when it is asked for. */
 static __always_inline __u64 volume_of_known_file(struct abi_thread *thread, struct file *file,
-                                                  struct inode *inode)
+                                                  struct inode *inode, __u32 *uncached)
 {
     struct super_block *super = BPF_CORE_READ(inode, i_sb);
     struct abi_file *cached;
 
-    if (!thread)
+    if (!thread) {
+        if (uncached)
+            *uncached = is_uncached(file, inode);
         return volume_of_inode((__u64)inode, (__u64)super);
-    cached = &thread->files[(__u64)file >> 8 & (ABI_FILE_CACHE - 1)];
-    if (cached->file == (__u64)file && cached->inode == (__u64)inode &&
-        cached->super == (__u64)super)
-        return cached->volume;
-    cached->file = (__u64)file;
-    cached->inode = (__u64)inode;
-    cached->super = (__u64)super;
-    cached->volume = volume_of_inode((__u64)inode, (__u64)super);
+    }
+    cached = place_of_file(thread, file);
+    if (cached->file != (__u64)file || cached->inode != (__u64)inode || cached->super != (__u64)super) {
+        cached->file = (__u64)file;
+        cached->inode = (__u64)inode;
+        cached->super = (__u64)super;
+        cached->volume = volume_of_inode((__u64)inode, (__u64)super);
+        cached->uncached = is_uncached(file, inode);
+    }
+    if (uncached)
+        *uncached = cached->uncached;
     return cached->volume;
 }
 
@@ -107,7 +135,7 @@ static __always_inline __u64 volume_of_fd(struct task_struct *task, struct abi_t
 {
     struct file *file = file_of(task, fd);
 
-    return file ? volume_of_known_file(thread, file, BPF_CORE_READ(file, f_inode))
+    return file ? volume_of_known_file(thread, file, BPF_CORE_READ(file, f_inode), NULL)
                 : ABI_VOLUME_NONE;
 }
 
