@@ -25,6 +25,7 @@ void tally_clear(struct tally *tally)
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
         histogram_clear(&tally->op[op].size);
         histogram_clear(&tally->op[op].latency_ns);
+        histogram_clear(&tally->op[op].error_codes);
     }
     *tally = (struct tally){0};
 }

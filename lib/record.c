@@ -37,6 +37,7 @@ void batch_free(struct batch *batch)
     for (uint32_t i = 0; i < batch->record_count; i++) {
         histogram_clear(&batch->records[i].size);
         histogram_clear(&batch->records[i].latency_ns);
+        histogram_clear(&batch->records[i].error_codes);
     }
     lookup_clear(&batch->index->jobs);
     lookup_clear(&batch->index->volumes);

@@ -77,6 +77,22 @@ enum order {
     ORDER_COUNT
 };
 
+/* What the page cache did for reads that moved bytes, as far as it is known. Missing in it are: O_DIRECT, file systems
+   without a page cache of the kernel's, transfers between files, and what was counted under a coarser key. */
+enum cache {
+    CACHE_HIT_OPS, /* served without the device */
+    CACHE_HIT_BYTES,
+    CACHE_MISS_OPS, /* pages were added to the page cache meanwhile, by readahead maybe */
+    CACHE_MISS_BYTES,
+    CACHE_COUNTS
+};
+
+/* Page faults on mapped files. Reads and writes are major ones, whose kind is not always known. */
+enum fault { FAULT_READ, FAULT_WRITE, FAULT_MINOR, FAULT_KINDS };
+
+/* An errno is below it on every architecture. */
+#define ERROR_CODES 496
+
 struct record {
     uint32_t job;     /* index into jobs */
     uint32_t volume;  /* index into volumes */
@@ -86,10 +102,13 @@ struct record {
     uint64_t errors;         /* operations that failed; they are in latency and not in size */
     uint64_t latency_sum_ns; /* operation-seconds, in ns */
     uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes */
+    uint64_t cache[CACHE_COUNTS]; /* of read */
+    uint64_t faults[FAULT_KINDS]; /* of mmap_fault; minor ones are no operations */
     uint64_t in_flight; /* operations of this series running at the interval's end; in no histogram yet */
     uint64_t oldest_ns; /* for how long the oldest of them has been */
     struct histogram size; /* one value a successful transfer; of open and create: the size of the regular file */
     struct histogram latency_ns;
+    struct histogram error_codes; /* errors by errno, which is the bucket; fewer than errors where not all are known */
 };
 
 struct hook {

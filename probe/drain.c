@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "lib/cleanup.h"
+#include "probe/detail.h"
 #include "probe/shared.h"
 
 static_assert(ABI_ORDERS - ABI_SEQUENTIAL == ORDER_COUNT && ABI_CONSECUTIVE - ABI_SEQUENTIAL == ORDER_CONSECUTIVE &&
@@ -28,6 +29,7 @@ struct drain {
        anonymous memory cost nothing. */
     struct seen_row *rows;
     struct abi_page *pages;
+    struct details *details;
     struct shared_rows *shared;
     uint64_t counters[ABI_COUNTERS];
     int64_t boot_to_wall_ns;
@@ -61,6 +63,7 @@ int drain_new(const struct drain_sources *sources, struct drain **out)
     drain->rows = reserve(rows_bytes(drain));
     drain->pages = reserve(pages_bytes(drain));
     if (!drain->rows || !drain->pages ||
+        details_new(sources->tables, sources->volumes, &drain->details) ||
         shared_rows_new(sources->shared_map, sources->last_map, &drain->shared)) {
         drain_free(drain);
         return -ENOMEM;
@@ -77,6 +80,7 @@ void drain_free(struct drain *drain)
         munmap(drain->rows, rows_bytes(drain));
     if (drain->pages)
         munmap(drain->pages, pages_bytes(drain));
+    details_free(drain->details);
     shared_rows_free(drain->shared);
     free(drain);
 }
@@ -167,13 +171,16 @@ static void recycle_thread(struct drain *drain, uint32_t index)
     struct tables *tables = drain->from.tables;
     struct abi_thread *thread = thread_at(tables, index);
 
-    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+    for (enum operation op = OP_NONE; op < OP_FILE_END; op++)
         for (uint32_t at = thread->head[op], next; at; at = next) {
             struct abi_row *row = row_at(tables, at);
 
             next = row->next;
-            recycle_pages(drain, row->size_page, ABI_SIZE_PAGES);
-            recycle_pages(drain, row->latency_page, ABI_LATENCY_PAGES);
+            if (op != OP_NONE) { /* else it is a detail */
+                recycle_pages(drain, row->size_page, ABI_SIZE_PAGES);
+                recycle_pages(drain, row->latency_page, ABI_LATENCY_PAGES);
+            }
+            details_forget(drain->details, at);
             memset(&drain->rows[at], 0, sizeof(*drain->rows));
             table_give(&tables->table[ABI_TABLE_ROWS], at);
         }
@@ -227,7 +234,16 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
                 return err;
         }
     }
-    return 0;
+    if (process == NO_INDEX) {
+        int err = details_changed(drain->details, thread)
+                      ? name_process(drain, thread->process, batch, &process, &job)
+                      : 0;
+
+        if (err || process == NO_INDEX)
+            return err;
+    }
+    return details_drain(drain->details, thread,
+                         &(struct detail_target){.batch = batch, .process = process, .job = job});
 }
 
 static int64_t clock_ns(clockid_t clock)
@@ -303,6 +319,11 @@ static void drain_counters(struct drain *drain, struct batch *batch)
     batch->coverage.lost += now[ABI_COUNTER_LOST] - drain->counters[ABI_COUNTER_LOST];
     batch->coverage.lost += now[ABI_COUNTER_COMPAT] - drain->counters[ABI_COUNTER_COMPAT];
     memcpy(drain->counters, now, sizeof(now));
+}
+
+void drain_know_cache(struct drain *drain)
+{
+    details_know_cache(drain->details);
 }
 
 int drain_run(struct drain *drain, struct batch *batch)

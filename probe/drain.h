@@ -25,6 +25,9 @@ struct drain_sources {
 int drain_new(const struct drain_sources *sources, struct drain **out);
 void drain_free(struct drain *drain); /* NULL is fine */
 
+/* Additions to the page cache are seen, and have been since before the first read was: reads without any are known. */
+void drain_know_cache(struct drain *drain);
+
 /* Adds the differences to the batch, and to its coverage what the tables know of it. 0 or -errno. */
 int drain_run(struct drain *drain, struct batch *batch);
 

@@ -69,6 +69,9 @@ static int start(struct probe *probe, const struct probe_options *options)
         err = make_parts(probe, options);
     if (!err)
         err = load_attach(probe->loaded, options);
+    for (unsigned i = 0; !err && i < hook_count; i++)
+        if (strcmp(hook_table[i].program, "on_page_added") == 0 && load_attached(probe->loaded, i))
+            drain_know_cache(probe->drain);
     return err;
 }
 

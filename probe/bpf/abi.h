@@ -95,8 +95,9 @@ struct abi_detail {
     uint64_t volume;
     uint32_t next;
     uint32_t touched; /* as in a row */
-    uint64_t missed_ops, missed_bytes;   /* reads that were ABI_CACHE_MISS, */
-    uint64_t unknown_ops, unknown_bytes; /* and ABI_CACHE_UNKNOWN; the others of order[] != 0 are hits */
+    uint64_t missed_ops, missed_bytes; /* reads that were ABI_CACHE_MISS, */
+    uint64_t unknown_ops;              /* and ABI_CACHE_UNKNOWN, of those with an order; the others with one are hits */
+    uint64_t unknown_bytes;            /* of all that were ABI_CACHE_UNKNOWN */
     uint32_t read_faults, write_faults;  /* major ones; which of the two is not always known */
     uint64_t minor_faults;
     struct abi_failure failures[ABI_FAILURES]; /* in use up to the first with no count */
@@ -114,7 +115,6 @@ struct abi_file {
     uint64_t inode;
     uint64_t super;
     uint64_t volume;
-    uint64_t uncached; /* not 0: its reads do not go through the page cache */
 };
 
 #define ABI_FILE_CACHE 4
@@ -130,7 +130,8 @@ struct abi_thread {
     uint64_t stat_volume;
     uint32_t head[OP_FILE_END]; /* [OP_NONE]: details */
     uint32_t undetailed; /* not 0: a read found no room for what the page cache did */
-    uint32_t reserved[3];
+    uint32_t uncached;   /* a bit for each of files: its reads do not go through the page cache */
+    uint32_t reserved[2];
     struct abi_file files[ABI_FILE_CACHE];
 };
 
@@ -173,7 +174,7 @@ struct abi_task {
     uint64_t file;    /* of a call by descriptor, and of an open that succeeded */
     uint64_t inode;   /* of file */
     uint64_t missed_ns; /* enter_ns of the last call that added pages to the page cache */
-    uint32_t uncached;  /* of file, as in abi_file */
+    uint32_t uncached;  /* reads of file do not go through the page cache */
     uint32_t fault_write; /* enum abi_fault */
     uint64_t fault_volume; /* of the page fault under way, or of one that has ended as a minor one; 0: none */
     uint64_t fault_number; /* how many faults the thread had had when it began */

@@ -50,7 +50,7 @@ static __noinline void account_detail(struct abi_thread *thread, const struct me
         detail->missed_ops += m->count;
         detail->missed_bytes += m->bytes;
     } else {
-        detail->unknown_ops += m->count;
+        detail->unknown_ops += m->order ? m->count : 0;
         detail->unknown_bytes += m->bytes;
     }
     detail->touched++;

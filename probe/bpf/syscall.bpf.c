@@ -37,7 +37,7 @@ static __always_inline void record_result(const struct abi_task *state, __u32 op
         m.bytes = m.size = result;
     if (m.sized && result && state->file) {
         m.order = order_of(state, offset, result);
-        if (!state->uncached)
+        if (m.order && !state->uncached)
             m.cache = state->missed_ns == state->enter_ns ? ABI_CACHE_MISS : ABI_CACHE_HIT;
     }
     record(&m, state->thread, state->job);

@@ -95,15 +95,15 @@ static __always_inline bool is_uncached(struct file *file, struct inode *inode)
     return BPF_CORE_READ(file, f_flags) & O_DIRECT || BPF_CORE_READ(inode, i_flags) & S_DAX;
 }
 
-static __always_inline struct abi_file *place_of_file(struct abi_thread *thread, struct file *file)
+static __always_inline __u32 place_of_file(struct file *file)
 {
-    return &thread->files[(__u64)file >> 8 & (ABI_FILE_CACHE - 1)];
+    return (__u64)file >> 8 & (ABI_FILE_CACHE - 1);
 }
 
 static __always_inline void forget_file(struct abi_thread *thread, struct file *file)
 {
     if (thread)
-        place_of_file(thread, file)->file = 0;
+        thread->files[place_of_file(file)].file = 0;
 }
 
 /* The same, remembered by the thread; *uncached is written when it is asked for. */
@@ -112,22 +112,26 @@ static __always_inline __u64 volume_of_known_file(struct abi_thread *thread, str
 {
     struct super_block *super = BPF_CORE_READ(inode, i_sb);
     struct abi_file *cached;
+    __u32 place;
 
     if (!thread) {
         if (uncached)
             *uncached = is_uncached(file, inode);
         return volume_of_inode((__u64)inode, (__u64)super);
     }
-    cached = place_of_file(thread, file);
+    place = place_of_file(file);
+    cached = &thread->files[place];
     if (cached->file != (__u64)file || cached->inode != (__u64)inode || cached->super != (__u64)super) {
         cached->file = (__u64)file;
         cached->inode = (__u64)inode;
         cached->super = (__u64)super;
         cached->volume = volume_of_inode((__u64)inode, (__u64)super);
-        cached->uncached = is_uncached(file, inode);
+        thread->uncached &= ~(1U << place);
+        if (is_uncached(file, inode))
+            thread->uncached |= 1U << place;
     }
     if (uncached)
-        *uncached = cached->uncached;
+        *uncached = thread->uncached >> place & 1;
     return cached->volume;
 }
 
