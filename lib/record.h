@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "lib/arena.h"
+#include "lib/error_code.h"
 #include "lib/histogram.h"
 #include "lib/operation.h"
 
@@ -89,9 +90,6 @@ enum cache {
 
 /* Page faults on mapped files. Reads and writes are major ones, whose kind is not always known. */
 enum fault { FAULT_READ, FAULT_WRITE, FAULT_MINOR, FAULT_KINDS };
-
-/* An errno is below it on every architecture. */
-#define ERROR_CODES 496
 
 struct record {
     uint32_t job;     /* index into jobs */

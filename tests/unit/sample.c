@@ -128,6 +128,12 @@ static void add_record(struct batch *batch, uint64_t *state)
     r->errors = ops ? below(state, ops + 1) : 0;
     for (unsigned i = 0; ops && i < ORDER_COUNT; i++)
         r->order[i] = below(state, 3) * below(state, 1000);
+    for (unsigned i = 0; ops && i < CACHE_COUNTS; i++)
+        r->cache[i] = below(state, 2) * below(state, 1000);
+    for (unsigned i = 0; i < FAULT_KINDS; i++)
+        r->faults[i] = below(state, 2) * below(state, 1000);
+    for (unsigned i = 0; i < below(state, 4); i++)
+        must(histogram_add_bucket(&r->error_codes, 1 + (unsigned)below(state, ERROR_CODES - 1), 1 + below(state, 50)));
     r->in_flight = below(state, 3);
     r->oldest_ns = r->in_flight ? below(state, 1000000000) : 0;
     r->bytes = sample_random(state) >> (1 + below(state, 63));
@@ -207,6 +213,8 @@ static bool records_differ(const struct record *a, const struct record *b)
 {
     return a->job != b->job || a->volume != b->volume || a->process != b->process ||
            a->op != b->op || a->bytes != b->bytes || memcmp(a->order, b->order, sizeof(a->order)) != 0 ||
+           memcmp(a->cache, b->cache, sizeof(a->cache)) != 0 || memcmp(a->faults, b->faults, sizeof(a->faults)) != 0 ||
+           !histogram_equal(&a->error_codes, &b->error_codes) ||
             a->in_flight != b->in_flight || a->oldest_ns != b->oldest_ns || a->errors != b->errors ||
            a->latency_sum_ns != b->latency_sum_ns || !histogram_equal(&a->size, &b->size) ||
            !histogram_equal(&a->latency_ns, &b->latency_ns);

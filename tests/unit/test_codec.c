@@ -180,6 +180,13 @@ static const struct refusal refusals[] = {
     {"\"errors\":1", "\"errors\":1,\"order\":[1,2]", "records[0].order", "has not exactly 3"},
     {"\"errors\":1", "\"errors\":1,\"order\":[1,2,-1]", "records[0].order", "holds what is not"},
     {"\"errors\":1", "\"errors\":1,\"order\":5", "records[0].order", "is not an array"},
+    {"\"errors\":1", "\"errors\":1,\"cache\":[1,2,3]", "records[0].cache", "has not exactly 4"},
+    {"\"errors\":1", "\"errors\":1,\"faults\":[1,2,3,4]", "records[0].faults", "more than 3"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":[]", "records[0].error_codes", "is not an object"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"EMADEUP\":1}", "records[0].error_codes", "is not an object"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"EIO\":-1}", "records[0].error_codes", "is not an object"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"496\":1}", "records[0].error_codes", "is not an object"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"0\":1}", "records[0].error_codes", "is not an object"},
     {"\"errors\":1", "\"errors\":1,\"in_flight\":-1", "records[0].in_flight", "is negative"},
     {"\"errors\":1", "\"errors\":1,\"oldest_ns\":\"x\"", "records[0].oldest_ns", "is not a whole"},
     {"\"latency_sum_ns\":4000", "\"latency_sum_ns\":0.5", "records[0].latency_sum_ns",
@@ -264,7 +271,7 @@ static void unknown_keys_are_ignored(void **state)
 
 static void too_many_containers_are_refused(void **state)
 {
-    const size_t count = 2200000;
+    const size_t count = 3200000;
     _cleanup_free_ char *json = malloc(3 * count + 64);
     struct codec_error error = {{0}, {0}};
     struct batch *batch = NULL;
@@ -274,7 +281,7 @@ static void too_many_containers_are_refused(void **state)
         to = stpcpy(to, ",{}");
     to = stpcpy(to, "]}");
     assert_int_equal(codec_decode(json, (size_t)(to - json), &batch, &error), -EBADMSG);
-    assert_string_equal(error.why, "has more than 2100000 arrays and objects");
+    assert_string_equal(error.why, "has more than 3100000 arrays and objects");
 }
 
 /* What JSON cannot hold stays at its limit; a batch that was encoded can be decoded. */
