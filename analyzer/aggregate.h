@@ -126,6 +126,10 @@ struct aggregate {
  * use. */
 int aggregate_add(struct aggregate *aggregate, const struct batch *batch);
 
+/* Whether all nodes could see major page faults on mapped files, and minor ones. */
+bool aggregate_sees_faults(const struct aggregate *aggregate);
+bool aggregate_sees_minor_faults(const struct aggregate *aggregate);
+
 /* Operations of a volume in flight at the end of each node's last interval, and the age of the oldest. */
 void volume_in_flight(const struct volume_total *volume, const struct aggregate *aggregate,
                       uint64_t *count, uint64_t *oldest_ns);

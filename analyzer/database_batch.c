@@ -11,6 +11,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/codec.h"
+#include "lib/codec_errors.h"
 
 /* Columns of intervals behind the ids. */
 enum {
@@ -249,6 +250,13 @@ static uint32_t index_of(const json_t *ids, int64_t id)
     return NO_INDEX;
 }
 
+static int set_errors(struct record *record, const PGresult *samples, int row, int column)
+{
+    json_auto_t *object = json(samples, row, column);
+
+    return PQgetisnull(samples, row, column) ? 0 : codec_errors_decode(object, &record->error_codes);
+}
+
 static int add_sample(struct batch *batch, const json_t *jobs, const json_t *volumes,
                       const PGresult *samples, int row)
 {
@@ -265,12 +273,18 @@ static int add_sample(struct batch *batch, const json_t *jobs, const json_t *vol
             record->order[i] = (uint64_t)big(samples, row, 9 + i);
         record->in_flight = (uint64_t)big(samples, row, 12);
         record->oldest_ns = (uint64_t)big(samples, row, 13);
+        for (int i = 0; i < CACHE_COUNTS; i++)
+            record->cache[i] = (uint64_t)big(samples, row, 14 + i);
+        for (int i = 0; i < FAULT_KINDS; i++)
+            record->faults[i] = (uint64_t)big(samples, row, 14 + CACHE_COUNTS + i);
         err = codec_histogram_unpack(PQgetvalue(samples, row, 7),
                                      (size_t)PQgetlength(samples, row, 7), &record->size);
     }
     if (!err)
         err = codec_histogram_unpack(PQgetvalue(samples, row, 8),
                                      (size_t)PQgetlength(samples, row, 8), &record->latency_ns);
+    if (!err)
+        err = set_errors(record, samples, row, 14 + CACHE_COUNTS + FAULT_KINDS);
     return err == -ENOMEM || !err ? err : -EBADMSG;
 }
 

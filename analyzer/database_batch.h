@@ -19,7 +19,8 @@
     "bypass"
 #define DATABASE_SAMPLE_COLUMNS                                                                    \
     "batch_id, job_id, volume_id, op, bytes, errors, latency_sum_ns, size, latency, " \
-    "sequential, consecutive, random, in_flight, oldest_ns"
+    "sequential, consecutive, random, in_flight, oldest_ns, cache_hit_ops, cache_hit_bytes, "        \
+    "cache_miss_ops, cache_miss_bytes, read_faults, write_faults, minor_faults, error_codes"
 #define DATABASE_JOB_COLUMNS    "job_id, job, kind, \"user\", command, labels, start_ns"
 #define DATABASE_VOLUME_COLUMNS "volume_id, volume, source, fstype, scope, mounts"
 

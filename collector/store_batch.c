@@ -11,13 +11,16 @@
 #include "collector/ledger.h"
 #include "collector/store_private.h"
 #include "lib/codec.h"
+#include "lib/codec_errors.h"
 
 #define SAMPLES_MAX (8u << 20) /* bytes of rows gathered before they are sent */
 
 static const char copy_samples[] = "copy unblend.sample (time, batch_id, job_id, volume_id, "
                                    "node_id, position, op, ops, bytes, errors, "
                                    "latency_sum_ns, size, latency, sequential, consecutive, "
-                                   "random, in_flight, oldest_ns) from stdin (format binary)";
+                                   "random, in_flight, oldest_ns, cache_hit_ops, cache_hit_bytes, cache_miss_ops, "
+                                   "cache_miss_bytes, read_faults, write_faults, minor_faults, error_codes) "
+                                   "from stdin (format binary)";
 
 /* "{1,2}", malloc'ed; -1 stands for a null element. NULL without memory. */
 static char *array_text(const int64_t *numbers, uint32_t count)
@@ -130,6 +133,24 @@ static int add_histogram(struct copy *rows, const struct histogram *histogram)
     return 0;
 }
 
+/* NULL where there is none. */
+static int add_errors(struct copy *rows, const struct histogram *codes)
+{
+    _cleanup_free_ char *text = NULL;
+    json_auto_t *object = NULL;
+
+    if (!codes->length) {
+        copy_null(rows);
+        return 0;
+    }
+    object = codec_errors_encode(codes);
+    text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    if (!text)
+        return -ENOMEM;
+    copy_bytes(rows, text, strlen(text));
+    return 0;
+}
+
 static int add_samples(struct store *store, const struct batch *batch, int64_t node_id,
                        int64_t batch_id, const int64_t *jobs, const int64_t *volumes)
 {
@@ -140,7 +161,7 @@ static int add_samples(struct store *store, const struct batch *batch, int64_t n
         const struct record *record = &batch->records[i];
         const char *op = operation_info(record->op)->name;
 
-        copy_row(rows, 18);
+        copy_row(rows, 26);
         copy_time(rows, batch->start_ns);
         copy_int8(rows, batch_id);
         copy_int8(rows, jobs[record->job]);
@@ -158,6 +179,12 @@ static int add_samples(struct store *store, const struct batch *batch, int64_t n
             copy_int8(rows, (int64_t)record->order[j]);
         copy_int8(rows, (int64_t)record->in_flight);
         copy_int8(rows, (int64_t)record->oldest_ns);
+        for (unsigned j = 0; j < CACHE_COUNTS; j++)
+            copy_int8(rows, (int64_t)record->cache[j]);
+        for (unsigned j = 0; j < FAULT_KINDS; j++)
+            copy_int8(rows, (int64_t)record->faults[j]);
+        if (add_errors(rows, &record->error_codes))
+            return -ENOMEM;
         if (rows->size > SAMPLES_MAX)
             err = send_samples(store);
     }

@@ -95,11 +95,11 @@ static json_t *volume_of(const struct volume_total *volume, const struct job_tot
     bool used = job->series.length > 0;
 
     return json_pack(
-        "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:n,s:n}", "volume", volume->name, "source",
+        "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:n,s:n}", "volume", volume->name, "source",
         volume->source ? volume->source : "", "fstype", volume->fstype ? volume->fstype : "",
         "scope", volume->scope == SCOPE_SHARED ? "shared" : "local", "mounts",
         strings(volume->mounts, volume->mount_count), "ops", json_operations(&volume->tally),
-        "ratios", json_ratios(&volume->tally), "burst",
+        "faults", json_faults(&volume->tally, &report->totals), "ratios", json_ratios(&volume->tally), "burst",
         json_burst(&volume->series, used ? series_from(&job->series) : 0,
                    used ? series_last(&job->series) : 0, NULL, NULL),
         "in_flight", in_flight(volume, report), "trees", "working_set");
@@ -169,11 +169,12 @@ static json_t *job_burst(struct job_total *job)
 static json_t *job_of(struct job_total *job, const struct profile_list *list,
                       const struct report *report)
 {
-    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "job", job->name,
+    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "job", job->name,
                      "kind", job->kind, "node", json_text(job->node), "nodes",
                      strings(job->nodes, job->node_count), "attempts", attempts(job), "user",
                      json_text(job->user), "labels", labels(job), "command", job->command, "ops",
-                     json_operations(&job->tally), "ratios", json_ratios(&job->tally), "file_size",
+                     json_operations(&job->tally), "faults", json_faults(&job->tally, &report->totals), "ratios",
+                     json_ratios(&job->tally), "file_size",
                      json_file_size(&job->tally), "burst", job_burst(job), "volumes", volumes(job, report),
                      "profiles", profiles(list));
 }

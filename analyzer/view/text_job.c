@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/human.h"
+#include "analyzer/view/text_detail.h"
 
 #define BAR_WIDTH 28
 
@@ -228,6 +229,7 @@ void text_job(const struct pen *pen, struct job_total *job, const struct profile
     show_name(pen, job);
     show_profiles(pen, profiles);
     show_operations(pen, &job->tally);
+    text_detail(pen, &job->tally);
     show_ratios(pen, &job->tally);
     show_burst(pen, job);
     show_shape(pen, &job->tally, "Sizes, one step a doubling", size_of, human_bytes);

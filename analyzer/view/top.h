@@ -18,6 +18,7 @@ struct top_row {
     const char *job, *command; /* the batch's */
     uint64_t read_bytes, write_bytes, fault_bytes;
     uint64_t ops, read_ops, write_ops, metadata_ops, errors;
+    uint64_t cache_hits, cache_known; /* reads */
     bool faults_unknown;
     struct histogram latency_ns; /* of all file operations */
 };
@@ -44,6 +45,7 @@ enum top_unit {
     TOP_RATE, /* operations */
     TOP_BYTES,
     TOP_TIME, /* ns */
+    TOP_SHARE,
     TOP_TEXT,
 };
 
@@ -54,7 +56,7 @@ struct top_column {
     enum top_unit unit;
     int width;
     double (*number)(
-        const struct top_row *row); /* a count, divided by the seconds unless it is TOP_TIME */
+        const struct top_row *row); /* a count, divided by the seconds unless it is TOP_TIME or TOP_SHARE */
     const char *(*text)(const struct top_row *row); /* of TOP_TEXT */
 };
 

@@ -73,6 +73,8 @@ static json_t *value_of(const struct top_column *column, const struct top_row *r
         return row->pid ? json_integer(row->pid) : json_null();
     case TOP_TIME:
         return value < 0 ? json_null() : json_integer((json_int_t)value);
+    case TOP_SHARE:
+        return value < 0 ? json_null() : json_real(value);
     default:
         return seconds > 0 && value >= 0 ? json_real(value / seconds) : json_null();
     }

@@ -45,6 +45,12 @@ static double write_ops(const struct top_row *row)
     return (double)row->write_ops;
 }
 
+/* -1 where it is not known of any read. */
+static double cached(const struct top_row *row)
+{
+    return row->cache_known ? (double)row->cache_hits / (double)row->cache_known : -1;
+}
+
 static double metadata_ops(const struct top_row *row)
 {
     return (double)row->metadata_ops;
@@ -86,6 +92,7 @@ const struct top_column top_columns[] = {
     {"WRITE/s", "write_bytes_s", "bytes written by calls", TOP_BYTES, 9, write_bytes, NULL},
     {"MMAP/s", "fault_bytes_s", "bytes read by page faults", TOP_BYTES, 9, fault_bytes, NULL},
     {"RD/s", "read_ops_s", "reads", TOP_RATE, 6, read_ops, NULL},
+    {"HIT", "cached_share", "of the reads, served from the page cache", TOP_SHARE, 5, cached, NULL},
     {"WR/s", "write_ops_s", "writes", TOP_RATE, 6, write_ops, NULL},
     {"META/s", "metadata_ops_s", "opens, stats and other metadata", TOP_RATE, 6, metadata_ops,
      NULL},
@@ -123,6 +130,8 @@ static int add(struct top_row *row, const struct record *record)
         return 0;
     row->ops += count;
     row->errors += record->errors;
+    row->cache_hits += record->cache[CACHE_HIT_OPS];
+    row->cache_known += record->cache[CACHE_HIT_OPS] + record->cache[CACHE_MISS_OPS];
     switch (operation_info(record->op)->class) {
     case OP_CLASS_DATA:
         *(record->op == OP_READ ? &row->read_ops : &row->write_ops) += count;
@@ -283,6 +292,12 @@ const char *top_cell(const struct top_column *column, const struct top_row *row,
             strcpy(text, "-");
         else
             human_ns(text, value);
+        break;
+    case TOP_SHARE:
+        if (value < 0)
+            strcpy(text, "-");
+        else
+            snprintf(text, sizeof(text), "%.0f%%", 100 * value);
         break;
     }
     snprintf(buffer, TOP_CELL, "%*s", column->width, text);

@@ -181,7 +181,7 @@ static const struct refusal refusals[] = {
     {"\"errors\":1", "\"errors\":1,\"order\":[1,2,-1]", "records[0].order", "holds what is not"},
     {"\"errors\":1", "\"errors\":1,\"order\":5", "records[0].order", "is not an array"},
     {"\"errors\":1", "\"errors\":1,\"cache\":[1,2,3]", "records[0].cache", "has not exactly 4"},
-    {"\"errors\":1", "\"errors\":1,\"faults\":[1,2,3,4]", "records[0].faults", "more than 3"},
+    {"\"errors\":1", "\"errors\":1,\"faults\":[1,2,3,4]", "records[0].faults", "has 4 elements"},
     {"\"errors\":1", "\"errors\":1,\"error_codes\":[]", "records[0].error_codes", "is not an object"},
     {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"EMADEUP\":1}", "records[0].error_codes", "is not an object"},
     {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"EIO\":-1}", "records[0].error_codes", "is not an object"},
