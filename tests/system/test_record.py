@@ -10,16 +10,10 @@ import harness
 COUNTERS = ("lost_ops", "overflow_ops", "killed_ops", "in_flight_ops")
 
 
-class RecordTest(harness.SystemTest):
+class RecordTest(harness.DataTest):
     """Counts are those of a volume that nobody but the test uses."""
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.volume = cls.make_volume(32)
-        cls.data = os.path.join(cls.volume.mount, "data")
-        with open(cls.data, "wb") as file:
-            file.write(bytes(100000))
+    SIZE = 100000
 
     def start(self, *arguments, name="unblend.rec"):
         """`unblend record` in the background, watching when this returns."""

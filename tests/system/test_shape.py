@@ -41,19 +41,8 @@ EXPECTED = {
 }
 
 
-class ShapeTest(harness.SystemTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.volume = cls.make_volume(32)
-        cls.data = os.path.join(cls.volume.mount, "data")
-        with open(cls.data, "wb") as file:
-            file.write(bytes(SIZE))
-
-    def on_volume(self, report):
-        found = [volume for volume in report.job()["volumes"] if self.volume.mount in volume["mounts"]]
-        self.assertEqual(1, len(found))
-        return found[0]
+class ShapeTest(harness.DataTest):
+    SIZE = SIZE
 
     def test_where_transfers_start(self):
         for name, code in SHAPES.items():
