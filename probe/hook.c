@@ -27,6 +27,7 @@ const struct hook_info hook_table[] = {
      "on_filemap_fault_function", "fentry/filemap_fault"},
     {"on_page_added", "tp_btf/mm_filemap_add_to_page_cache", "bytes of page faults; reads served from the page cache",
      HOOK_FAULT, false, NULL, NULL},
+    {"on_open_file", "iter/task_file", "files that were open before the start", HOOK_SEED, false, NULL, NULL},
     {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true, NULL, NULL},
 };
 const unsigned hook_count = sizeof(hook_table) / sizeof(*hook_table);

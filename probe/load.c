@@ -39,6 +39,7 @@ static const struct {
     [HOOK_BLOCK] = {object_block, object_block_end, "unblend_block"},
     [HOOK_FAULT] = {object_fault, object_fault_end, "unblend_fault"},
     [HOOK_FAULT_FUNCTION] = {object_fault_function, object_fault_function_end, "unblend_fault"},
+    [HOOK_SEED] = {object_seed, object_seed_end, "unblend_seed"},
 };
 
 /* libbpf's messages are for --verbose; one of them is the verifier's whole log, line by line. */
@@ -164,6 +165,10 @@ static int attach(struct loaded *loaded, enum hook_object which)
         if (err) {
             failed = err;
             hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
+            if (hook_table[i].each_cpu && (err == -EACCES || err == -EPERM) && geteuid())
+                snprintf(loaded->why[i], sizeof(loaded->why[i]),
+                         "not permitted: run as root; the capability PERFMON is enough only where "
+                         "kernel.perf_event_paranoid is below 3, which is what Debian sets");
             continue;
         }
         loaded->programs[i] = bpf_program__fd(program);
@@ -269,6 +274,42 @@ static void load_faults(struct loaded *loaded, const struct probe_options *optio
     finish(loaded, HOOK_FAULT, err);
 }
 
+/* A program that runs once for each open file, when its iterator is read. 0 or -errno. */
+static int run_iterator(const struct bpf_link *link)
+{
+    char nothing[64];
+    ssize_t got;
+    int fd = bpf_iter_create(bpf_link__fd(link)), err;
+
+    if (fd < 0)
+        return -errno;
+    do
+        got = read(fd, nothing, sizeof(nothing));
+    while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+    err = got < 0 ? -errno : 0;
+    close(fd);
+    return err;
+}
+
+/* When everything else is attached: what has been seen by then is not overwritten. */
+static void seed(struct loaded *loaded, const struct probe_options *options)
+{
+    finish(loaded, HOOK_SEED, open_more(loaded, HOOK_SEED, options));
+    for (unsigned i = 0; i < hook_count; i++) {
+        int err;
+
+        if (hook_table[i].object != HOOK_SEED || !loaded->links[i])
+            continue;
+        err = run_iterator(loaded->links[i]);
+        bpf_link__destroy(loaded->links[i]);
+        loaded->links[i] = NULL;
+        if (!err)
+            continue;
+        loaded->programs[i] = 0;
+        hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
+    }
+}
+
 /* Kernels before 5.11 count maps against the limit of locked memory. */
 static void lift_memory_limit(struct rlimit *before)
 {
@@ -312,6 +353,8 @@ int load_attach(struct loaded *loaded, const struct probe_options *options)
     err = attach(loaded, HOOK_SYSCALL);
     if (!err)
         load_block(loaded, options);
+    if (!err)
+        seed(loaded, options);
     setrlimit(RLIMIT_MEMLOCK, &before);
     hook_arguments(NULL);
     return err;

@@ -72,6 +72,8 @@ static int start(struct probe *probe, const struct probe_options *options)
     for (unsigned i = 0; !err && i < hook_count; i++)
         if (strcmp(hook_table[i].program, "on_page_added") == 0 && load_attached(probe->loaded, i))
             drain_know_cache(probe->drain);
+    if (!err)
+        volumes_refresh_namespaces(probe->volumes); /* of the processes that have files open */
     return err;
 }
 

@@ -53,9 +53,13 @@ enum abi_order { ABI_ORDER_UNKNOWN, ABI_SEQUENTIAL, ABI_CONSECUTIVE, ABI_RANDOM,
 
 /* The end of the last transfer on an open file; the key is the file's address. */
 struct abi_position {
-    uint64_t inode;
+    uint64_t inode; /* its address, which is even */
     uint64_t end;
 };
+
+/* Or-ed to the inode: the file was open before the probe. The end is its offset then; what its last transfer was, nobody
+   has seen. */
+#define ABI_SEEDED 1ULL
 
 /* One series of one thread: the operations of one kind on one volume. */
 struct abi_row {

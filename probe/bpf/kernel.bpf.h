@@ -183,6 +183,11 @@ struct task_struct {
 
 struct linux_binprm;
 
+struct bpf_iter__task_file {
+    struct task_struct *task;
+    struct file *file;
+};
+
 enum req_flag_bits {
     __REQ_PREFLUSH = 18,
 };
