@@ -3,12 +3,11 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array_text.h"
 #include "lib/cleanup.h"
 #include "lib/codec.h"
 #include "lib/codec_errors.h"
@@ -43,26 +42,16 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The distinct numbers of an array, which it sorts. */
-static char *array_text(int64_t *ids, size_t count)
+/* Sorts numbers and leaves each of them once; how many there are then. */
+static size_t distinct(int64_t *ids, size_t count)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    size_t kept = 0;
 
-    if (!stream)
-        return NULL;
     qsort(ids, count, sizeof(*ids), compare);
-    fputc('{', stream);
     for (size_t i = 0; i < count; i++)
-        if (!i || ids[i] != ids[i - 1])
-            fprintf(stream, i ? ",%" PRId64 : "%" PRId64, ids[i]);
-    fputc('}', stream);
-    if (fclose(stream)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+        if (!kept || ids[i] != ids[kept - 1])
+            ids[kept++] = ids[i];
+    return kept;
 }
 
 char *database_ids(const PGresult *intervals, int column, int from, int to)
@@ -82,7 +71,7 @@ char *database_ids(const PGresult *intervals, int column, int from, int to)
             ids[count++] =
                 json_integer_value(json_is_array(value) ? json_array_get(value, i) : value);
     }
-    return array_text(ids, count);
+    return array_text(ids, ids ? distinct(ids, count) : 0);
 }
 
 static int64_t number(const PGresult *result, int row, int column)

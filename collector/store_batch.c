@@ -2,14 +2,13 @@
 #include "collector/store.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collector/dimension.h"
 #include "collector/ledger.h"
 #include "collector/store_private.h"
+#include "lib/array_text.h"
 #include "lib/codec.h"
 #include "lib/codec_errors.h"
 
@@ -22,29 +21,6 @@ static const char copy_samples[] = "copy unblend.sample (time, batch_id, job_id,
                                    "cache_miss_bytes, read_faults, write_faults, minor_faults, error_codes) "
                                    "from stdin (format binary)";
 
-/* "{1,2}", malloc'ed; -1 stands for a null element. NULL without memory. */
-static char *array_text(const int64_t *numbers, uint32_t count)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-
-    if (!stream)
-        return NULL;
-    fputc('{', stream);
-    for (uint32_t i = 0; i < count; i++)
-        if (numbers[i] == -1)
-            fputs(i ? ",null" : "null", stream);
-        else
-            fprintf(stream, i ? ",%" PRId64 : "%" PRId64, numbers[i]);
-    fputc('}', stream);
-    if (fclose(stream)) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 /* Ends and exits of a batch's jobs; left NULL when all of them run. */
 static int ends_text(const struct batch *batch, char **ends, char **exits)
 {
@@ -55,9 +31,9 @@ static int ends_text(const struct batch *batch, char **ends, char **exits)
     if (!end || !exit_status)
         return -ENOMEM;
     for (uint32_t i = 0; i < batch->job_count; i++) {
-        end[i] = batch->jobs[i].end_ns ? batch->jobs[i].end_ns : -1;
-        exit_status[i] = batch->jobs[i].exit;
-        any |= end[i] != -1 || exit_status[i] != -1;
+        end[i] = batch->jobs[i].end_ns ? batch->jobs[i].end_ns : ARRAY_NULL;
+        exit_status[i] = batch->jobs[i].exit >= 0 ? batch->jobs[i].exit : ARRAY_NULL;
+        any |= end[i] != ARRAY_NULL || exit_status[i] != ARRAY_NULL;
     }
     if (!any)
         return 0;

@@ -171,7 +171,9 @@ class FollowTest(RecordTest):
             report = self.record(["sh", "-c", script])
             self.assert_complete(report)
             ops = report.volume("/")
-            return {name: harness.count(ops, name) for name in ops if not name.startswith("block_")}
+            # How many pages have to be read again depends on what else fills the memory.
+            return {name: harness.count(ops, name) for name in ops
+                    if not name.startswith("block_") and name != "mmap_fault"}
 
         ten, twenty, thousand = loop(10), loop(20), loop(1000)
         self.assertEqual(sorted(ten), sorted(thousand))
