@@ -41,6 +41,29 @@ static bool lacks_file_sizes(const struct report *report)
            (tally_succeeded(tally, OP_OPEN) || tally_succeeded(tally, OP_CREATE));
 }
 
+/* Some volume's reads are nobody knows from where. */
+static bool lacks_cache(const struct report *report)
+{
+    for (uint32_t i = 0; i < report->totals.volume_count; i++) {
+        const struct record *read = &report->totals.volumes[i].tally.op[OP_READ];
+
+        if (read->bytes && !read->cache[CACHE_HIT_OPS] && !read->cache[CACHE_MISS_OPS])
+            return true;
+    }
+    return false;
+}
+
+static bool lacks_error_codes(const struct report *report)
+{
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
+        const struct record *record = &report->totals.tally.op[op];
+
+        if (histogram_count(&record->error_codes) < record->errors)
+            return true;
+    }
+    return false;
+}
+
 static bool lacks_processes(const struct report *report)
 {
     for (uint32_t i = 0; i < report->totals.job_count; i++)
@@ -58,6 +81,13 @@ static const struct {
                       "are null"},
      lacks_order},
     {{"file-size", "sizes of opened files are not recorded: file_size is null"}, lacks_file_sizes},
+    {{"page-cache", "whether the page cache served a read is not known with O_DIRECT, of transfers between files, "
+                    "on file systems that may go past it or have no device (FUSE, SMB, 9P, overlay, tmpfs), and of "
+                    "what was counted under a coarser key: cached is null where it is known of no read"},
+     lacks_cache},
+    {{"error-codes", "some errors were counted without their errno, for want of room or at the block layer: they are "
+                     "\"?\" in error_codes"},
+     lacks_error_codes},
     {{"burst-slots", "demand within an interval is not recorded: burst figures of 100 ms windows "
                      "are null"},
      always},
