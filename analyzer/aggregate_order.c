@@ -86,13 +86,25 @@ static void sort(void *array, size_t count, size_t size, int (*order)(const void
         qsort(array, count, size, order);
 }
 
+/* Whether anything of it was an operation, or is one that has not returned. Minor page faults are none. */
+static bool is_active(const struct job_total *job)
+{
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        if (tally_ops(&job->tally, op))
+            return true;
+    for (uint32_t i = 0; i < job->volume_count; i++)
+        if (job->volumes[i].gauge_count)
+            return true;
+    return false;
+}
+
 /* Jobs that did no I/O are known to some origins and not to others: none of them is shown. */
 static void drop_idle(struct aggregate *a)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < a->job_count; i++)
-        if (a->jobs[i].volume_count)
+        if (is_active(&a->jobs[i]))
             a->jobs[kept++] = a->jobs[i];
         else
             clear_job(&a->jobs[i]);

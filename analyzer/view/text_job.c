@@ -211,7 +211,8 @@ static void show_volumes(const struct pen *pen, const struct job_total *job)
 
         for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
             count += device || operation_is_file(op) ? tally_ops(tally, op) : 0;
-
+        if (!count && !volume->gauge_count)
+            continue; /* minor page faults only */
         fputs("  ", pen->out);
         columns = draw_text(pen, volume->name, 30);
         fprintf(pen->out, "%*s  ", (int)(30 - columns), "");

@@ -200,8 +200,8 @@ static int fill(const struct batch *batch, const struct top_options *options,
         bool by_job = options->jobs || record->process == NO_INDEX;
         uint32_t *at = by_job ? &of_job[record->job] : &of_process[record->process];
 
-        if (!operation_is_file(record->op))
-            continue;
+        if (!operation_is_file(record->op) || !record_ops(record))
+            continue; /* minor page faults are no operations */
         if (!*at) {
             struct top_row *row = &sample->rows[sample->count++];
 

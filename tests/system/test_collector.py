@@ -409,7 +409,8 @@ class TestReadBack(Database):
                  "latency_ns": "0:3000000000000 9:2 400"}
                 for n, (j, v, op) in enumerate([(1, 1, "stat"), (0, 0, "write"), (0, 1, "block_flush"),
                                                 (1, 0, "mmap_fault"), (0, 0, "read")])]
-        rows[3]["size"] = "80:2"
+        rows[3] |= {"size": "80:2", "faults": [4, 5, 600]}
+        rows[4] |= {"order": [1, 2, 3], "cache": [7, 70, 8, 80], "error_codes": {"ENOENT": 1, "EIO": 9, "400": 3}}
         for row in rows:
             row.update({k: v.replace(":1 ", " ") for k, v in row.items() if isinstance(v, str)})
         coverage = {"lost_ops": 1, "killed_ops": 2, "in_flight_ops": 3, "unattributed_ops": 4, "overflow_ops": 5,
