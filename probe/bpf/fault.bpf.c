@@ -50,14 +50,14 @@ static __always_inline __u32 fault_writes(void)
 SEC("tp_btf/mm_filemap_map_pages")
 int BPF_PROG(on_map_pages, struct address_space *mapping)
 {
-    map_around(BPF_CORE_READ(mapping, host), fault_writes());
+    map_around(mapping->host, fault_writes());
     return 0;
 }
 
 SEC("tp_btf/mm_filemap_fault")
 int BPF_PROG(on_filemap_fault, struct address_space *mapping)
 {
-    look_for_page(BPF_CORE_READ(mapping, host), fault_writes());
+    look_for_page(mapping->host, fault_writes());
     return 0;
 }
 

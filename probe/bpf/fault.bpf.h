@@ -43,22 +43,30 @@ static __always_inline void settle_fault(struct abi_task *state, struct task_str
     state->fault_volume = ABI_VOLUME_NONE;
 }
 
-/* The kernel needs a page of that file. */
+/* The volume of the file, remembered. The addresses are read back as numbers: the verifier has them as pointers. */
+static __always_inline __u64 fault_volume_of(struct abi_task *state, struct inode *inode)
+{
+    struct super_block *super = inode->i_sb;
+
+    if (state->fault_inode == (__u64)inode && state->fault_super == (__u64)super)
+        return state->fault_known;
+    state->fault_inode = (__u64)inode;
+    state->fault_super = (__u64)super;
+    state->fault_known =
+        volume_of_inode(*(volatile __u64 *)&state->fault_inode, *(volatile __u64 *)&state->fault_super);
+    return state->fault_known;
+}
+
+/* The kernel needs a page of that file, a trusted pointer. */
 static __always_inline void open_fault(struct abi_task *state, struct task_struct *task, struct inode *inode,
                                        __u32 write)
 {
-    struct super_block *super = BPF_CORE_READ(inode, i_sb);
-    bool known = state->fault_inode == (__u64)inode && state->fault_super == (__u64)super;
+    bool same = state->fault_inode == (__u64)inode;
 
     settle_fault(state, task);
-    if (state->fault_volume && known)
+    if (state->fault_volume && same)
         return; /* once more, after waiting */
-    if (!known) {
-        state->fault_inode = (__u64)inode;
-        state->fault_super = (__u64)super;
-        state->fault_known = volume_of_inode((__u64)inode, (__u64)super);
-    }
-    state->fault_volume = state->fault_known;
+    state->fault_volume = fault_volume_of(state, inode);
     state->fault_number = faults_of(task);
     state->fault_minor = task->min_flt;
     state->fault_write = write;

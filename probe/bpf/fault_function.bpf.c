@@ -7,7 +7,7 @@
 
 static __always_inline struct inode *inode_of(struct vm_fault *fault)
 {
-    return BPF_CORE_READ(fault, vma, vm_file, f_inode);
+    return fault->vma->vm_file->f_inode;
 }
 
 static __always_inline __u32 writes(struct vm_fault *fault)
