@@ -114,8 +114,8 @@ static int drain_failures(const struct details *details, const struct abi_detail
         if (!more)
             continue;
         err = find_record(details, now->volume, failure->op, to, &record);
-        if (!err && failure->error < ERROR_CODES)
-            err = histogram_add_bucket(&record->error_codes, failure->error, more);
+        if (!err && failure->code < ERROR_CODES)
+            err = histogram_add_bucket(&record->error_codes, failure->code, more);
         if (err)
             return err;
     }

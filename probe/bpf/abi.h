@@ -85,7 +85,7 @@ enum abi_cache {
 /* How often an operation failed with one error. */
 struct abi_failure {
     uint16_t op;
-    uint16_t error; /* errno */
+    uint16_t code; /* errno */
     uint32_t count;
 };
 

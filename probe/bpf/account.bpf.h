@@ -20,7 +20,7 @@ struct measure {
     __u64 latency_ns; /* of each */
     __u32 count;      /* so many equal operations */
     __u32 order; /* enum abi_order */
-    __u16 error; /* errno; 0: it succeeded */
+    __u16 error_code; /* errno; 0: it succeeded */
     __u8 cache;  /* enum abi_cache, of a read */
     bool sized;
 };
@@ -49,7 +49,7 @@ static __always_inline void add_shared(struct abi_shared_row *row, const struct 
     }
     __sync_fetch_and_add(&row->bytes, m->bytes);
     __sync_fetch_and_add(&row->latency_sum_ns, m->latency_ns * m->count);
-    if (m->error)
+    if (m->error_code)
         __sync_fetch_and_add(&row->errors, m->count);
     __sync_fetch_and_add(&row->latency[bucket], m->count);
 }
@@ -146,7 +146,7 @@ static __always_inline bool account_thread(struct abi_thread *thread, const stru
     row->bytes += m->bytes;
     row->order[m->order & (ABI_ORDERS - 1)] += m->count;
     row->latency_sum_ns += m->latency_ns * m->count;
-    if (m->error)
+    if (m->error_code)
         row->errors += m->count;
     row->touched += 1;
     return true;

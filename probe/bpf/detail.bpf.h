@@ -21,8 +21,8 @@ static __always_inline void count_failure(struct abi_detail *detail, const struc
 
         if (!failure->count) {
             failure->op = m->op;
-            failure->error = m->error;
-        } else if (failure->op != m->op || failure->error != m->error) {
+            failure->code = m->error_code;
+        } else if (failure->op != m->op || failure->code != m->error_code) {
             continue;
         }
         failure->count += m->count;
@@ -32,7 +32,7 @@ static __always_inline void count_failure(struct abi_detail *detail, const struc
 
 static __always_inline bool has_detail(const struct measure *m)
 {
-    return m->error || (m->op == OP_READ && m->cache != ABI_CACHE_HIT && m->bytes);
+    return m->error_code || (m->op == OP_READ && m->cache != ABI_CACHE_HIT && m->bytes);
 }
 
 /* Before its operation is counted in a row: so what a row has, the details have, too. */
@@ -44,7 +44,7 @@ static __noinline void account_detail(struct abi_thread *thread, const struct me
         thread->undetailed = 1;
         return;
     }
-    if (m->error) {
+    if (m->error_code) {
         count_failure(detail, m);
     } else if (m->cache == ABI_CACHE_MISS) {
         detail->missed_ops += m->count;

@@ -66,7 +66,7 @@ static __noinline void remember_range(struct abi_task *state, __u32 first, __u32
 
 static __always_inline void record_ranges(const struct abi_task *state, long result, __u64 latency_ns)
 {
-    struct measure m = {.op = OP_CLOSE, .error = result < 0 ? -result : 0, .process = state->process};
+    struct measure m = {.op = OP_CLOSE, .error_code = result < 0 ? -result : 0, .process = state->process};
     __u64 total = 0;
 
     for (int i = 0; i < ABI_RANGES; i++)

@@ -27,7 +27,7 @@ static __always_inline void record_result(const struct abi_task *state, __u32 op
         .volume = volume,
         .latency_ns = latency_ns,
         .count = 1,
-        .error = result < 0 ? -result : 0,
+        .error_code = result < 0 ? -result : 0,
         .sized = result >= 0 && (op == OP_READ || op == OP_WRITE),
     };
 
@@ -178,7 +178,7 @@ static __always_inline void record_open(const struct abi_task *state, __u32 op, 
         .volume = state->volume,
         .latency_ns = latency_ns,
         .count = 1,
-        .error = result < 0 ? -result : 0,
+        .error_code = result < 0 ? -result : 0,
     };
     struct file *file = (struct file *)state->file;
 
