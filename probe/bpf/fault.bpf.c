@@ -9,23 +9,30 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
-/* Who has faulted last on a CPU, and how: thread << 32 | the processor's error code. Two CPUs may share a place. */
-#define CPUS       256
+/* How a thread has faulted last: thread << 32 | the processor's error code. Threads that are far apart share a place. */
+#define PLACES     512
 #define LINE       8 /* so many make a cache line */
 #define CODE_WRITE 2
 
-static volatile __u64 last_fault[CPUS * LINE];
+static volatile __u64 last_fault[PLACES * LINE];
 
-static __always_inline volatile __u64 *place_of_cpu(void)
+static __always_inline volatile __u64 *place_of_thread(__u32 pid)
 {
-    return &last_fault[(bpf_get_smp_processor_id() & (CPUS - 1)) * LINE];
+    return &last_fault[(pid & (PLACES - 1)) * LINE];
+}
+
+static __always_inline void note_fault(unsigned long code)
+{
+    __u32 pid = bpf_get_current_task_btf()->pid;
+
+    *place_of_thread(pid) = (__u64)pid << 32 | (__u32)code;
 }
 
 /* These two run at every page fault whatsoever, so they only leave a note. */
 SEC("tp_btf/page_fault_user")
 int BPF_PROG(on_fault_user, unsigned long address, struct pt_regs *regs, unsigned long code)
 {
-    *place_of_cpu() = (__u64)bpf_get_current_task_btf()->pid << 32 | (__u32)code;
+    note_fault(code);
     return 0;
 }
 
@@ -33,16 +40,17 @@ int BPF_PROG(on_fault_user, unsigned long address, struct pt_regs *regs, unsigne
 SEC("tp_btf/page_fault_kernel")
 int BPF_PROG(on_fault_kernel, unsigned long address, struct pt_regs *regs, unsigned long code)
 {
-    *place_of_cpu() = (__u64)bpf_get_current_task_btf()->pid << 32 | (__u32)code;
+    note_fault(code);
     return 0;
 }
 
-/* Not known when somebody else has faulted here since, or the thread has moved to another CPU. */
+/* Not known when a thread that shares the place has faulted since. */
 static __always_inline __u32 fault_writes(void)
 {
-    __u64 note = *place_of_cpu();
+    __u32 pid = bpf_get_current_task_btf()->pid;
+    __u64 note = *place_of_thread(pid);
 
-    if (note >> 32 != (__u32)bpf_get_current_task_btf()->pid)
+    if (note >> 32 != pid)
         return ABI_FAULT_UNKNOWN;
     return note & CODE_WRITE ? ABI_FAULT_WRITE : ABI_FAULT_READ;
 }
