@@ -201,39 +201,14 @@ static int find_unit(struct aggregate *a, struct job_total *job, const struct ba
     return 0;
 }
 
-static struct series_slot demand_of(const struct record *record)
-{
-    struct series_slot slot = {{0}};
-    uint64_t ops = record_ops(record);
-
-    switch (operation_info(record->op)->class) {
-    case OP_CLASS_DATA:
-    case OP_CLASS_BLOCK:
-        if (record->op == OP_READ || record->op == OP_BLOCK_READ) {
-            slot.demand[DEMAND_READ_BYTES] = record->bytes;
-            slot.demand[DEMAND_READ_OPS] = ops;
-        } else if (record->op == OP_WRITE || record->op == OP_BLOCK_WRITE) {
-            slot.demand[DEMAND_WRITE_BYTES] = record->bytes;
-            slot.demand[DEMAND_WRITE_OPS] = ops;
-        }
-        break;
-    case OP_CLASS_METADATA:
-        slot.demand[DEMAND_METADATA_OPS] = ops;
-        break;
-    default:
-        break;
-    }
-    return slot;
-}
-
 static int add_demand(struct series *series, const struct batch *batch,
-                      const struct series_slot *slot)
+                      const struct demand_slot *slot)
 {
     return series_add(series, batch->start_ns, batch->duration_ns, batch->interval_ms, slot);
 }
 
 static int add_job_record(struct aggregate *a, struct job_total *job, const struct batch *batch,
-                          const struct record *record, const struct series_slot *slot)
+                          const struct record *record, const struct demand_slot *slot)
 {
     struct volume_total *volume =
         find_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity,
@@ -267,7 +242,7 @@ static int add_record(struct aggregate *a, const struct batch *batch, const uint
                       const struct record *record)
 {
     const struct volume *from = &batch->volumes[record->volume];
-    struct series_slot slot = demand_of(record);
+    struct demand_slot slot = demand_of(record->op, record_ops(record), record->bytes);
     struct volume_total *volume;
     uint32_t job;
     int err;
@@ -299,7 +274,7 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
 {
     _cleanup_free_ uint32_t *jobs = calloc(batch->job_count + 1, sizeof(*jobs));
     struct node_total *node = aggregate_node(a, batch);
-    struct series_slot nothing = {{0}};
+    struct demand_slot nothing = {{0}};
     int err = 0;
 
     if (!jobs || !node || aggregate_coverage(a, node, batch))

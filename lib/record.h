@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "lib/arena.h"
+#include "lib/flow.h"
 #include "lib/histogram.h"
 #include "lib/operation.h"
 
@@ -88,6 +89,7 @@ struct record {
     uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes */
     uint64_t in_flight; /* operations of this series running at the interval's end; in no histogram yet */
     uint64_t oldest_ns; /* for how long the oldest of them has been */
+    uint64_t in_flight_ns; /* for how long all of them together have been */
     struct histogram size; /* one value a successful transfer; of open and create: the size of the regular file */
     struct histogram latency_ns;
 };
@@ -143,6 +145,8 @@ struct batch {
     uint32_t process_count;
     struct record *records;
     uint32_t record_count;
+    struct flow *flows; /* none from a probe or a database that has no slots */
+    uint32_t flow_count;
     struct coverage coverage;
 
     struct batch_index *index; /* private to record.c */
@@ -172,6 +176,10 @@ int batch_process(struct batch *batch, const struct process *process, uint32_t *
 /* Find or add the record of a series; a new one is empty. 0, -ENOMEM, or -EINVAL for an index out of range. */
 int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t process,
                  enum operation op, struct record **out);
+
+/* Find or add the flow of a job on a volume; a new one is empty. The pointer is good until the next call.
+   0, -ENOMEM, or -EINVAL for an index out of range. */
+int batch_flow(struct batch *batch, uint32_t job, uint32_t volume, struct flow **out);
 
 /* Adds the counts of src to dst, which is of the same interval (keys untouched). 0, -ENOMEM or -ERANGE; dst unchanged on failure. */
 int record_add(struct record *dst, const struct record *src);

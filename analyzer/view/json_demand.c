@@ -55,7 +55,7 @@ json_t *json_burst(const struct series *series, int64_t from, int64_t last,
     return NULL;
 }
 
-static json_t *demand_of(const struct series *series, const struct report *report)
+static json_t *volume_metrics(const struct series *series, const struct report *report)
 {
     json_t *list = json_array();
     bool failed = !list;
@@ -85,7 +85,7 @@ static json_t *volume_demand(const struct volume_total *volume, const struct ser
                              const char *layer, const struct report *report)
 {
     return json_pack("{s:s,s:s,s:o,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n}", "volume", volume->name,
-                     "layer", layer, "demand", demand_of(series, report), "limit", "limit_source",
+                     "layer", layer, "demand", volume_metrics(series, report), "limit", "limit_source",
                      "utilization", "used_bytes", "total_bytes", "used_files", "total_files",
                      "growth_bytes_day", "full_at");
 }

@@ -16,7 +16,7 @@
 
 static void add(struct series *series, int second, int64_t jitter_ns, uint64_t read_bytes)
 {
-    const struct series_slot slot = {.demand = {[DEMAND_READ_BYTES] = read_bytes}};
+    const struct demand_slot slot = {.demand = {[DEMAND_READ_BYTES] = read_bytes}};
 
     assert_int_equal(series_add(series, HISTORY_START + second * INT64_C(1000000000) + jitter_ns,
                                 1000000000, 1000, &slot),
@@ -78,7 +78,7 @@ static void jitter_makes_no_peak(void **state)
 
 static void longer_intervals_coarsen(void **state)
 {
-    const struct series_slot slot = {.demand = {[DEMAND_READ_BYTES] = 5}};
+    const struct demand_slot slot = {.demand = {[DEMAND_READ_BYTES] = 5}};
     struct series series = {0};
     struct burst burst;
 
