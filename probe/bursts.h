@@ -9,7 +9,6 @@
 #include "lib/record.h"
 #include "probe/bpf/abi.h"
 
-#define BURSTS_FACTOR    2  /* unless another is asked for */
 #define BURSTS_MEMORY_S 60 /* seconds that the mean is taken over */
 
 struct bursts;

@@ -13,7 +13,6 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
-#include "probe/bursts.h"
 #include "probe/drain.h"
 #include "probe/hook.h"
 #include "probe/load.h"
@@ -57,7 +56,7 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .last_map = load_map(probe->loaded, "last"),
         .slots_map = load_map(probe->loaded, "slots"),
         .phase_map = load_map(probe->loaded, "slot_phase"),
-        .burst_factor = options->burst_factor ? options->burst_factor : BURSTS_FACTOR,
+        .burst_factor = options->burst_factor ? options->burst_factor : PROBE_BURST_FACTOR,
     };
     probe->mount_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     return drain_new(&sources, &probe->drain);

@@ -15,6 +15,7 @@
 #define PROBE_MEMORY_DEFAULT (64ull << 20)
 #define PROBE_MEMORY_MIN     (4ull << 20)
 #define PROBE_LOOK_MS        100
+#define PROBE_BURST_FACTOR   2
 
 struct probe;
 
@@ -22,7 +23,7 @@ struct probe_options {
     bool all;        /* every process of the node; else only those given a job, and their descendants */
     bool pseudo;     /* count operations on proc, sysfs and their like too */
     uint64_t memory; /* bytes of kernel memory; 0 is PROBE_MEMORY_DEFAULT */
-    uint64_t burst_factor; /* see lib/flow.h; 0 is 2 */
+    uint64_t burst_factor; /* see lib/flow.h; 0 is PROBE_BURST_FACTOR */
     const char *node; /* the name that local volumes carry; NULL is the host's name */
 };
 
