@@ -105,14 +105,8 @@ int bursts_add(struct bursts *bursts, uint32_t flow, int64_t slot, enum operatio
                const struct demand_slot *amount, const uint32_t octaves[ABI_OCTAVES])
 {
     enum flow_kind kind = operation_info(op)->class == OP_CLASS_METADATA ? FLOW_METADATA : FLOW_DATA;
-    struct heap *heap;
-    uint32_t any = 0;
+    struct heap *heap = find_heap(bursts, flow, slot);
 
-    for (unsigned i = 0; i < ABI_OCTAVES; i++)
-        any |= octaves[i];
-    if (!any && !demand_sum(amount, UINT32_MAX))
-        return 0;
-    heap = find_heap(bursts, flow, slot);
     if (!heap)
         return -ENOMEM;
     heap->demand[kind] += demand_sum(amount, kind_demand[kind]);

@@ -185,32 +185,32 @@ static int64_t number_of(const struct slots *slots, uint64_t end_ns)
     return (wall_ns + (int64_t)ABI_SLOT_NS / 2) / (int64_t)ABI_SLOT_NS - 1;
 }
 
+/* The difference of two counters that wrap; 0 if the second is ahead. Without a branch, so that loops become vectors. */
+static inline uint32_t grown(uint32_t now, uint32_t before)
+{
+    uint32_t difference = now - before;
+
+    return difference & ~(uint32_t)((int32_t)difference >> 31);
+}
+
 /* What is new since the row was last added: by differences, which may be 0 and are never taken back. */
 static int add_slot(struct slots *slots, struct seen *seen, const struct abi_slot *slot, enum operation op,
-                    uint32_t job, uint32_t volume, struct batch *batch, struct bursts *bursts)
+                    struct flow *flow, uint32_t flow_index, struct bursts *bursts)
 {
-    uint32_t ops = slot->ops - seen->ops, octaves[ABI_OCTAVES];
-    uint64_t bytes = slot->bytes - seen->bytes;
+    uint32_t ops = grown(slot->ops, seen->ops), octaves[ABI_OCTAVES], any = 0;
+    uint64_t bytes = (int64_t)(slot->bytes - seen->bytes) > 0 ? slot->bytes - seen->bytes : 0;
     struct demand_slot amount;
     int64_t number = number_of(slots, slot->end_ns);
-    struct flow *flow;
     int err;
 
-    if ((int32_t)ops < 0)
-        ops = 0;
-    if ((int64_t)bytes < 0)
-        bytes = 0;
-    for (unsigned i = 0; i < ABI_OCTAVES; i++) {
-        octaves[i] = slot->octave[i] - seen->octave[i];
-        if ((int32_t)octaves[i] < 0)
-            octaves[i] = 0;
-    }
+    for (unsigned i = 0; i < ABI_OCTAVES; i++)
+        any |= octaves[i] = grown(slot->octave[i], seen->octave[i]);
+    if (!ops && !bytes && !any)
+        return 0;
     amount = demand_of(op, ops, bytes);
-    err = batch_flow(batch, job, volume, &flow);
+    err = flow_add(flow, number, &amount);
     if (!err)
-        err = flow_add(flow, number, &amount);
-    if (!err)
-        err = bursts_add(bursts, (uint32_t)(flow - batch->flows), number, op, &amount, octaves);
+        err = bursts_add(bursts, flow_index, number, op, &amount, octaves);
     if (err)
         return err;
     seen->ops += ops;
@@ -233,26 +233,30 @@ int slots_add(struct slots *slots, uint32_t index, const struct slots_row *row, 
 {
     struct abi_slot rest = {.ops = row->ops, .bytes = row->bytes, .end_ns = row->slot_end_ns};
     struct seen *seen = &slots->seen[index];
-    bool wanted = is_demand(op);
-    int err = 0;
+    struct flow *flow = NULL;
+    int err = is_demand(op) ? batch_flow(batch, job, volume, &flow) : 0;
+    uint32_t flow_index = flow ? (uint32_t)(flow - batch->flows) : 0;
+
+    if (err)
+        return err;
 
     /* Whatever was finished before the row was read is in the ring by now. */
     (void)ring_buffer__consume(slots->ring);
     while (seen->first) {
         uint32_t at = seen->first;
 
-        if (wanted)
-            err = add_slot(slots, seen, &slots->nodes[at].slot, op, job, volume, batch, bursts);
+        if (flow)
+            err = add_slot(slots, seen, &slots->nodes[at].slot, op, flow, flow_index, bursts);
         if (err)
             return err;
         seen->first = slots->nodes[at].next;
         slots->nodes[at].next = slots->free;
         slots->free = at;
     }
-    if (!wanted)
+    if (!flow)
         return 0;
     memcpy(rest.octave, octaves, sizeof(rest.octave));
-    return add_slot(slots, seen, &rest, op, job, volume, batch, bursts);
+    return add_slot(slots, seen, &rest, op, flow, flow_index, bursts);
 }
 
 void slots_forget(struct slots *slots, uint32_t row)
