@@ -101,7 +101,8 @@ void volume_in_flight(const struct volume_total *volume, const struct aggregate 
     double span_ns = (double)(a->end_ns - a->start_ns);
     uint64_t least;
 
-    *out = (struct in_flight){.known = op ? operation_is_file(op) : tally_file_ops(&volume->tally) > 0};
+    *out = (struct in_flight){.known = op ? operation_is_file(op)
+                                              : volume->looked || tally_file_ops(&volume->tally) > 0};
     for (uint32_t i = 0; i < volume->gauge_count; i++) {
         const struct gauge *gauge = &volume->gauges[i];
 
