@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bursts whose demand is known: bursts.py FILE SECONDS SEED
+"""Bursts whose demand is known: bursts.py FILE SECONDS SEED [START]
 
 Once a second, in a tenth of a second that the seed chooses, the file is read in pieces of 64 KiB, some ten times what
 is read by one small read in each of the other tenths; some tenths stay idle. What was read is printed as JSON at the
-end, by tenths of a second of the wall clock in which the calls returned: a count of the caller's own.
+end, by tenths of a second of the wall clock in which the calls returned: a count of the caller's own. It begins with
+the next second, or with second START of the wall clock.
 """
 import json
 import os
@@ -26,7 +27,7 @@ def main():
     choose = random.Random(seed)
     fd = os.open(path, os.O_RDONLY)
     slots = {}
-    first = time.time_ns() // (10 * SLOT_NS) * 10 + 10
+    first = 10 * (int(sys.argv[4]) if len(sys.argv) > 4 else int(time.time()) + 1)
 
     def read(size):
         got = len(os.pread(fd, size, 0))
