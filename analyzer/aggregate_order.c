@@ -11,7 +11,9 @@ static void clear_volumes(struct volume_total *volumes, uint32_t count)
         tally_clear(&volumes[i].tally);
         series_clear(&volumes[i].series);
         series_clear(&volumes[i].reached);
+        windows_clear(&volumes[i].windows);
         free(volumes[i].mounts);
+        free(volumes[i].stuck);
         free(volumes[i].gauges);
     }
     free(volumes);
@@ -26,7 +28,7 @@ static void clear_job(struct job_total *job)
     tally_clear(&job->tally);
     tally_clear(&job->rest);
     series_clear(&job->series);
-    pace_clear(&job->pace);
+    windows_clear(&job->windows);
     free(job->units);
     free(job->nodes);
     free(job->attempts);
@@ -111,9 +113,22 @@ static void drop_idle(struct aggregate *a)
     a->job_count = kept;
 }
 
+static void finish_windows(struct aggregate *a)
+{
+    windows_finish(&a->windows);
+    for (uint32_t i = 0; i < a->volume_count; i++)
+        windows_finish(&a->volumes[i].windows);
+    for (uint32_t i = 0; i < a->job_count; i++) {
+        windows_finish(&a->jobs[i].windows);
+        for (uint32_t v = 0; v < a->jobs[i].volume_count; v++)
+            windows_finish(&a->jobs[i].volumes[v].windows);
+    }
+}
+
 void aggregate_sort(struct aggregate *a)
 {
     drop_idle(a);
+    finish_windows(a);
     for (uint32_t i = 0; i < a->job_count; i++) {
         struct job_total *job = &a->jobs[i];
 
@@ -137,6 +152,8 @@ void aggregate_clear(struct aggregate *a)
     clear_volumes(a->volumes, a->volume_count);
     tally_clear(&a->tally);
     series_clear(&a->series);
+    windows_clear(&a->windows);
+    overlap_clear(&a->overlap);
     lookup_clear(&a->job_index);
     free(a->jobs);
     free(a->nodes);

@@ -29,6 +29,7 @@ struct recorder_options {
     bool pseudo;
     uint64_t interval_ns;
     uint64_t kernel_memory;
+    uint64_t burst_factor; /* an agent has its own */
 };
 
 /* With a probe of its own. 0 or -errno, logged. */

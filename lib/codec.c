@@ -8,6 +8,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/codec_errors.h"
+#include "lib/codec_flow.h"
 #include "lib/utf8.h"
 
 /* Encoding; decoding is in codec_decode.c. Every function that makes a value returns NULL without
@@ -167,6 +168,7 @@ static json_t *record_value(const struct record *r)
                          (r->error_codes.length && put(o, "error_codes", codec_errors_encode(&r->error_codes))) ||
                          (r->in_flight && put(o, "in_flight", count(r->in_flight))) ||
                          (r->oldest_ns && put(o, "oldest_ns", count(r->oldest_ns))) ||
+                         (r->in_flight_ns && put(o, "in_flight_ns", count(r->in_flight_ns))) ||
                          (r->size.length && put(o, "size", histogram(&r->size))) ||
                          put(o, "latency_ns", histogram(&r->latency_ns)));
 }
@@ -234,6 +236,7 @@ int codec_encode(const struct batch *b, char **out, size_t *size)
         put(o, "volumes", volume_table(b->volumes, b->volume_count)) ||
         (b->process_count && put(o, "processes", process_table(b->processes, b->process_count))) ||
         put(o, "records", record_table(b->records, b->record_count)) ||
+        (b->flow_count && (put(o, "slot_ms", count(FLOW_SLOT_MS)) || put(o, "flows", codec_flows(b)))) ||
         put(o, "coverage", coverage_value(&b->coverage)))
         return -ENOMEM;
     json = json_dumps(o, JSON_COMPACT);

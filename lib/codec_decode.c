@@ -9,6 +9,7 @@
 #include "lib/cleanup.h"
 #include "lib/codec_coverage.h"
 #include "lib/codec_errors.h"
+#include "lib/codec_flow.h"
 #include "lib/field.h"
 
 #define DEPTH_MAX      16
@@ -157,7 +158,9 @@ static int decode_record(struct batch *batch, const struct field_place *p, json_
         (json_object_get(o, "error_codes") && (err = decode_errors(p, o, record))) ||
         (json_object_get(o, "in_flight") &&
          (err = field_count(p, o, "in_flight", &record->in_flight))) ||
-        (json_object_get(o, "oldest_ns") && (err = field_count(p, o, "oldest_ns", &record->oldest_ns))))
+        (json_object_get(o, "oldest_ns") && (err = field_count(p, o, "oldest_ns", &record->oldest_ns))) ||
+        (json_object_get(o, "in_flight_ns") &&
+         (err = field_count(p, o, "in_flight_ns", &record->in_flight_ns))))
         return err;
     if (json_object_get(o, "size") && (err = field_histogram(p, o, "size", &record->size)))
         return err;
@@ -281,7 +284,7 @@ int codec_decode(const char *json, size_t size, struct batch **out, struct codec
         (err = decode_table(batch, error, root, "processes", UINT32_MAX, decode_process)))
         return err;
     if ((err = decode_table(batch, error, root, "records", CODEC_RECORDS_MAX, decode_record)) ||
-        (err = codec_coverage(batch, error, root)))
+        (err = codec_flows_decode(batch, error, root)) || (err = codec_coverage(batch, error, root)))
         return err;
     *out = take_pointer(batch);
     return 0;

@@ -59,6 +59,7 @@ int record_add(struct record *dst, const struct record *src)
     add_all(dst->cache, src->cache, CACHE_COUNTS);
     add_all(dst->faults, src->faults, FAULT_KINDS);
     add_count(&dst->in_flight, src->in_flight);
+    add_count(&dst->in_flight_ns, src->in_flight_ns);
     if (src->oldest_ns > dst->oldest_ns)
         dst->oldest_ns = src->oldest_ns;
     return 0;
@@ -152,7 +153,7 @@ int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
     }
     /* What is in flight is known of the later end only. */
     for (uint32_t i = 0; i < dst->record_count; i++)
-        dst->records[i].in_flight = dst->records[i].oldest_ns = 0;
+        dst->records[i].in_flight = dst->records[i].in_flight_ns = dst->records[i].oldest_ns = 0;
     for (uint32_t i = 0; i < src->record_count; i++) {
         const struct record *from = &src->records[i];
         bool process = keep_processes && from->process != NO_INDEX;
@@ -162,6 +163,15 @@ int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
                            process ? processes[from->process] : NO_INDEX, from->op, &to);
         if (!err)
             err = record_add(to, from);
+        if (err)
+            return err;
+    }
+    for (uint32_t i = 0; i < src->flow_count; i++) {
+        struct flow *to;
+
+        err = batch_flow(dst, jobs[src->flows[i].job], volumes[src->flows[i].volume], &to);
+        if (!err)
+            err = flow_merge(to, &src->flows[i]);
         if (err)
             return err;
     }

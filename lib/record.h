@@ -24,6 +24,7 @@
 
 #include "lib/arena.h"
 #include "lib/error_code.h"
+#include "lib/flow.h"
 #include "lib/histogram.h"
 #include "lib/operation.h"
 
@@ -104,6 +105,7 @@ struct record {
     uint64_t faults[FAULT_KINDS]; /* of mmap_fault; minor ones are no operations */
     uint64_t in_flight; /* operations of this series running at the interval's end; in no histogram yet */
     uint64_t oldest_ns; /* for how long the oldest of them has been */
+    uint64_t in_flight_ns; /* for how long all of them together have been */
     struct histogram size; /* one value a successful transfer; of open and create: the size of the regular file */
     struct histogram latency_ns;
     struct histogram error_codes; /* errors by errno, which is the bucket; fewer than errors where not all are known */
@@ -160,6 +162,8 @@ struct batch {
     uint32_t process_count;
     struct record *records;
     uint32_t record_count;
+    struct flow *flows; /* none from a probe or a database that has no slots */
+    uint32_t flow_count;
     struct coverage coverage;
 
     struct batch_index *index; /* private to record.c */
@@ -189,6 +193,10 @@ int batch_process(struct batch *batch, const struct process *process, uint32_t *
 /* Find or add the record of a series; a new one is empty. 0, -ENOMEM, or -EINVAL for an index out of range. */
 int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t process,
                  enum operation op, struct record **out);
+
+/* Find or add the flow of a job on a volume; a new one is empty. The pointer is good until the next call.
+   0, -ENOMEM, or -EINVAL for an index out of range. */
+int batch_flow(struct batch *batch, uint32_t job, uint32_t volume, struct flow **out);
 
 /* Adds the counts of src to dst, which is of the same interval (keys untouched). 0, -ENOMEM or -ERANGE; dst unchanged on failure. */
 int record_add(struct record *dst, const struct record *src);

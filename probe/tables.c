@@ -31,13 +31,24 @@ static const struct {
 /* Maps of fixed size: shared rows, positions, requests, volumes, mounts. */
 #define FIXED_BYTES (10u << 20)
 
+/* Bytes of the ring of finished slots: a thirty-second, as a power of two. */
+static uint32_t budget_slots(uint64_t memory)
+{
+    uint32_t bytes = ABI_SLOTS_MIN;
+
+    while (bytes * 2ull <= memory / 32)
+        bytes *= 2;
+    return bytes;
+}
+
 static uint32_t budget_threads(uint64_t memory)
 {
+    uint64_t fixed = FIXED_BYTES + budget_slots(memory);
     uint64_t each = sizeof(struct abi_thread) + STACK_SLOT + TASK_STORAGE +
                     (sizeof(struct abi_process) + STACK_SLOT + HASH_ELEMENT) / THREADS_PER_PROCESS +
                     ROWS_PER_THREAD * (sizeof(struct abi_row) + STACK_SLOT) +
                     PAGES_PER_THREAD * (sizeof(struct abi_page) + STACK_SLOT);
-    uint64_t room = memory > 2 * FIXED_BYTES ? memory - FIXED_BYTES : memory / 2;
+    uint64_t room = memory > 2 * fixed ? memory - fixed : memory / 2;
 
     return room / each < 64 ? 64 : (uint32_t)(room / each);
 }
@@ -59,6 +70,7 @@ void tables_size(struct bpf_object *object, uint64_t memory)
     }
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "by_tgid"),
                              entries[ABI_TABLE_PROCESSES]);
+    bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "slots"), budget_slots(memory));
 }
 
 /* Low indices on top, so that what is in use stays together at the front. 0 means none. */

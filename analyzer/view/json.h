@@ -29,9 +29,11 @@ json_t *json_cached(const struct record *record); /* null where nothing is known
 json_t *json_faults(const struct tally *tally, const struct aggregate *totals);
 json_t *json_ratios(const struct tally *tally);
 
-/* Of a series, over a span; latencies may be NULL. */
-json_t *json_burst(const struct series *series, int64_t from, int64_t last,
-                   const struct histogram *burst, const struct histogram *steady);
+/* How evenly demand came, over the span of a job, which is that of the series and windows of one of its volumes, too. */
+json_t *json_burst(const struct series *series, const struct windows *windows, const struct series *span,
+                   const struct windows *windows_span);
+/* What runs at once on a volume, of each operation too, and who is stuck in it. */
+json_t *json_in_flight(const struct volume_total *volume, const struct report *report);
 json_t *json_capacity(const struct report *report);
 
 #endif

@@ -20,6 +20,7 @@ struct top_row {
     uint64_t ops, read_ops, write_ops, metadata_ops, errors;
     uint64_t cache_hits, cache_known; /* reads */
     bool faults_unknown;
+    uint64_t in_flight, oldest_ns; /* operations that run, and for how long the oldest has */
     struct histogram latency_ns; /* of all file operations */
 };
 
@@ -76,6 +77,9 @@ const char *top_cell(const struct top_column *column, const struct top_row *row,
 
 /* "coverage: ..." in one line, always shown. */
 void top_coverage(const struct batch *batch, char *buffer, size_t size);
+/* The process that has been longest in an operation, if for a second or more, in one line; else "". */
+void top_stuck(const struct batch *batch, char *buffer, size_t size);
+json_t *top_stuck_list(const struct batch *batch); /* all of them; NULL without memory */
 /* Totals in one line. */
 void top_totals(const struct top_sample *sample, char *buffer, size_t size);
 

@@ -69,6 +69,12 @@ static double p99(const struct top_row *row)
     return histogram_quantile(&row->latency_ns, 0.99, false, &value) ? (double)value : -1;
 }
 
+/* -1 when none is running. */
+static double oldest(const struct top_row *row)
+{
+    return row->in_flight ? (double)row->oldest_ns : -1;
+}
+
 static const char *user(const struct top_row *row)
 {
     return row->user;
@@ -98,6 +104,7 @@ const struct top_column top_columns[] = {
      NULL},
     {"ERR/s", "errors_s", "operations that failed", TOP_RATE, 6, errors, NULL},
     {"P99", "p99_ns", "99 % of file operations took no longer", TOP_TIME, 8, p99, NULL},
+    {"OLDEST", "oldest_ns", "for how long the oldest running operation has", TOP_TIME, 8, oldest, NULL},
     {"COMMAND", "command", "as of its last execve", TOP_TEXT, 16, NULL, command},
     {"JOB", "job", "the job it belongs to", TOP_TEXT, 24, NULL, job},
 };
@@ -132,6 +139,9 @@ static int add(struct top_row *row, const struct record *record)
     row->errors += record->errors;
     row->cache_hits += record->cache[CACHE_HIT_OPS];
     row->cache_known += record->cache[CACHE_HIT_OPS] + record->cache[CACHE_MISS_OPS];
+    row->in_flight += record->in_flight;
+    if (record->oldest_ns > row->oldest_ns)
+        row->oldest_ns = record->oldest_ns;
     switch (operation_info(record->op)->class) {
     case OP_CLASS_DATA:
         *(record->op == OP_READ ? &row->read_ops : &row->write_ops) += count;

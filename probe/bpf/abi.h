@@ -65,14 +65,43 @@ struct abi_position {
 struct abi_row {
     uint64_t volume;
     uint32_t next;    /* the thread's next row of the same operation */
-    uint32_t touched; /* grows with each operation: has this row changed since the last drain? */
+    uint32_t touched; /* operations: has this row changed since the last drain? */
+    uint64_t slot_end_ns; /* CLOCK_MONOTONIC; what ends later belongs to another slot */
     uint64_t bytes;
     uint64_t latency_sum_ns;
     uint64_t errors;
     uint64_t order[ABI_ORDERS]; /* transfers; [0] is not used */
     uint32_t size_page[ABI_SIZE_PAGES]; /* of open and create: the file's size */
     uint32_t latency_page[ABI_LATENCY_PAGES];
-    uint32_t reserved[2];
+};
+
+/* Demand is told apart by slots of this length, aligned to the wall clock. */
+#define ABI_SLOT_NS 100000000ULL
+
+/*
+ * Latency by octaves: [i] counts those from 2^(i + 7) ns to twice that, the first what is shorter as well, the last
+ * what is longer.
+ */
+#define ABI_OCTAVES      26
+#define ABI_OCTAVE_FIRST 5 /* of the octaves of a histogram, which are eight buckets each */
+
+static inline uint32_t abi_octave(uint32_t octave)
+{
+    if (octave <= ABI_OCTAVE_FIRST)
+        return 0;
+    octave -= ABI_OCTAVE_FIRST;
+    return octave < ABI_OCTAVES ? octave : ABI_OCTAVES - 1;
+}
+
+#define ABI_SLOTS_MIN 65536 /* bytes of the ring buffer: a page on every machine */
+
+/* What a row had counted when its slot was over, in the ring buffer. */
+struct abi_slot {
+    uint32_t row;
+    uint32_t ops;
+    uint64_t bytes;
+    uint64_t end_ns; /* of the slot, CLOCK_MONOTONIC */
+    uint32_t octave[ABI_OCTAVES];
 };
 
 /* What the page cache did for a read. */
@@ -277,6 +306,7 @@ enum abi_counter {
     ABI_COUNTER_COMPAT,   /* 32-bit calls seen and not counted */
     ABI_COUNTER_FORKS,    /* processes born into a job */
     ABI_COUNTER_HOMELESS, /* living threads of a job whose process found no place in the table */
+    ABI_COUNTER_SLOTS_BLURRED, /* slots of rows that are counted with a later slot, for want of room */
     ABI_COUNTERS
 };
 
@@ -284,6 +314,7 @@ enum abi_counter {
 static_assert(sizeof(struct abi_page) == 64, "a page is a cache line");
 static_assert(sizeof(struct abi_row) == 256, "a row is four cache lines");
 static_assert(sizeof(struct abi_detail) == sizeof(struct abi_row), "both come from one pool");
+static_assert(sizeof(struct abi_slot) == 128, "a slot is two cache lines");
 static_assert(sizeof(struct abi_thread) % 64 == 0, "threads do not share cache lines");
 static_assert(sizeof(struct abi_process) == 64, "a process is a cache line");
 static_assert(sizeof(struct abi_mount_key) <= 4 + 256, "an LPM key has at most 256 bytes of data");

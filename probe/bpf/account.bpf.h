@@ -6,7 +6,7 @@
 #ifndef UNBLEND_PROBE_ACCOUNT_H
 #define UNBLEND_PROBE_ACCOUNT_H
 
-#include "probe/bpf/maps.bpf.h"
+#include "probe/bpf/slot.bpf.h"
 
 /* So many volumes a thread may use with one operation before the rest overflows. */
 #define CHAIN_MAX 24
@@ -18,6 +18,7 @@ struct measure {
     __u64 bytes;      /* of all of them */
     __u64 size;       /* for the size histogram, if sized */
     __u64 latency_ns; /* of each */
+    __u64 end_ns;     /* when it ended, CLOCK_MONOTONIC */
     __u32 count;      /* so many equal operations */
     __u32 order; /* enum abi_order */
     __u16 error_code; /* errno; 0: it succeeded */
@@ -90,7 +91,8 @@ static __always_inline __u32 *page_bucket(__u32 *index, __u32 bucket)
 }
 
 /* The thread's row of that operation and volume, made at first use. NULL when there is no room. */
-static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32 op, __u64 volume)
+static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32 op, __u64 volume,
+                                                __u32 *found)
 {
     struct abi_row *row;
     __u32 index, fresh;
@@ -102,8 +104,10 @@ static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32
         row = bpf_map_lookup_elem(&rows, &index);
         if (!row)
             return NULL;
-        if (row->volume == volume)
+        if (row->volume == volume) {
+            *found = index;
             return row;
+        }
         index = row->next;
     }
     if (index || bpf_map_pop_elem(&free_rows, &fresh))
@@ -114,17 +118,20 @@ static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32
     row->volume = volume;
     row->next = thread->head[op];
     thread->head[op] = fresh;
+    *found = fresh;
     return row;
 }
 
 /* Counts an operation in its thread's row; false when there is no room for it. */
 static __always_inline bool account_thread(struct abi_thread *thread, const struct measure *m)
 {
-    struct abi_row *row = find_row(thread, m->op, m->volume);
-    __u32 *latency, *size = NULL, bucket;
+    __u32 *latency, *size = NULL, bucket, index;
+    struct abi_row *row = find_row(thread, m->op, m->volume, &index);
 
     if (!row)
         return false;
+    if (m->end_ns >= row->slot_end_ns)
+        roll_slot(row, index, m->end_ns);
     bucket = bucket_of(m->latency_ns);
     if (bucket >= ABI_LATENCY_BUCKETS)
         bucket = ABI_LATENCY_BUCKETS - 1;
@@ -148,7 +155,7 @@ static __always_inline bool account_thread(struct abi_thread *thread, const stru
     row->latency_sum_ns += m->latency_ns * m->count;
     if (m->error_code)
         row->errors += m->count;
-    row->touched += 1;
+    row->touched += m->count;
     return true;
 }
 

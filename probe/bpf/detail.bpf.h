@@ -11,7 +11,9 @@
 /* The thread's detail of a volume, made at first use. NULL when there is no room. */
 static __always_inline struct abi_detail *detail_of(struct abi_thread *thread, __u64 volume)
 {
-    return (struct abi_detail *)find_row(thread, OP_NONE, volume);
+    __u32 index;
+
+    return (struct abi_detail *)find_row(thread, OP_NONE, volume, &index);
 }
 
 static __always_inline void count_failure(struct abi_detail *detail, const struct measure *m)

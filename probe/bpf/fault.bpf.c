@@ -117,7 +117,8 @@ int on_major_fault(void *context)
     m.process = state->process;
     m.volume = state->fault_volume;
     m.bytes = m.size = state->fault_pages << config.page_shift;
-    m.latency_ns = bpf_ktime_get_ns() - state->fault_ns;
+    m.end_ns = bpf_ktime_get_ns();
+    m.latency_ns = m.end_ns - state->fault_ns;
     state->fault_volume = ABI_VOLUME_NONE;
     thread = thread_of(state, task);
     detail = thread && state->fault_write ? detail_of(thread, m.volume) : NULL;

@@ -72,6 +72,7 @@ static __always_inline void record_ranges(const struct abi_task *state, long res
     for (int i = 0; i < ABI_RANGES; i++)
         total += state->ranges[i].count;
     m.latency_ns = total ? latency_ns / total : 0;
+    m.end_ns = state->enter_ns + latency_ns;
     for (int i = 0; i < ABI_RANGES; i++) {
         m.volume = state->ranges[i].volume;
         m.count = state->ranges[i].count;

@@ -213,6 +213,28 @@ static void check_counts(struct trial *trial, const struct batch *batch,
                  (unsigned long)batch->coverage.overflow, (unsigned long)batch->coverage.killed);
 }
 
+/* Every operation that is demand is in exactly one slot, with all its bytes. */
+static void check_slots(struct trial *trial, const struct batch *batch)
+{
+    struct demand_slot expected = {{0}}, got = {{0}};
+
+    for (uint32_t i = 0; i < batch->record_count; i++) {
+        const struct record *record = &batch->records[i];
+        struct demand_slot amount = demand_of(record->op, record_ops(record), record->bytes);
+
+        for (unsigned d = 0; operation_is_file(record->op) && d < DEMAND_COUNT; d++)
+            expected.demand[d] += amount.demand[d];
+    }
+    for (uint32_t i = 0; i < batch->flow_count; i++)
+        for (uint32_t at = 0; at < batch->flows[i].length; at++)
+            for (unsigned d = 0; d < DEMAND_COUNT; d++)
+                got.demand[d] += batch->flows[i].slots[at].demand[d];
+    for (unsigned d = 0; d < DEMAND_COUNT; d++)
+        if (expected.demand[d] != got.demand[d])
+            complain(trial, "slots hold %lu of %lu of demand %u", (unsigned long)got.demand[d],
+                     (unsigned long)expected.demand[d], d);
+}
+
 /* What has happened up to now, the caller's then. */
 static int drain(struct trial *trial, struct batch **out)
 {
@@ -244,6 +266,7 @@ static int fire(struct trial *trial)
     if (outcome.surprised)
         complain(trial, "the call returned %ld, not %ld", outcome.unexpected, trial->call->result);
     check_counts(trial, batch, &outcome, pid);
+    check_slots(trial, batch);
     return 0;
 }
 
