@@ -26,6 +26,7 @@ struct agent_options {
     uint64_t interval_ns;  /* of the batches that leave the node */
     uint64_t kernel_memory;
     uint64_t max_cost;     /* as in sampler.h */
+    uint64_t burst_factor;
     bool pseudo;
 };
 

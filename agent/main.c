@@ -25,6 +25,7 @@ int main(int argc, char **argv)
         .interval_ns = 10000000000ull,
         .kernel_memory = PROBE_MEMORY_DEFAULT,
         .max_cost = SAMPLER_MAX_COST,
+        .burst_factor = PROBE_BURST_FACTOR,
     };
     bool verbose = false;
     const struct option_spec options[] = {
@@ -50,6 +51,8 @@ int main(int argc, char **argv)
          "memory the probe may use in the kernel"},
         {"max-cost", 0, OPTION_PERCENT, "PERCENT", &agent.max_cost,
          "of the node's processors; watch less when watching costs more (0: no limit)"},
+        {"burst-factor", 0, OPTION_COUNT, "N", &agent.burst_factor,
+         "a slot of 100 ms with N times the mean of the last minute is in a burst"},
         {"pseudo", 0, OPTION_FLAG, NULL, &agent.pseudo,
          "count operations on proc, sysfs and their like too"},
         {"verbose", 'v', OPTION_FLAG, NULL, &verbose, "say more"},
@@ -76,6 +79,8 @@ int main(int argc, char **argv)
     else if (agent.interval_ns < 1000000000 || agent.interval_ns > 3600000000000ull ||
              agent.interval_ns % 1000000000)
         log_error("interval: give a whole number of seconds, from 1s to 1h");
+    else if (!agent.burst_factor)
+        log_error("burst-factor: give a whole number from 1");
     else if (agent.collector && !agent.token_file)
         log_error("collector %s: --token-file is needed with it", agent.collector);
     else if (agent.collector && !strstr(agent.collector, "://"))

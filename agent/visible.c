@@ -2,6 +2,7 @@
 #include "agent/visible.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
@@ -57,6 +58,39 @@ static int copy_record(struct batch *to, const struct batch *from, const struct 
     return err ? err : record_add(copy, record);
 }
 
+/* Whose the records of each job are: bits. */
+enum owner { OWNER_SELF = 1, OWNER_OTHER = 2 };
+
+/* A flow is a job's, which may be several people's: then it is nobody's. */
+static int copy_flow(struct batch *to, const struct batch *from, const struct flow *flow, bool own)
+{
+    uint32_t job, volume;
+    struct flow *copy;
+    int err = batch_job(to, own ? &from->jobs[flow->job] : &others, &job);
+
+    if (!err)
+        err = batch_volume(to, own ? &from->volumes[flow->volume] : &elsewhere, &volume);
+    if (!err)
+        err = batch_flow(to, job, volume, &copy);
+    return err ? err : flow_merge(copy, flow);
+}
+
+static int copy_flows(struct batch *to, const struct batch *from, uint32_t uid)
+{
+    _cleanup_free_ unsigned char *owners = calloc(from->job_count + 1u, 1);
+    int err = owners ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; !err && i < from->record_count; i++) {
+        const struct record *record = &from->records[i];
+        bool own = record->process != NO_INDEX && from->processes[record->process].uid == uid;
+
+        owners[record->job] |= own ? OWNER_SELF : OWNER_OTHER;
+    }
+    for (uint32_t i = 0; !err && i < from->flow_count; i++)
+        err = copy_flow(to, from, &from->flows[i], owners[from->flows[i].job] == OWNER_SELF);
+    return err;
+}
+
 int visible_batch(const struct batch *batch, uint32_t uid, struct batch **out)
 {
     _cleanup_(batch_freep) struct batch *copy = NULL;
@@ -66,6 +100,8 @@ int visible_batch(const struct batch *batch, uint32_t uid, struct batch **out)
         err = copy_identity(copy, batch);
     for (uint32_t i = 0; !err && i < batch->record_count; i++)
         err = copy_record(copy, batch, &batch->records[i], uid);
+    if (!err)
+        err = copy_flows(copy, batch, uid);
     if (!err)
         *out = take_pointer(copy);
     return err;

@@ -201,39 +201,14 @@ static int find_unit(struct aggregate *a, struct job_total *job, const struct ba
     return 0;
 }
 
-static struct series_slot demand_of(const struct record *record)
-{
-    struct series_slot slot = {{0}};
-    uint64_t ops = record_ops(record);
-
-    switch (operation_info(record->op)->class) {
-    case OP_CLASS_DATA:
-    case OP_CLASS_BLOCK:
-        if (record->op == OP_READ || record->op == OP_BLOCK_READ) {
-            slot.demand[DEMAND_READ_BYTES] = record->bytes;
-            slot.demand[DEMAND_READ_OPS] = ops;
-        } else if (record->op == OP_WRITE || record->op == OP_BLOCK_WRITE) {
-            slot.demand[DEMAND_WRITE_BYTES] = record->bytes;
-            slot.demand[DEMAND_WRITE_OPS] = ops;
-        }
-        break;
-    case OP_CLASS_METADATA:
-        slot.demand[DEMAND_METADATA_OPS] = ops;
-        break;
-    default:
-        break;
-    }
-    return slot;
-}
-
 static int add_demand(struct series *series, const struct batch *batch,
-                      const struct series_slot *slot)
+                      const struct demand_slot *slot)
 {
     return series_add(series, batch->start_ns, batch->duration_ns, batch->interval_ms, slot);
 }
 
 static int add_job_record(struct aggregate *a, struct job_total *job, const struct batch *batch,
-                          const struct record *record, const struct series_slot *slot)
+                          const struct record *record, const struct demand_slot *slot)
 {
     struct volume_total *volume =
         find_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity,
@@ -256,18 +231,52 @@ static int add_job_record(struct aggregate *a, struct job_total *job, const stru
     if ((err = add_demand(&job->series, batch, slot)) ||
         (err = add_demand(&volume->series, batch, slot)))
         return err;
-    if (operation_info(record->op)->class != OP_CLASS_DATA)
-        return 0;
-    return pace_add(&job->pace,
-                    series_slot_of(batch->start_ns, batch->duration_ns, batch->interval_ms),
-                    batch->interval_ms, record->bytes, &record->latency_ns);
+    windows_cover(&job->windows, batch->start_ns, batch->duration_ns);
+    return 0;
+}
+
+/* The job that a record or a flow belongs to. */
+static int job_of(struct aggregate *a, const struct batch *batch, const uint32_t *jobs, uint32_t job,
+                  const struct volume *volume, uint32_t *out)
+{
+    *out = jobs[job];
+    return *out != NO_INDEX ? 0 : find_job(a, batch, &batch->jobs[job], volume, out);
+}
+
+static int add_windows(struct volume_total *volume, int64_t start_ns, const struct flow *flow)
+{
+    volume->looked = true;
+    for (unsigned op = 0; op < OP_FILE_END; op++)
+        if (flow->in_flight_max[op] > volume->in_flight_max[op])
+            volume->in_flight_max[op] = flow->in_flight_max[op];
+    return windows_add(&volume->windows, start_ns, flow);
+}
+
+static int add_flow(struct aggregate *a, const struct batch *batch, const uint32_t *jobs, const struct flow *flow)
+{
+    const struct volume *from = &batch->volumes[flow->volume];
+    struct volume_total *volume = find_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
+    struct job_total *job;
+    uint32_t at;
+    int err = volume ? job_of(a, batch, jobs, flow->job, from, &at) : -ENOMEM;
+
+    if (err)
+        return err;
+    job = &a->jobs[at];
+    if ((err = add_windows(volume, batch->start_ns, flow)) ||
+        (err = windows_add(&a->windows, batch->start_ns, flow)) ||
+        (err = windows_add(&job->windows, batch->start_ns, flow)) ||
+        (err = overlap_add(&a->overlap, batch->start_ns, at, flow)))
+        return err;
+    volume = find_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity, from);
+    return volume ? add_windows(volume, batch->start_ns, flow) : -ENOMEM;
 }
 
 static int add_record(struct aggregate *a, const struct batch *batch, const uint32_t *jobs,
                       const struct record *record)
 {
     const struct volume *from = &batch->volumes[record->volume];
-    struct series_slot slot = demand_of(record);
+    struct demand_slot slot = demand_of(record->op, record_ops(record), record->bytes);
     struct volume_total *volume;
     uint32_t job;
     int err;
@@ -286,20 +295,15 @@ static int add_record(struct aggregate *a, const struct batch *batch, const uint
     }
     if (err)
         return err;
-    job = jobs[record->job];
-    if (job == NO_INDEX) {
-        err = find_job(a, batch, &batch->jobs[record->job], from, &job);
-        if (err)
-            return err;
-    }
-    return add_job_record(a, &a->jobs[job], batch, record, &slot);
+    err = job_of(a, batch, jobs, record->job, from, &job);
+    return err ? err : add_job_record(a, &a->jobs[job], batch, record, &slot);
 }
 
 int aggregate_add(struct aggregate *a, const struct batch *batch)
 {
     _cleanup_free_ uint32_t *jobs = calloc(batch->job_count + 1, sizeof(*jobs));
     struct node_total *node = aggregate_node(a, batch);
-    struct series_slot nothing = {{0}};
+    struct demand_slot nothing = {{0}};
     int err = 0;
 
     if (!jobs || !node || aggregate_coverage(a, node, batch))
@@ -316,7 +320,11 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
     }
     /* an interval without I/O is part of the span, too */
     err = add_demand(&a->series, batch, &nothing);
+    windows_cover(&a->windows, batch->start_ns, batch->duration_ns);
+    a->has_processes |= batch->process_count > 0;
     for (uint32_t i = 0; !err && i < batch->record_count; i++)
         err = add_record(a, batch, jobs, &batch->records[i]);
+    for (uint32_t i = 0; !err && i < batch->flow_count; i++)
+        err = add_flow(a, batch, jobs, &batch->flows[i]);
     return err;
 }

@@ -11,7 +11,9 @@
 
 #include "analyzer/burst.h"
 #include "analyzer/feature.h"
+#include "analyzer/overlap.h"
 #include "analyzer/series.h"
+#include "analyzer/windows.h"
 #include "lib/lookup.h"
 #include "lib/record.h"
 
@@ -25,10 +27,22 @@ struct attempt {
     int32_t exit;     /* -1 when not known */
 };
 
-/* What was in flight at the end of a node's latest interval that had something in flight. */
+/* What was in flight at the end of a node's latest interval that had such operations in flight. */
 struct gauge {
     const char *node; /* the same string as in nodes, which get sorted */
+    enum operation op;
     int64_t end_ns;
+    uint64_t count, oldest_ns, sum_ns;
+};
+
+#define STUCK_NS 1000000000 /* what has been in flight for longer is stuck */
+
+/* A process that hangs in an operation; see stuck_now(). */
+struct stuck {
+    const char *node, *command;
+    uint32_t pid;
+    int64_t start_ns, end_ns; /* the process's start, the interval's end */
+    enum operation op;
     uint64_t count, oldest_ns;
 };
 
@@ -39,8 +53,13 @@ struct volume_total {
     uint32_t mount_count, mount_capacity;
     struct gauge *gauges;
     uint32_t gauge_count, gauge_capacity;
+    struct stuck *stuck;
+    uint32_t stuck_count, stuck_capacity;
+    uint32_t in_flight_max[OP_FILE_END]; /* on any one node; of all kinds at [OP_NONE] */
+    bool looked; /* the maxima are known */
     struct tally tally;
     struct series series;  /* what programs asked for */
+    struct windows windows;
     struct series reached; /* block layer; kept for the cluster's volumes only */
 };
 
@@ -69,7 +88,7 @@ struct job_total {
     struct tally tally;
     struct tally rest; /* what belongs to no process, or to more than are kept apart */
     struct series series;
-    struct pace pace;
+    struct windows windows;
 };
 
 struct node_total {
@@ -114,6 +133,9 @@ struct aggregate {
     uint32_t volume_count, volume_capacity;
     struct tally tally;
     struct series series;
+    struct windows windows;
+    struct overlap overlap;
+    bool has_processes; /* some batch had */
 
     uint64_t lost, killed, unattributed, overflow;
     uint64_t shed_ms[SHED_COUNT]; /* of all nodes */
@@ -127,9 +149,24 @@ struct aggregate {
  * use. */
 int aggregate_add(struct aggregate *aggregate, const struct batch *batch);
 
-/* Operations of a volume in flight at the end of each node's last interval, and the age of the oldest. */
+/* Whether all nodes could see major page faults on mapped files, and minor ones. */
+bool aggregate_sees_faults(const struct aggregate *aggregate);
+bool aggregate_sees_minor_faults(const struct aggregate *aggregate);
+
+struct in_flight {
+    bool known;           /* else of the block layer, where only the mean is */
+    uint64_t now;         /* at the end of each node's last interval */
+    uint64_t oldest_ns, sum_ns; /* for how long the oldest of them has been, and all together */
+    uint64_t max;         /* at least so many at once; 0 when that was not looked at */
+    double mean;          /* weighted by time; NAN for a span of no length */
+};
+
+/* Operations of a kind (OP_NONE: of all) that run on a volume. */
 void volume_in_flight(const struct volume_total *volume, const struct aggregate *aggregate,
-                      uint64_t *count, uint64_t *oldest_ns);
+                      enum operation op, struct in_flight *out);
+
+/* Whether it was so at the end of its node's last interval. */
+bool stuck_now(const struct stuck *stuck, const struct aggregate *aggregate);
 
 /* When all is added: drops jobs without I/O; nodes and volumes in the order of their names, jobs by
    bytes, operations and name. */

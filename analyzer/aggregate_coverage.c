@@ -124,3 +124,33 @@ int aggregate_coverage(struct aggregate *a, struct node_total *node, const struc
         a->interval_ms = batch->interval_ms;
     return add_hooks(a, &batch->coverage) ? -ENOMEM : add_bypasses(a, &batch->coverage);
 }
+
+/* Whether one of the hooks has been attached, and none was missed on any node. */
+static bool sees(const struct aggregate *a, const char *const *names)
+{
+    bool seen = false;
+
+    for (uint32_t i = 0; i < a->hook_count; i++)
+        for (unsigned k = 0; names[k]; k++) {
+            if (strcmp(a->hooks[i].name, names[k]) != 0)
+                continue;
+            if (a->hooks[i].why)
+                return false;
+            seen = true;
+        }
+    return seen;
+}
+
+bool aggregate_sees_faults(const struct aggregate *a)
+{
+    static const char *const names[] = {"mmap_fault", NULL};
+
+    return sees(a, names);
+}
+
+bool aggregate_sees_minor_faults(const struct aggregate *a)
+{
+    static const char *const names[] = {"tp_btf/mm_filemap_map_pages", "fentry/filemap_map_pages", NULL};
+
+    return sees(a, names);
+}

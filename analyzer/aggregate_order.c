@@ -11,7 +11,9 @@ static void clear_volumes(struct volume_total *volumes, uint32_t count)
         tally_clear(&volumes[i].tally);
         series_clear(&volumes[i].series);
         series_clear(&volumes[i].reached);
+        windows_clear(&volumes[i].windows);
         free(volumes[i].mounts);
+        free(volumes[i].stuck);
         free(volumes[i].gauges);
     }
     free(volumes);
@@ -26,7 +28,7 @@ static void clear_job(struct job_total *job)
     tally_clear(&job->tally);
     tally_clear(&job->rest);
     series_clear(&job->series);
-    pace_clear(&job->pace);
+    windows_clear(&job->windows);
     free(job->units);
     free(job->nodes);
     free(job->attempts);
@@ -86,22 +88,47 @@ static void sort(void *array, size_t count, size_t size, int (*order)(const void
         qsort(array, count, size, order);
 }
 
+/* Whether anything of it was an operation, or is one that has not returned. Minor page faults are none. */
+static bool is_active(const struct job_total *job)
+{
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        if (tally_ops(&job->tally, op))
+            return true;
+    for (uint32_t i = 0; i < job->volume_count; i++)
+        if (job->volumes[i].gauge_count)
+            return true;
+    return false;
+}
+
 /* Jobs that did no I/O are known to some origins and not to others: none of them is shown. */
 static void drop_idle(struct aggregate *a)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < a->job_count; i++)
-        if (a->jobs[i].volume_count)
+        if (is_active(&a->jobs[i]))
             a->jobs[kept++] = a->jobs[i];
         else
             clear_job(&a->jobs[i]);
     a->job_count = kept;
 }
 
+static void finish_windows(struct aggregate *a)
+{
+    windows_finish(&a->windows);
+    for (uint32_t i = 0; i < a->volume_count; i++)
+        windows_finish(&a->volumes[i].windows);
+    for (uint32_t i = 0; i < a->job_count; i++) {
+        windows_finish(&a->jobs[i].windows);
+        for (uint32_t v = 0; v < a->jobs[i].volume_count; v++)
+            windows_finish(&a->jobs[i].volumes[v].windows);
+    }
+}
+
 void aggregate_sort(struct aggregate *a)
 {
     drop_idle(a);
+    finish_windows(a);
     for (uint32_t i = 0; i < a->job_count; i++) {
         struct job_total *job = &a->jobs[i];
 
@@ -125,6 +152,8 @@ void aggregate_clear(struct aggregate *a)
     clear_volumes(a->volumes, a->volume_count);
     tally_clear(&a->tally);
     series_clear(&a->series);
+    windows_clear(&a->windows);
+    overlap_clear(&a->overlap);
     lookup_clear(&a->job_index);
     free(a->jobs);
     free(a->nodes);

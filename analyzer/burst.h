@@ -17,7 +17,6 @@
 #define UNBLEND_ANALYZER_BURST_H
 
 #include "analyzer/series.h"
-#include "lib/histogram.h"
 
 #define BURST_WINDOWS 3
 
@@ -37,35 +36,5 @@ int burst_of(const struct series *series, unsigned demands, int64_t from, int64_
 
 /* The period of evenly spaced values, in steps; NAN when none is significant. Exposed for tests. */
 double burst_period(const double *values, size_t count);
-
-/*
- * Latency inside and outside of bursts. Whether an interval was a burst is known at the end only,
- * so histograms are kept by level of demand (12.5 % wide, the buckets of lib/bucket.h): bounded
- * memory for any span. An interval is a burst when its bytes are at least BURST_FACTOR times the
- * mean.
- */
-#define BURST_FACTOR 2
-
-struct pace {
-    int64_t slot;   /* the interval being collected */
-    uint64_t bytes; /* of that interval */
-    uint64_t total; /* of all finished intervals */
-    uint32_t slot_ms;
-    struct histogram now; /* of that interval */
-    struct histogram
-        *levels; /* BUCKET_COUNT of them, by bytes of the interval; NULL until needed */
-};
-
-/* Adds transfers' latencies and bytes; intervals must come in order of time to be told apart.
-   0, -ENOMEM or -ERANGE. */
-int pace_add(struct pace *pace, int64_t slot, uint32_t slot_ms, uint64_t bytes,
-             const struct histogram *latency_ns);
-
-/* Adds to *burst and *steady; slots: how many intervals the mean is taken over. 0, -ENOMEM,
- * -ERANGE. */
-int pace_split(struct pace *pace, uint64_t slots, struct histogram *burst,
-               struct histogram *steady);
-
-void pace_clear(struct pace *pace);
 
 #endif

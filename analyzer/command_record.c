@@ -29,7 +29,7 @@
 
 struct options {
     const char *output, *agent, *job;
-    uint64_t interval_ns, duration_ns, kernel_memory, max_cost;
+    uint64_t interval_ns, duration_ns, kernel_memory, max_cost, burst_factor;
     bool all, pseudo;
 };
 
@@ -252,6 +252,7 @@ static int record(const struct options *options, char **argv)
         .interval_ns = options->interval_ns,
         .kernel_memory = options->kernel_memory,
         .max_cost = options->max_cost,
+        .burst_factor = options->burst_factor,
     };
     struct session session = {.options = options, .signals = -1};
     bool use_agent = options->agent != NULL;
@@ -296,7 +297,8 @@ static const char *default_agent(void)
 int command_record(int argc, char **argv)
 {
     struct options record_options = {
-        .output = "unblend.rec", .interval_ns = 1000000000, .kernel_memory = PROBE_MEMORY_DEFAULT};
+        .output = "unblend.rec", .interval_ns = 1000000000, .kernel_memory = PROBE_MEMORY_DEFAULT,
+        .burst_factor = PROBE_BURST_FACTOR};
     const struct option_spec specs[] = {
         {"output", 'o', OPTION_STRING, "FILE", &record_options.output,
          "the recording"},
@@ -311,6 +313,8 @@ int command_record(int argc, char **argv)
          "record through the local agent, which then knows the job too"},
         {"pseudo", 0, OPTION_FLAG, NULL, &record_options.pseudo,
          "count operations on proc, sysfs and their like too"},
+        {"burst-factor", 0, OPTION_COUNT, "N", &record_options.burst_factor,
+         "a slot of 100 ms with N times the mean of the last minute is in a burst"},
         {"kernel-memory", 0, OPTION_SIZE, "SIZE", &record_options.kernel_memory,
          "memory the probe may use in the kernel"},
         {"max-cost", 0, OPTION_PERCENT, "PERCENT", &record_options.max_cost,
@@ -329,6 +333,10 @@ int command_record(int argc, char **argv)
         return parsed > 0 ? 0 : 2;
     if (record_options.interval_ns < 10000000 || record_options.interval_ns > 3600000000000ull) {
         log_error("interval: give a time from 10ms to 1h");
+        return 2;
+    }
+    if (!record_options.burst_factor) {
+        log_error("burst-factor: give a whole number from 1");
         return 2;
     }
     if (!record_options.agent)

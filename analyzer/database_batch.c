@@ -3,14 +3,14 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array_text.h"
 #include "lib/cleanup.h"
-#include "lib/codec.h"
+#include "lib/codec_errors.h"
+#include "lib/codec_flow.h"
 
 /* Columns of intervals behind the ids. */
 enum {
@@ -42,26 +42,16 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The distinct numbers of an array, which it sorts. */
-static char *array_text(int64_t *ids, size_t count)
+/* Sorts numbers and leaves each of them once; how many there are then. */
+static size_t distinct(int64_t *ids, size_t count)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    size_t kept = 0;
 
-    if (!stream)
-        return NULL;
     qsort(ids, count, sizeof(*ids), compare);
-    fputc('{', stream);
     for (size_t i = 0; i < count; i++)
-        if (!i || ids[i] != ids[i - 1])
-            fprintf(stream, i ? ",%" PRId64 : "%" PRId64, ids[i]);
-    fputc('}', stream);
-    if (fclose(stream)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+        if (!kept || ids[i] != ids[kept - 1])
+            ids[kept++] = ids[i];
+    return kept;
 }
 
 char *database_ids(const PGresult *intervals, int column, int from, int to)
@@ -81,7 +71,7 @@ char *database_ids(const PGresult *intervals, int column, int from, int to)
             ids[count++] =
                 json_integer_value(json_is_array(value) ? json_array_get(value, i) : value);
     }
-    return array_text(ids, count);
+    return array_text(ids, ids ? distinct(ids, count) : 0);
 }
 
 static int64_t number(const PGresult *result, int row, int column)
@@ -249,6 +239,13 @@ static uint32_t index_of(const json_t *ids, int64_t id)
     return NO_INDEX;
 }
 
+static int set_errors(struct record *record, const PGresult *samples, int row, int column)
+{
+    json_auto_t *object = json(samples, row, column);
+
+    return PQgetisnull(samples, row, column) ? 0 : codec_errors_decode(object, &record->error_codes);
+}
+
 static int add_sample(struct batch *batch, const json_t *jobs, const json_t *volumes,
                       const PGresult *samples, int row)
 {
@@ -265,17 +262,53 @@ static int add_sample(struct batch *batch, const json_t *jobs, const json_t *vol
             record->order[i] = (uint64_t)big(samples, row, 9 + i);
         record->in_flight = (uint64_t)big(samples, row, 12);
         record->oldest_ns = (uint64_t)big(samples, row, 13);
+        for (int i = 0; i < CACHE_COUNTS; i++)
+            record->cache[i] = (uint64_t)big(samples, row, 14 + i);
+        for (int i = 0; i < FAULT_KINDS; i++)
+            record->faults[i] = (uint64_t)big(samples, row, 14 + CACHE_COUNTS + i);
+        record->in_flight_ns = (uint64_t)big(samples, row, 15 + CACHE_COUNTS + FAULT_KINDS);
         err = codec_histogram_unpack(PQgetvalue(samples, row, 7),
                                      (size_t)PQgetlength(samples, row, 7), &record->size);
     }
     if (!err)
         err = codec_histogram_unpack(PQgetvalue(samples, row, 8),
                                      (size_t)PQgetlength(samples, row, 8), &record->latency_ns);
+    if (!err)
+        err = set_errors(record, samples, row, 14 + CACHE_COUNTS + FAULT_KINDS);
     return err == -ENOMEM || !err ? err : -EBADMSG;
 }
 
-/* The first row of samples of a batch or of a later one. */
-static int first_sample(const PGresult *samples, int64_t batch_id)
+static int histogram_at(const PGresult *flows, int row, int column, struct histogram *out)
+{
+    return codec_histogram_unpack(PQgetvalue(flows, row, column), (size_t)PQgetlength(flows, row, column), out);
+}
+
+static int add_flow(struct batch *batch, const json_t *jobs, const json_t *volumes, const PGresult *flows, int row)
+{
+    json_auto_t *in_flight =
+        json_loadb(PQgetvalue(flows, row, 14), (size_t)PQgetlength(flows, row, 14), 0, NULL);
+    uint32_t length;
+    struct flow *flow;
+    int err = batch_flow(batch, index_of(jobs, big(flows, row, 1)), index_of(volumes, big(flows, row, 2)), &flow);
+
+    memcpy(&length, PQgetvalue(flows, row, 4), sizeof(length));
+    if (!err)
+        err = codec_slots_span(flow, big(flows, row, 3), be32toh(length));
+    for (int d = 0; d < DEMAND_COUNT && !err; d++)
+        err = codec_slots_unpack(PQgetvalue(flows, row, 5 + d), (size_t)PQgetlength(flows, row, 5 + d), flow,
+                                 (enum demand)d);
+    for (int kind = 0; kind < FLOW_KINDS && !err; kind++) {
+        err = histogram_at(flows, row, 10 + 2 * kind, &flow->burst[kind]);
+        if (!err)
+            err = histogram_at(flows, row, 11 + 2 * kind, &flow->steady[kind]);
+    }
+    if (!err && !codec_in_flight_decode(in_flight, flow))
+        err = -EBADMSG;
+    return err == -ENOMEM || !err ? err : -EBADMSG;
+}
+
+/* The first row of samples or flows of a batch or of a later one. */
+static int first_of(const PGresult *samples, int64_t batch_id)
 {
     int low = 0, high = PQntuples(samples);
 
@@ -290,9 +323,9 @@ static int first_sample(const PGresult *samples, int64_t batch_id)
     return low;
 }
 
-int database_batch(const PGresult *intervals, int row, const PGresult *jobs,
-                   const PGresult *volumes, const PGresult *samples, struct batch **out)
+int database_batch(const PGresult *intervals, int row, const struct database_rows *rows, struct batch **out)
 {
+    const PGresult *samples = rows->samples, *flows = rows->flows;
     _cleanup_(batch_freep) struct batch *batch = NULL;
     json_auto_t *job_ids = json(intervals, row, DATABASE_JOB_IDS);
     json_auto_t *volume_ids = json(intervals, row, DATABASE_VOLUME_IDS);
@@ -304,15 +337,17 @@ int database_batch(const PGresult *intervals, int row, const PGresult *jobs,
     if (!err)
         err = set_coverage(batch, intervals, row);
     if (!err)
-        err = add_jobs(batch, intervals, row, jobs, job_ids);
+        err = add_jobs(batch, intervals, row, rows->jobs, job_ids);
     for (size_t i = 0; i < json_array_size(volume_ids) && !err; i++) {
-        int at = row_of(volumes, json_integer_value(json_array_get(volume_ids, i)));
+        int at = row_of(rows->volumes, json_integer_value(json_array_get(volume_ids, i)));
 
-        err = at < 0 ? -EBADMSG : add_volume(batch, volumes, at);
+        err = at < 0 ? -EBADMSG : add_volume(batch, rows->volumes, at);
     }
-    for (int i = first_sample(samples, id);
+    for (int i = first_of(samples, id);
          !err && i < PQntuples(samples) && big(samples, i, 0) == id; i++)
         err = add_sample(batch, job_ids, volume_ids, samples, i);
+    for (int i = first_of(flows, id); !err && i < PQntuples(flows) && big(flows, i, 0) == id; i++)
+        err = add_flow(batch, job_ids, volume_ids, flows, i);
     if (!err)
         *out = take_pointer(batch);
     return err;

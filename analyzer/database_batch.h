@@ -10,7 +10,7 @@
 
 #include "lib/record.h"
 
-/* Columns to select, in the order in which they are read. All as text, samples in binary. */
+/* Columns to select, in the order in which they are read. All as text, samples and flows in binary. */
 #define DATABASE_INTERVAL_COLUMNS                                                                  \
     "batch_id, time, records, to_json(job_ids), to_json(volume_ids), to_json(job_end_ns), "        \
     "to_json(job_exit), cluster, node, role, kernel, boot_id, stream, seq, start_ns, "             \
@@ -19,7 +19,12 @@
     "bypass"
 #define DATABASE_SAMPLE_COLUMNS                                                                    \
     "batch_id, job_id, volume_id, op, bytes, errors, latency_sum_ns, size, latency, " \
-    "sequential, consecutive, random, in_flight, oldest_ns"
+    "sequential, consecutive, random, in_flight, oldest_ns, cache_hit_ops, cache_hit_bytes, "        \
+    "cache_miss_ops, cache_miss_bytes, read_faults, write_faults, minor_faults, error_codes, "       \
+    "in_flight_ns"
+#define DATABASE_FLOW_COLUMNS                                                                      \
+    "batch_id, job_id, volume_id, first_slot, slots, read_bytes, write_bytes, read_ops, write_ops, " \
+    "metadata_ops, data_burst, data_steady, metadata_burst, metadata_steady, in_flight_max"
 #define DATABASE_JOB_COLUMNS    "job_id, job, kind, \"user\", command, labels, start_ns"
 #define DATABASE_VOLUME_COLUMNS "volume_id, volume, source, fstype, scope, mounts"
 
@@ -35,10 +40,14 @@ enum {
    without memory. */
 char *database_ids(const PGresult *intervals, int column, int from, int to);
 
-/* The batch of one row of intervals; the other results hold at least what it refers to, samples
-   ordered by batch and position. 0, -ENOMEM, or -EBADMSG when the rows do not fit each other. */
-int database_batch(const PGresult *intervals, int row, const PGresult *jobs,
-                   const PGresult *volumes, const PGresult *samples, struct batch **out);
+/* What a group of intervals refers to; samples and flows ordered by batch and position. */
+struct database_rows {
+    PGresult *jobs, *volumes, *samples, *flows;
+};
+
+/* The batch of one row of intervals; the rows hold at least what it refers to. 0, -ENOMEM, or -EBADMSG when they do
+   not fit each other. */
+int database_batch(const PGresult *intervals, int row, const struct database_rows *rows, struct batch **out);
 
 static inline void result_clearp(PGresult **result)
 {

@@ -7,7 +7,7 @@ int tally_add(struct tally *tally, const struct record *record)
 {
     struct record counts = *record;
 
-    counts.in_flight = counts.oldest_ns = 0; /* of a moment; they do not add up over time */
+    counts.in_flight = counts.in_flight_ns = counts.oldest_ns = 0; /* of a moment; they do not add up over time */
     return record_add(&tally->op[record->op], &counts);
 }
 
@@ -25,6 +25,7 @@ void tally_clear(struct tally *tally)
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
         histogram_clear(&tally->op[op].size);
         histogram_clear(&tally->op[op].latency_ns);
+        histogram_clear(&tally->op[op].error_codes);
     }
     *tally = (struct tally){0};
 }

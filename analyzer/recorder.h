@@ -30,6 +30,7 @@ struct recorder_options {
     uint64_t interval_ns;
     uint64_t kernel_memory;
     uint64_t max_cost; /* as in probe/sampler.h; an agent has its own */
+    uint64_t burst_factor; /* an agent has its own */
 };
 
 /* With a probe of its own. 0 or -errno, logged. */

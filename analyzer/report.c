@@ -12,14 +12,43 @@ static bool always(const struct report *report)
     return true;
 }
 
+/* Recordings of earlier versions. */
+static bool lacks_slots(const struct report *report)
+{
+    return !windows_complete(&report->totals.windows, &report->totals.series);
+}
+
 static bool is_coarser_than_1s(const struct report *report)
 {
-    return report->totals.series.length && 1000 % report->totals.series.slot_ms != 0;
+    return lacks_slots(report) && report->totals.series.length &&
+           1000 % report->totals.series.slot_ms != 0;
 }
 
 static bool is_coarser_than_10s(const struct report *report)
 {
-    return report->totals.series.length && 10000 % report->totals.series.slot_ms != 0;
+    return lacks_slots(report) && report->totals.series.length &&
+           10000 % report->totals.series.slot_ms != 0;
+}
+
+static bool lacks_looks(const struct report *report)
+{
+    for (uint32_t i = 0; i < report->totals.volume_count; i++)
+        if (!report->totals.volumes[i].looked && tally_file_ops(&report->totals.volumes[i].tally))
+            return true;
+    return false;
+}
+
+static bool has_block_layer(const struct report *report)
+{
+    for (enum operation op = OP_FILE_END; op < OP_COUNT; op++)
+        if (report->totals.tally.op[op].latency_ns.length)
+            return true;
+    return false;
+}
+
+static bool lacks_stuck(const struct report *report)
+{
+    return !report->totals.has_processes;
 }
 
 /* Recordings of earlier versions, and transfers between two files only. */
@@ -41,6 +70,29 @@ static bool lacks_file_sizes(const struct report *report)
            (tally_succeeded(tally, OP_OPEN) || tally_succeeded(tally, OP_CREATE));
 }
 
+/* Some volume's reads are nobody knows from where. */
+static bool lacks_cache(const struct report *report)
+{
+    for (uint32_t i = 0; i < report->totals.volume_count; i++) {
+        const struct record *read = &report->totals.volumes[i].tally.op[OP_READ];
+
+        if (read->bytes && !read->cache[CACHE_HIT_OPS] && !read->cache[CACHE_MISS_OPS])
+            return true;
+    }
+    return false;
+}
+
+static bool lacks_error_codes(const struct report *report)
+{
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
+        const struct record *record = &report->totals.tally.op[op];
+
+        if (histogram_count(&record->error_codes) < record->errors)
+            return true;
+    }
+    return false;
+}
+
 static bool lacks_processes(const struct report *report)
 {
     for (uint32_t i = 0; i < report->totals.job_count; i++)
@@ -58,18 +110,27 @@ static const struct {
                       "are null"},
      lacks_order},
     {{"file-size", "sizes of opened files are not recorded: file_size is null"}, lacks_file_sizes},
+    {{"page-cache", "whether the page cache served a read is not known with O_DIRECT, of transfers between files, "
+                    "on file systems that may go past it or have no device (FUSE, SMB, 9P, overlay, tmpfs), and of "
+                    "what was counted under a coarser key: cached is null where it is known of no read"},
+     lacks_cache},
+    {{"error-codes", "some errors were counted without their errno, for want of room or at the block layer: they are "
+                     "\"?\" in error_codes"},
+     lacks_error_codes},
     {{"burst-slots", "demand within an interval is not recorded: burst figures of 100 ms windows "
-                     "are null"},
-     always},
+                     "and latencies in bursts and outside of them are null"},
+     lacks_slots},
     {{"burst-window-1s", "intervals are longer than a second: figures of 1 s windows are null"},
      is_coarser_than_1s},
     {{"burst-window-10s", "intervals are no parts of 10 s: figures of 10 s windows are null"},
      is_coarser_than_10s},
-    {{"burst-latency", "latency inside and outside of bursts is kept by job only, by whole "
-                       "intervals, and null where all intervals are alike"},
-     always},
-    {{"in-flight", "what is in flight is looked at once an interval: in_flight.max is null"},
-     always},
+    {{"in-flight", "what is in flight was not looked at between the intervals' ends: in_flight.max "
+                   "is null"},
+     lacks_looks},
+    {{"in-flight-block", "requests of the block layer are seen when they complete: of them in_flight "
+                         "knows the mean only, the rest is null"},
+     has_block_layer},
+    {{"in-flight-stuck", "the records hold no processes: in_flight.stuck is null"}, lacks_stuck},
     {{"working-set", "which parts of files are used again is not recorded: working_set is null"},
      always},
     {{"trees", "paths are not recorded: trees is null"}, always},

@@ -25,12 +25,12 @@ static void coarsen(struct series *series, uint32_t factor)
     uint32_t length = 0;
 
     for (uint32_t i = 0; i < series->length; i++) {
-        struct series_slot slot = series->slots[i];
+        struct demand_slot slot = series->slots[i];
         uint32_t at = (uint32_t)(floor_div(series->first + i, factor) - first);
 
         /* at <= i, so what is written has been read */
         while (length <= at)
-            series->slots[length++] = (struct series_slot){{0}};
+            series->slots[length++] = (struct demand_slot){{0}};
         for (unsigned d = 0; d < DEMAND_COUNT; d++)
             series->slots[at].demand[d] += slot.demand[d];
     }
@@ -42,7 +42,7 @@ static void coarsen(struct series *series, uint32_t factor)
 static int reserve(struct series *series, uint32_t length)
 {
     uint32_t wanted = series->capacity ? series->capacity : 16;
-    struct series_slot *grown;
+    struct demand_slot *grown;
 
     if (length <= series->capacity)
         return 0;
@@ -84,7 +84,7 @@ static int extend(struct series *series, int64_t slot)
 }
 
 int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, uint32_t interval_ms,
-               const struct series_slot *amount)
+               const struct demand_slot *amount)
 {
     int64_t slot;
     int err;

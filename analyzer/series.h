@@ -10,25 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/demand.h"
+
 #define SERIES_SLOTS_MAX (1u << 17)
-
-enum demand {
-    DEMAND_READ_BYTES,
-    DEMAND_WRITE_BYTES,
-    DEMAND_READ_OPS,
-    DEMAND_WRITE_OPS,
-    DEMAND_METADATA_OPS,
-    DEMAND_COUNT
-};
-
-/* Sets of demands. */
-#define DEMAND_BIT(demand) (1u << (demand))
-#define DEMAND_BYTES       (DEMAND_BIT(DEMAND_READ_BYTES) | DEMAND_BIT(DEMAND_WRITE_BYTES))
-#define DEMAND_DATA_OPS    (DEMAND_BIT(DEMAND_READ_OPS) | DEMAND_BIT(DEMAND_WRITE_OPS))
-
-struct series_slot {
-    uint64_t demand[DEMAND_COUNT];
-};
 
 /* Zeroed is empty. */
 struct series {
@@ -36,7 +20,7 @@ struct series {
     int64_t first; /* the first slot's start is first * slot_ms after 1970 */
     uint32_t length;
     uint32_t capacity;
-    struct series_slot *slots;
+    struct demand_slot *slots;
 };
 
 /* The slot of an interval: its middle decides, so that a clock tick early or late changes nothing.
@@ -45,7 +29,7 @@ int64_t series_slot_of(int64_t start_ns, uint64_t duration_ns, uint32_t slot_ms)
 
 /* Adds an interval's demand. 0, -EINVAL for an interval of no length, -ENOMEM. */
 int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, uint32_t interval_ms,
-               const struct series_slot *amount);
+               const struct demand_slot *amount);
 
 /*
  * Sums over windows that are aligned to the wall clock, from the one that holds `from` up to and

@@ -56,6 +56,23 @@ static uint32_t keep_records(struct batch *batch, const uint32_t *jobs, const ui
     return kept;
 }
 
+static uint32_t keep_flows(struct batch *batch, const uint32_t *jobs)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < batch->flow_count; i++) {
+        struct flow *flow = &batch->flows[i];
+
+        if (jobs[flow->job] == NO_INDEX) {
+            flow_clear(flow);
+            continue;
+        }
+        flow->job = jobs[flow->job];
+        batch->flows[kept++] = *flow;
+    }
+    return kept;
+}
+
 int source_filter(const struct source_window *window, struct batch *batch)
 {
     _cleanup_free_ uint32_t *jobs = NULL, *processes = NULL;
@@ -74,5 +91,6 @@ int source_filter(const struct source_window *window, struct batch *batch)
     batch->job_count = keep_jobs(batch, window->job, jobs);
     batch->process_count = keep_processes(batch, jobs, processes);
     batch->record_count = keep_records(batch, jobs, processes);
+    batch->flow_count = keep_flows(batch, jobs);
     return 1;
 }

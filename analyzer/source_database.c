@@ -104,6 +104,14 @@ static int open_cursor(struct database *db)
     return err ? err : query(db, sql, 3, values, false, &result);
 }
 
+static void rows_clear(struct database_rows *rows)
+{
+    PQclear(rows->jobs);
+    PQclear(rows->volumes);
+    PQclear(rows->samples);
+    PQclear(rows->flows);
+}
+
 /* What the group's batches refer to, and their samples, in one query each. Rows [from, to) of
  * intervals. */
 static int fill_group(struct database *db, int from, int to)
@@ -111,14 +119,15 @@ static int fill_group(struct database *db, int from, int to)
     static const char samples_sql[] =
         "select " DATABASE_SAMPLE_COLUMNS " from unblend.samples "
         "where time between $1 and $2 and batch_id = any($3::bigint[]) order by batch_id, position";
+    static const char flows_sql[] =
+        "select " DATABASE_FLOW_COLUMNS " from unblend.flows "
+        "where time between $1 and $2 and batch_id = any($3::bigint[]) order by batch_id, position";
     static const char jobs_sql[] =
         "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[])";
     static const char volumes_sql[] = "select " DATABASE_VOLUME_COLUMNS
                                       " from unblend.volumes where volume_id = any($1::bigint[])";
     const PGresult *intervals = db->intervals;
-    _cleanup_(result_clearp) PGresult *jobs = NULL;
-    _cleanup_(result_clearp) PGresult *volumes = NULL;
-    _cleanup_(result_clearp) PGresult *samples = NULL;
+    _cleanup_(rows_clear) struct database_rows rows = {0};
     _cleanup_free_ char *job_ids = database_ids(intervals, DATABASE_JOB_IDS, from, to);
     _cleanup_free_ char *volume_ids = database_ids(intervals, DATABASE_VOLUME_IDS, from, to);
     _cleanup_free_ char *batch_ids = database_ids(intervals, DATABASE_BATCH_ID, from, to);
@@ -127,19 +136,21 @@ static int fill_group(struct database *db, int from, int to)
 
     if (!job_ids || !volume_ids || !batch_ids)
         return -ENOMEM;
-    err = query(db, jobs_sql, 1, values, false, &jobs);
+    err = query(db, jobs_sql, 1, values, false, &rows.jobs);
     if (err)
         return err;
     values[0] = volume_ids;
-    err = query(db, volumes_sql, 1, values, false, &volumes);
+    err = query(db, volumes_sql, 1, values, false, &rows.volumes);
     if (err)
         return err;
     values[0] = PQgetvalue(intervals, from, DATABASE_TIME);
     values[1] = PQgetvalue(intervals, to - 1, DATABASE_TIME);
     values[2] = batch_ids;
-    err = query(db, samples_sql, 3, values, true, &samples);
+    err = query(db, samples_sql, 3, values, true, &rows.samples);
+    if (!err)
+        err = query(db, flows_sql, 3, values, true, &rows.flows);
     for (int i = from; !err && i < to; i++) {
-        err = database_batch(intervals, i, jobs, volumes, samples, &db->group[db->count]);
+        err = database_batch(intervals, i, &rows, &db->group[db->count]);
         if (!err)
             db->count++;
         else

@@ -45,6 +45,13 @@ void copy_bytes(struct copy *copy, const void *data, size_t size)
     add(copy, data, size);
 }
 
+void copy_null(struct copy *copy)
+{
+    const uint32_t none = UINT32_MAX;
+
+    add(copy, &none, sizeof(none));
+}
+
 void copy_int4(struct copy *copy, int32_t value)
 {
     uint32_t big = htonl((uint32_t)value);

@@ -20,7 +20,8 @@ struct copy {
 void copy_row(struct copy *copy, unsigned columns);
 void copy_int4(struct copy *copy, int32_t value);
 void copy_int8(struct copy *copy, int64_t value);
-void copy_bytes(struct copy *copy, const void *data, size_t size); /* bytea, text, enum */
+void copy_bytes(struct copy *copy, const void *data, size_t size); /* bytea, text, enum, json */
+void copy_null(struct copy *copy);
 void copy_time(struct copy *copy, int64_t ns);                     /* timestamptz, cut to us */
 
 /* The end of the data. 0 or -ENOMEM. */

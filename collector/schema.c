@@ -153,6 +153,8 @@ int schema_partitions(struct db *db)
         return err;
     err = make_partitions(db, "sample");
     if (!err)
+        err = make_partitions(db, "flow");
+    if (!err)
         err = make_partitions(db, "batch");
     if (!err)
         err = db_run(db, "select pg_advisory_unlock(" LOCK_PARTITIONS ")");

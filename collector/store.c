@@ -29,6 +29,7 @@ void store_free(struct store *store)
         return;
     db_close(&store->db);
     copy_clear(&store->samples);
+    copy_clear(&store->flows);
     free(store->conninfo);
     free(store);
 }
@@ -65,6 +66,7 @@ int store_begin(struct store *store)
     int err = prepare(store);
 
     copy_reset(&store->samples);
+    copy_reset(&store->flows);
     if (err)
         return err;
     err = db_run(&store->db, "begin");
@@ -83,6 +85,7 @@ void store_rollback(struct store *store)
     char why[sizeof(store->db.why)];
 
     copy_reset(&store->samples);
+    copy_reset(&store->flows);
     if (!store->db.conn)
         return;
     memcpy(why, store->db.why, sizeof(why)); /* the first cause is the one to tell */

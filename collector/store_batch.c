@@ -2,45 +2,30 @@
 #include "collector/store.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collector/dimension.h"
 #include "collector/ledger.h"
 #include "collector/store_private.h"
-#include "lib/codec.h"
+#include "lib/array_text.h"
+#include "lib/cleanup.h"
+#include "lib/codec_errors.h"
+#include "lib/codec_flow.h"
 
-#define SAMPLES_MAX (8u << 20) /* bytes of rows gathered before they are sent */
+#define ROWS_MAX (8u << 20) /* bytes of rows gathered before they are sent */
 
 static const char copy_samples[] = "copy unblend.sample (time, batch_id, job_id, volume_id, "
                                    "node_id, position, op, ops, bytes, errors, "
                                    "latency_sum_ns, size, latency, sequential, consecutive, "
-                                   "random, in_flight, oldest_ns) from stdin (format binary)";
+                                   "random, in_flight, oldest_ns, cache_hit_ops, cache_hit_bytes, cache_miss_ops, "
+                                   "cache_miss_bytes, read_faults, write_faults, minor_faults, error_codes, "
+                                   "in_flight_ns) from stdin (format binary)";
 
-/* "{1,2}", malloc'ed; -1 stands for a null element. NULL without memory. */
-static char *array_text(const int64_t *numbers, uint32_t count)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-
-    if (!stream)
-        return NULL;
-    fputc('{', stream);
-    for (uint32_t i = 0; i < count; i++)
-        if (numbers[i] == -1)
-            fputs(i ? ",null" : "null", stream);
-        else
-            fprintf(stream, i ? ",%" PRId64 : "%" PRId64, numbers[i]);
-    fputc('}', stream);
-    if (fclose(stream)) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
+static const char copy_flows[] = "copy unblend.flow (time, batch_id, job_id, volume_id, node_id, "
+                                 "position, first_slot, slots, read_bytes, write_bytes, read_ops, "
+                                 "write_ops, metadata_ops, data_burst, data_steady, metadata_burst, "
+                                 "metadata_steady, in_flight_max) from stdin (format binary)";
 
 /* Ends and exits of a batch's jobs; left NULL when all of them run. */
 static int ends_text(const struct batch *batch, char **ends, char **exits)
@@ -52,9 +37,9 @@ static int ends_text(const struct batch *batch, char **ends, char **exits)
     if (!end || !exit_status)
         return -ENOMEM;
     for (uint32_t i = 0; i < batch->job_count; i++) {
-        end[i] = batch->jobs[i].end_ns ? batch->jobs[i].end_ns : -1;
-        exit_status[i] = batch->jobs[i].exit;
-        any |= end[i] != -1 || exit_status[i] != -1;
+        end[i] = batch->jobs[i].end_ns ? batch->jobs[i].end_ns : ARRAY_NULL;
+        exit_status[i] = batch->jobs[i].exit >= 0 ? batch->jobs[i].exit : ARRAY_NULL;
+        any |= end[i] != ARRAY_NULL || exit_status[i] != ARRAY_NULL;
     }
     if (!any)
         return 0;
@@ -106,15 +91,15 @@ static int insert_interval(struct store *store, const struct batch *batch,
     return err;
 }
 
-static int send_samples(struct store *store)
+static int send_rows(struct store *store, const char *statement, struct copy *rows)
 {
     int err = 0;
 
-    if (store->samples.size) {
-        err = copy_end(&store->samples);
+    if (rows->size) {
+        err = copy_end(rows);
         if (!err)
-            err = db_copy(&store->db, copy_samples, store->samples.data, store->samples.size);
-        copy_reset(&store->samples);
+            err = db_copy(&store->db, statement, rows->data, rows->size);
+        copy_reset(rows);
     }
     return err;
 }
@@ -130,6 +115,24 @@ static int add_histogram(struct copy *rows, const struct histogram *histogram)
     return 0;
 }
 
+/* NULL where there is none. */
+static int add_errors(struct copy *rows, const struct histogram *codes)
+{
+    _cleanup_free_ char *text = NULL;
+    json_auto_t *object = NULL;
+
+    if (!codes->length) {
+        copy_null(rows);
+        return 0;
+    }
+    object = codec_errors_encode(codes);
+    text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    if (!text)
+        return -ENOMEM;
+    copy_bytes(rows, text, strlen(text));
+    return 0;
+}
+
 static int add_samples(struct store *store, const struct batch *batch, int64_t node_id,
                        int64_t batch_id, const int64_t *jobs, const int64_t *volumes)
 {
@@ -140,7 +143,7 @@ static int add_samples(struct store *store, const struct batch *batch, int64_t n
         const struct record *record = &batch->records[i];
         const char *op = operation_info(record->op)->name;
 
-        copy_row(rows, 18);
+        copy_row(rows, 27);
         copy_time(rows, batch->start_ns);
         copy_int8(rows, batch_id);
         copy_int8(rows, jobs[record->job]);
@@ -158,8 +161,69 @@ static int add_samples(struct store *store, const struct batch *batch, int64_t n
             copy_int8(rows, (int64_t)record->order[j]);
         copy_int8(rows, (int64_t)record->in_flight);
         copy_int8(rows, (int64_t)record->oldest_ns);
-        if (rows->size > SAMPLES_MAX)
-            err = send_samples(store);
+        for (unsigned j = 0; j < CACHE_COUNTS; j++)
+            copy_int8(rows, (int64_t)record->cache[j]);
+        for (unsigned j = 0; j < FAULT_KINDS; j++)
+            copy_int8(rows, (int64_t)record->faults[j]);
+        if (add_errors(rows, &record->error_codes))
+            return -ENOMEM;
+        copy_int8(rows, (int64_t)record->in_flight_ns);
+        if (rows->size > ROWS_MAX)
+            err = send_rows(store, copy_samples, rows);
+    }
+    return err;
+}
+
+static int add_slots(struct copy *rows, const struct flow *flow, enum demand demand)
+{
+    size_t size;
+    _cleanup_free_ unsigned char *data = codec_slots_pack(flow, demand, &size);
+
+    if (!data)
+        return -ENOMEM;
+    copy_bytes(rows, data, size);
+    return 0;
+}
+
+static int add_in_flight(struct copy *rows, const struct flow *flow)
+{
+    json_auto_t *object = codec_in_flight(flow);
+    _cleanup_free_ char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+
+    if (!text)
+        return -ENOMEM;
+    copy_bytes(rows, text, strlen(text));
+    return 0;
+}
+
+static int add_flows(struct store *store, const struct batch *batch, int64_t node_id, int64_t batch_id,
+                     const int64_t *jobs, const int64_t *volumes)
+{
+    struct copy *rows = &store->flows;
+    int err = 0;
+
+    for (uint32_t i = 0; i < batch->flow_count && !err; i++) {
+        const struct flow *flow = &batch->flows[i];
+
+        copy_row(rows, 18);
+        copy_time(rows, batch->start_ns);
+        copy_int8(rows, batch_id);
+        copy_int8(rows, jobs[flow->job]);
+        copy_int8(rows, volumes[flow->volume]);
+        copy_int4(rows, (int32_t)node_id);
+        copy_int4(rows, (int32_t)i);
+        copy_int8(rows, flow->first);
+        copy_int4(rows, (int32_t)flow->length);
+        for (enum demand demand = 0; demand < DEMAND_COUNT; demand++)
+            if (add_slots(rows, flow, demand))
+                return -ENOMEM;
+        for (unsigned kind = 0; kind < FLOW_KINDS; kind++)
+            if (add_histogram(rows, &flow->burst[kind]) || add_histogram(rows, &flow->steady[kind]))
+                return -ENOMEM;
+        if (add_in_flight(rows, flow))
+            return -ENOMEM;
+        if (rows->size > ROWS_MAX)
+            err = send_rows(store, copy_flows, rows);
     }
     return err;
 }
@@ -187,6 +251,8 @@ int store_put(struct store *store, const struct batch *batch, const uint8_t body
             err = insert_interval(store, batch, &place, host_id, jobs, volumes, &batch_id);
         if (!err)
             err = add_samples(store, batch, place.node_id, batch_id, jobs, volumes);
+        if (!err)
+            err = add_flows(store, batch, place.node_id, batch_id, jobs, volumes);
     }
     if (!err)
         *verdict = v;
@@ -195,7 +261,9 @@ int store_put(struct store *store, const struct batch *batch, const uint8_t body
 
 int store_commit(struct store *store)
 {
-    int err = send_samples(store);
+    int err = send_rows(store, copy_samples, &store->samples);
 
+    if (!err)
+        err = send_rows(store, copy_flows, &store->flows);
     return err ? err : db_run(&store->db, "commit");
 }

@@ -10,7 +10,7 @@
 struct store {
     struct db db;
     char *conninfo;
-    struct copy samples; /* of the transaction that is open */
+    struct copy samples, flows; /* of the transaction that is open */
     bool checked;        /* this connection has seen our schema */
 };
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/codec_errors.h"
+#include "lib/codec_flow.h"
 #include "lib/utf8.h"
 
 /* Encoding; decoding is in codec_decode.c. Every function that makes a value returns NULL without
@@ -133,18 +135,21 @@ static json_t *process_value(const struct process *process)
                          put(o, "exited", json_boolean(process->exited)));
 }
 
-static bool has_order(const struct record *r)
+static bool any(const uint64_t *counts, unsigned length)
 {
-    return r->order[ORDER_SEQUENTIAL] || r->order[ORDER_CONSECUTIVE] || r->order[ORDER_RANDOM];
+    for (unsigned i = 0; i < length; i++)
+        if (counts[i])
+            return true;
+    return false;
 }
 
-static json_t *order_of(const struct record *r)
+static json_t *counts(const uint64_t *numbers, unsigned length)
 {
     json_t *list = json_array();
     bool failed = !list;
 
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        failed |= json_array_append_new(list, count(r->order[i])) != 0;
+    for (unsigned i = 0; i < length; i++)
+        failed |= json_array_append_new(list, count(numbers[i])) != 0;
     return finish(list, failed);
 }
 
@@ -157,9 +162,13 @@ static json_t *record_value(const struct record *r)
                          put(o, "op", json_string_nocheck(operation_info(r->op)->name)) ||
                          put(o, "bytes", count(r->bytes)) || put(o, "errors", count(r->errors)) ||
                          put(o, "latency_sum_ns", count(r->latency_sum_ns)) ||
-                         (has_order(r) && put(o, "order", order_of(r))) ||
+                         (any(r->order, ORDER_COUNT) && put(o, "order", counts(r->order, ORDER_COUNT))) ||
+                         (any(r->cache, CACHE_COUNTS) && put(o, "cache", counts(r->cache, CACHE_COUNTS))) ||
+                         (any(r->faults, FAULT_KINDS) && put(o, "faults", counts(r->faults, FAULT_KINDS))) ||
+                         (r->error_codes.length && put(o, "error_codes", codec_errors_encode(&r->error_codes))) ||
                          (r->in_flight && put(o, "in_flight", count(r->in_flight))) ||
                          (r->oldest_ns && put(o, "oldest_ns", count(r->oldest_ns))) ||
+                         (r->in_flight_ns && put(o, "in_flight_ns", count(r->in_flight_ns))) ||
                          (r->size.length && put(o, "size", histogram(&r->size))) ||
                          put(o, "latency_ns", histogram(&r->latency_ns)));
 }
@@ -249,6 +258,7 @@ int codec_encode(const struct batch *b, char **out, size_t *size)
         put(o, "volumes", volume_table(b->volumes, b->volume_count)) ||
         (b->process_count && put(o, "processes", process_table(b->processes, b->process_count))) ||
         put(o, "records", record_table(b->records, b->record_count)) ||
+        (b->flow_count && (put(o, "slot_ms", count(FLOW_SLOT_MS)) || put(o, "flows", codec_flows(b)))) ||
         put(o, "coverage", coverage_value(&b->coverage)))
         return -ENOMEM;
     json = json_dumps(o, JSON_COMPACT);

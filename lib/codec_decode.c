@@ -8,10 +8,12 @@
 
 #include "lib/cleanup.h"
 #include "lib/codec_coverage.h"
+#include "lib/codec_errors.h"
+#include "lib/codec_flow.h"
 #include "lib/field.h"
 
 #define DEPTH_MAX      16
-#define CONTAINERS_MAX (2 * CODEC_RECORDS_MAX + 100000) /* records, processes and all the rest */
+#define CONTAINERS_MAX (3 * CODEC_RECORDS_MAX + 100000) /* records with their parts, processes and all the rest */
 
 static int decode_labels(struct batch *batch, const struct field_place *p, json_t *o,
                          struct job *job)
@@ -114,6 +116,13 @@ static int decode_process(struct batch *batch, const struct field_place *p, json
                : err;
 }
 
+static int decode_errors(const struct field_place *p, const json_t *o, struct record *record)
+{
+    int err = codec_errors_decode(json_object_get(o, "error_codes"), &record->error_codes);
+
+    return err == -EBADMSG ? field_refuse(p, "error_codes", "is not an object of counts by names of errors") : err;
+}
+
 static int decode_record(struct batch *batch, const struct field_place *p, json_t *o)
 {
     uint32_t job, volume, process = NO_INDEX, before = batch->record_count;
@@ -144,9 +153,14 @@ static int decode_record(struct batch *batch, const struct field_place *p, json_
         (err = field_histogram(p, o, "latency_ns", &record->latency_ns)))
         return err;
     if ((json_object_get(o, "order") && (err = field_counts(p, o, "order", ORDER_COUNT, record->order))) ||
+        (json_object_get(o, "cache") && (err = field_counts(p, o, "cache", CACHE_COUNTS, record->cache))) ||
+        (json_object_get(o, "faults") && (err = field_counts(p, o, "faults", FAULT_KINDS, record->faults))) ||
+        (json_object_get(o, "error_codes") && (err = decode_errors(p, o, record))) ||
         (json_object_get(o, "in_flight") &&
          (err = field_count(p, o, "in_flight", &record->in_flight))) ||
-        (json_object_get(o, "oldest_ns") && (err = field_count(p, o, "oldest_ns", &record->oldest_ns))))
+        (json_object_get(o, "oldest_ns") && (err = field_count(p, o, "oldest_ns", &record->oldest_ns))) ||
+        (json_object_get(o, "in_flight_ns") &&
+         (err = field_count(p, o, "in_flight_ns", &record->in_flight_ns))))
         return err;
     if (json_object_get(o, "size") && (err = field_histogram(p, o, "size", &record->size)))
         return err;
@@ -270,7 +284,7 @@ int codec_decode(const char *json, size_t size, struct batch **out, struct codec
         (err = decode_table(batch, error, root, "processes", UINT32_MAX, decode_process)))
         return err;
     if ((err = decode_table(batch, error, root, "records", CODEC_RECORDS_MAX, decode_record)) ||
-        (err = codec_coverage(batch, error, root)))
+        (err = codec_flows_decode(batch, error, root)) || (err = codec_coverage(batch, error, root)))
         return err;
     *out = take_pointer(batch);
     return 0;

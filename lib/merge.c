@@ -20,29 +20,46 @@ static void add_count(uint64_t *sum, uint64_t count)
     *sum = fits(*sum, count) ? *sum + count : INT64_MAX;
 }
 
+static bool all_fit(const uint64_t *a, const uint64_t *b, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!fits(a[i], b[i]))
+            return false;
+    return true;
+}
+
+static void add_all(uint64_t *a, const uint64_t *b, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        a[i] += b[i];
+}
+
 int record_add(struct record *dst, const struct record *src)
 {
     int err;
 
     if (!fits(dst->bytes, src->bytes) || !fits(dst->errors, src->errors) ||
-        !fits(dst->latency_sum_ns, src->latency_sum_ns))
+        !fits(dst->latency_sum_ns, src->latency_sum_ns) || !all_fit(dst->order, src->order, ORDER_COUNT) ||
+        !all_fit(dst->cache, src->cache, CACHE_COUNTS) || !all_fit(dst->faults, src->faults, FAULT_KINDS))
         return -ERANGE;
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        if (!fits(dst->order[i], src->order[i]))
-            return -ERANGE;
     err = histogram_prepare(&dst->size, &src->size);
     if (!err)
         err = histogram_prepare(&dst->latency_ns, &src->latency_ns);
+    if (!err)
+        err = histogram_prepare(&dst->error_codes, &src->error_codes);
     if (err)
         return err;
     (void)histogram_merge(&dst->size, &src->size);
     (void)histogram_merge(&dst->latency_ns, &src->latency_ns);
+    (void)histogram_merge(&dst->error_codes, &src->error_codes);
     dst->bytes += src->bytes;
     dst->errors += src->errors;
     dst->latency_sum_ns += src->latency_sum_ns;
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        dst->order[i] += src->order[i];
+    add_all(dst->order, src->order, ORDER_COUNT);
+    add_all(dst->cache, src->cache, CACHE_COUNTS);
+    add_all(dst->faults, src->faults, FAULT_KINDS);
     add_count(&dst->in_flight, src->in_flight);
+    add_count(&dst->in_flight_ns, src->in_flight_ns);
     if (src->oldest_ns > dst->oldest_ns)
         dst->oldest_ns = src->oldest_ns;
     return 0;
@@ -138,7 +155,7 @@ int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
     }
     /* What is in flight is known of the later end only. */
     for (uint32_t i = 0; i < dst->record_count; i++)
-        dst->records[i].in_flight = dst->records[i].oldest_ns = 0;
+        dst->records[i].in_flight = dst->records[i].in_flight_ns = dst->records[i].oldest_ns = 0;
     for (uint32_t i = 0; i < src->record_count; i++) {
         const struct record *from = &src->records[i];
         bool process = keep_processes && from->process != NO_INDEX;
@@ -148,6 +165,15 @@ int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
                            process ? processes[from->process] : NO_INDEX, from->op, &to);
         if (!err)
             err = record_add(to, from);
+        if (err)
+            return err;
+    }
+    for (uint32_t i = 0; i < src->flow_count; i++) {
+        struct flow *to;
+
+        err = batch_flow(dst, jobs[src->flows[i].job], volumes[src->flows[i].volume], &to);
+        if (!err)
+            err = flow_merge(to, &src->flows[i]);
         if (err)
             return err;
     }

@@ -11,8 +11,8 @@
 const char *const shed_names[SHED_COUNT] = {"job_keys", "metadata_only", "detached"};
 
 struct batch_index {
-    struct lookup jobs, volumes, processes, records;
-    uint32_t job_capacity, volume_capacity, process_capacity, record_capacity;
+    struct lookup jobs, volumes, processes, records, flows;
+    uint32_t job_capacity, volume_capacity, process_capacity, record_capacity, flow_capacity;
 };
 
 int batch_new(struct batch **out)
@@ -39,16 +39,21 @@ void batch_free(struct batch *batch)
     for (uint32_t i = 0; i < batch->record_count; i++) {
         histogram_clear(&batch->records[i].size);
         histogram_clear(&batch->records[i].latency_ns);
+        histogram_clear(&batch->records[i].error_codes);
     }
+    for (uint32_t i = 0; i < batch->flow_count; i++)
+        flow_clear(&batch->flows[i]);
     lookup_clear(&batch->index->jobs);
     lookup_clear(&batch->index->volumes);
     lookup_clear(&batch->index->processes);
     lookup_clear(&batch->index->records);
+    lookup_clear(&batch->index->flows);
     free(batch->index);
     free(batch->jobs);
     free(batch->volumes);
     free(batch->processes);
     free(batch->records);
+    free(batch->flows);
     arena_clear(&batch->arena);
     free(batch);
 }
@@ -281,6 +286,28 @@ int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t pr
         (struct record){.job = job, .volume = volume, .process = process, .op = op};
     lookup_insert(&batch->index->records, hash, at);
     *out = &batch->records[at];
+    return 0;
+}
+
+int batch_flow(struct batch *batch, uint32_t job, uint32_t volume, struct flow **out)
+{
+    const uint32_t key[2] = {job, volume};
+    uint32_t hash = lookup_hash(key, sizeof(key)), cursor = hash, at;
+
+    if (job >= batch->job_count || volume >= batch->volume_count)
+        return -EINVAL;
+    while (lookup_next(&batch->index->flows, hash, &cursor, &at))
+        if (batch->flows[at].job == job && batch->flows[at].volume == volume) {
+            *out = &batch->flows[at];
+            return 0;
+        }
+    if (make_room((void **)&batch->flows, &batch->index->flow_capacity, batch->flow_count, sizeof(**out),
+                  &batch->index->flows))
+        return -ENOMEM;
+    at = batch->flow_count++;
+    batch->flows[at] = (struct flow){.job = job, .volume = volume};
+    lookup_insert(&batch->index->flows, hash, at);
+    *out = &batch->flows[at];
     return 0;
 }
 

@@ -23,6 +23,8 @@
 #include <stdint.h>
 
 #include "lib/arena.h"
+#include "lib/error_code.h"
+#include "lib/flow.h"
 #include "lib/histogram.h"
 #include "lib/operation.h"
 
@@ -77,6 +79,19 @@ enum order {
     ORDER_COUNT
 };
 
+/* What the page cache did for reads that moved bytes, as far as it is known. Missing in it are: O_DIRECT, file systems
+   without a page cache of the kernel's, transfers between files, and what was counted under a coarser key. */
+enum cache {
+    CACHE_HIT_OPS, /* served without the device */
+    CACHE_HIT_BYTES,
+    CACHE_MISS_OPS, /* pages were added to the page cache meanwhile, by readahead maybe */
+    CACHE_MISS_BYTES,
+    CACHE_COUNTS
+};
+
+/* Page faults on mapped files. Reads and writes are major ones, whose kind is not always known. */
+enum fault { FAULT_READ, FAULT_WRITE, FAULT_MINOR, FAULT_KINDS };
+
 struct record {
     uint32_t job;     /* index into jobs */
     uint32_t volume;  /* index into volumes */
@@ -86,10 +101,14 @@ struct record {
     uint64_t errors;         /* operations that failed; they are in latency and not in size */
     uint64_t latency_sum_ns; /* operation-seconds, in ns */
     uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes */
+    uint64_t cache[CACHE_COUNTS]; /* of read */
+    uint64_t faults[FAULT_KINDS]; /* of mmap_fault; minor ones are no operations */
     uint64_t in_flight; /* operations of this series running at the interval's end; in no histogram yet */
     uint64_t oldest_ns; /* for how long the oldest of them has been */
+    uint64_t in_flight_ns; /* for how long all of them together have been */
     struct histogram size; /* one value a successful transfer; of open and create: the size of the regular file */
     struct histogram latency_ns;
+    struct histogram error_codes; /* errors by errno, which is the bucket; fewer than errors where not all are known */
 };
 
 struct hook {
@@ -155,6 +174,8 @@ struct batch {
     uint32_t process_count;
     struct record *records;
     uint32_t record_count;
+    struct flow *flows; /* none from a probe or a database that has no slots */
+    uint32_t flow_count;
     struct coverage coverage;
 
     struct batch_index *index; /* private to record.c */
@@ -184,6 +205,10 @@ int batch_process(struct batch *batch, const struct process *process, uint32_t *
 /* Find or add the record of a series; a new one is empty. 0, -ENOMEM, or -EINVAL for an index out of range. */
 int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t process,
                  enum operation op, struct record **out);
+
+/* Find or add the flow of a job on a volume; a new one is empty. The pointer is good until the next call.
+   0, -ENOMEM, or -EINVAL for an index out of range. */
+int batch_flow(struct batch *batch, uint32_t job, uint32_t volume, struct flow **out);
 
 /* Adds the counts of src to dst, which is of the same interval (keys untouched). 0, -ENOMEM or -ERANGE; dst unchanged on failure. */
 int record_add(struct record *dst, const struct record *src);

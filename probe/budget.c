@@ -101,6 +101,8 @@ uint64_t budget_map_bytes(const struct bpf_map *map, unsigned cpus)
         return SMALL_MAP + hash_bytes(entries, key, value, cpus, bpf_map__type(map) == BPF_MAP_TYPE_LRU_HASH);
     case BPF_MAP_TYPE_LPM_TRIE:
         return SMALL_MAP + entries * slab(TRIE_NODE + key + value);
+    case BPF_MAP_TYPE_RINGBUF: /* and two pages of positions */
+        return SMALL_MAP + entries + 2 * page;
     case BPF_MAP_TYPE_TASK_STORAGE: /* its elements have a share of their own */
         return SMALL_MAP + (uint64_t)cpus * KEPT_READY * state_bytes();
     default: /* none of ours: better too much than too little */
@@ -132,6 +134,16 @@ static void shrink(struct bpf_object *object, uint64_t memory)
     }
 }
 
+/* The ring of finished slots: a thirty-second, as a power of two. */
+static void resize_ring(struct bpf_object *object, uint64_t memory)
+{
+    uint32_t bytes = ABI_SLOTS_MIN;
+
+    while (bytes * 2ull <= memory / 32)
+        bytes *= 2;
+    bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "slots"), bytes);
+}
+
 static uint32_t states(uint64_t units)
 {
     uint32_t count = share_entries(SHARE_STATE, units);
@@ -154,6 +166,7 @@ void budget_apply(struct bpf_object *object, uint64_t memory, unsigned cpus, str
     uint64_t low = UNITS_MIN, high = memory / 1024 + UNITS_MIN;
 
     shrink(object, memory);
+    resize_ring(object, memory);
     /* The largest number of units that fits; hashes grow in steps, so it is searched for. */
     while (low < high) {
         uint64_t middle = (low + high + 1) / 2;

@@ -10,7 +10,10 @@
 
 #include "lib/cleanup.h"
 #include "lib/clock.h"
+#include "probe/detail.h"
+#include "probe/flight.h"
 #include "probe/shared.h"
+#include "probe/slots.h"
 
 static_assert(ABI_ORDERS - ABI_SEQUENTIAL == ORDER_COUNT && ABI_CONSECUTIVE - ABI_SEQUENTIAL == ORDER_CONSECUTIVE &&
                   ABI_RANDOM - ABI_SEQUENTIAL == ORDER_RANDOM,
@@ -29,7 +32,12 @@ struct drain {
        anonymous memory cost nothing. */
     struct seen_row *rows;
     struct abi_page *pages;
+    struct details *details;
     struct shared_rows *shared;
+    struct slots *slots;
+    struct bursts *bursts;
+    struct flight *flight;
+    int64_t slot; /* of the last drain */
     uint64_t counters[ABI_COUNTERS];
     bool by_job;       /* no process detail */
     uint64_t since_ns; /* calls that began before are not waited for */
@@ -57,6 +65,7 @@ static size_t pages_bytes(const struct drain *drain)
 int drain_new(const struct drain_sources *sources, struct drain **out)
 {
     struct drain *drain = calloc(1, sizeof(*drain));
+    int err;
 
     if (!drain)
         return -ENOMEM;
@@ -64,10 +73,20 @@ int drain_new(const struct drain_sources *sources, struct drain **out)
     drain->rows = reserve(rows_bytes(drain));
     drain->pages = reserve(pages_bytes(drain));
     if (!drain->rows || !drain->pages ||
-        shared_rows_new(sources->shared_map, sources->last_map, &drain->shared)) {
+        details_new(sources->tables, sources->volumes, &drain->details) ||
+        shared_rows_new(sources->shared_map, sources->last_map, &drain->shared) ||
+        bursts_new(sources->burst_factor, &drain->bursts) ||
+        flight_new(sources->tables, sources->volumes, sources->origin, &drain->flight)) {
         drain_free(drain);
         return -ENOMEM;
     }
+    err = slots_new(sources->slots_map, sources->phase_map, sources->tables->table[ABI_TABLE_ROWS].entries,
+                    &drain->slots);
+    if (err) {
+        drain_free(drain);
+        return err;
+    }
+    drain->slot = slots_now(drain->slots);
     *out = drain;
     return 0;
 }
@@ -80,7 +99,11 @@ void drain_free(struct drain *drain)
         munmap(drain->rows, rows_bytes(drain));
     if (drain->pages)
         munmap(drain->pages, pages_bytes(drain));
+    details_free(drain->details);
     shared_rows_free(drain->shared);
+    slots_free(drain->slots);
+    bursts_free(drain->bursts);
+    flight_free(drain->flight);
     free(drain);
 }
 
@@ -112,21 +135,29 @@ static int drain_pages(struct drain *drain, const uint32_t *indices, unsigned co
     return 0;
 }
 
-static int drain_row(struct drain *drain, uint32_t index, enum operation op, uint32_t process,
-                     uint32_t job, struct batch *batch)
+/* The latencies of a row by octaves, as far as they have been drained. */
+static void fold_latency(const struct drain *drain, const struct abi_row *row, uint32_t octaves[ABI_OCTAVES])
+{
+    memset(octaves, 0, ABI_OCTAVES * sizeof(*octaves));
+    for (unsigned i = 0; i < ABI_LATENCY_PAGES; i++)
+        for (unsigned j = 0; row->latency_page[i] && j < ABI_PAGE_BUCKETS; j++)
+            octaves[abi_octave((i * ABI_PAGE_BUCKETS + j) / BUCKET_SUB)] +=
+                drain->pages[row->latency_page[i]].count[j];
+}
+
+static int drain_counts(struct drain *drain, uint32_t index, enum operation op, uint32_t process,
+                        uint32_t job, uint32_t volume, struct batch *batch)
 {
     const volatile struct abi_row *row = row_at(drain->from.tables, index);
     struct seen_row *seen = &drain->rows[index];
-    uint32_t touched = row->touched, volume;
+    uint32_t touched = row->touched;
     uint64_t bytes, latency, errors, order[ABI_ORDERS], ops = 0;
     struct record *record;
     int err;
 
     if (touched == seen->touched)
         return 0;
-    err = volumes_name(drain->from.volumes, row->volume, batch, &volume);
-    if (!err)
-        err = batch_record(batch, job, volume, process, op, &record);
+    err = batch_record(batch, job, volume, process, op, &record);
     if (!err && row->volume == ABI_VOLUME_UNKNOWN)
         ops = record_ops(record);
     if (err)
@@ -155,6 +186,22 @@ static int drain_row(struct drain *drain, uint32_t index, enum operation op, uin
     return 0;
 }
 
+static int drain_row(struct drain *drain, uint32_t index, enum operation op, uint32_t process,
+                     uint32_t job, struct batch *batch)
+{
+    const struct abi_row *row = row_at(drain->from.tables, index);
+    struct slots_row now = slots_read(row);
+    uint32_t octaves[ABI_OCTAVES], volume;
+    int err = volumes_name(drain->from.volumes, row->volume, batch, &volume);
+
+    if (!err)
+        err = drain_counts(drain, index, op, process, job, volume, batch);
+    if (err)
+        return err;
+    fold_latency(drain, row, octaves);
+    return slots_add(drain->slots, index, &now, op, octaves, job, volume, batch, drain->bursts);
+}
+
 static void recycle_pages(struct drain *drain, const uint32_t *indices, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -170,14 +217,18 @@ static void recycle_thread(struct drain *drain, uint32_t index)
     struct tables *tables = drain->from.tables;
     struct abi_thread *thread = thread_at(tables, index);
 
-    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+    for (enum operation op = OP_NONE; op < OP_FILE_END; op++)
         for (uint32_t at = thread->head[op], next; at; at = next) {
             struct abi_row *row = row_at(tables, at);
 
             next = row->next;
-            recycle_pages(drain, row->size_page, ABI_SIZE_PAGES);
-            recycle_pages(drain, row->latency_page, ABI_LATENCY_PAGES);
+            if (op != OP_NONE) { /* else it is a detail */
+                recycle_pages(drain, row->size_page, ABI_SIZE_PAGES);
+                recycle_pages(drain, row->latency_page, ABI_LATENCY_PAGES);
+            }
+            details_forget(drain->details, at);
             memset(&drain->rows[at], 0, sizeof(*drain->rows));
+            slots_forget(drain->slots, at);
             table_give(tables, ABI_TABLE_ROWS, at);
         }
     table_give(tables, ABI_TABLE_THREADS, index);
@@ -221,7 +272,8 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
         for (; row && row < tables->table[ABI_TABLE_ROWS].entries; row = row_at(tables, row)->next) {
             int err = 0;
 
-            if (*(volatile uint32_t *)&row_at(tables, row)->touched == drain->rows[row].touched)
+            if (*(volatile uint32_t *)&row_at(tables, row)->touched == drain->rows[row].touched &&
+                !slots_waiting(drain->slots, row))
                 continue;
             if (!named)
                 err = name_process(drain, thread->process, batch, &process, &job);
@@ -232,7 +284,16 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
                 return err;
         }
     }
-    return 0;
+    if (process == NO_INDEX) {
+        int err = details_changed(drain->details, thread)
+                      ? name_process(drain, thread->process, batch, &process, &job)
+                      : 0;
+
+        if (err || process == NO_INDEX)
+            return err;
+    }
+    return details_drain(drain->details, thread,
+                         &(struct detail_target){.batch = batch, .process = process, .job = job});
 }
 
 /* A call that has not returned yet: its series shows it while it hangs. */
@@ -256,6 +317,7 @@ static int drain_pending(struct drain *drain, const struct abi_thread *thread, i
         return err;
     age_ns = now_ns > (int64_t)since_ns ? (uint64_t)now_ns - since_ns : 0;
     record->in_flight++;
+    record->in_flight_ns += age_ns;
     if (age_ns > record->oldest_ns)
         record->oldest_ns = age_ns;
     batch->coverage.in_flight++;
@@ -308,12 +370,36 @@ void drain_set_detail(struct drain *drain, bool processes, uint64_t since_ns)
     drain->since_ns = since_ns;
 }
 
+void drain_know_cache(struct drain *drain)
+{
+    details_know_cache(drain->details);
+}
+
+int drain_look(struct drain *drain)
+{
+    int err = slots_collect(drain->slots);
+
+    return err ? err : flight_look(drain->flight);
+}
+
+/* What was in flight when this batch was drained into before is not any more, or is counted again. */
+static void forget_pending(struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        batch->records[i].in_flight = batch->records[i].in_flight_ns = batch->records[i].oldest_ns = 0;
+    batch->coverage.in_flight = 0;
+}
+
 int drain_run(struct drain *drain, struct batch *batch)
 {
     struct table *processes = &drain->from.tables->table[ABI_TABLE_PROCESSES];
     _cleanup_free_ unsigned char *gone = NULL;
-    int err;
+    int64_t before = drain->slot;
+    int err = slots_collect(drain->slots);
 
+    if (err)
+        return err;
+    forget_pending(batch);
     if (!drain->boot_to_wall_ns) /* once: a process must keep its start time when the clock is set */
         drain->boot_to_wall_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
     table_find_high(processes);
@@ -323,9 +409,15 @@ int drain_run(struct drain *drain, struct batch *batch)
     /* A process that has exited by now has no living threads: after this round nothing points to it. */
     for (uint32_t i = 1; i <= processes->high; i++)
         gone[i] = process_at(drain->from.tables, i)->exited != 0;
-    err = drain_threads(drain, batch);
+    err = flight_report(drain->flight, batch);
     if (!err)
-        err = shared_rows_drain(drain->shared, drain->from.volumes, drain->from.origin, batch);
+        err = drain_threads(drain, batch);
+    drain->slot = slots_now(drain->slots);
+    if (!err)
+        err = bursts_judge(drain->bursts, batch, drain->slot);
+    if (!err)
+        err = shared_rows_drain(drain->shared, drain->from.volumes, drain->from.origin, before, drain->slot,
+                                batch);
     if (err)
         return err;
     for (uint32_t i = 1; i <= processes->high; i++)

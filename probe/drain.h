@@ -19,6 +19,9 @@ struct drain_sources {
     struct origin *origin;
     int shared_map; /* shared rows and the last resort behind them */
     int last_map;
+    int slots_map; /* slots that are over, and when slots begin */
+    int phase_map;
+    uint64_t burst_factor;
 };
 
 /* 0 or -errno; the sources must outlive the drain. */
@@ -29,7 +32,14 @@ void drain_free(struct drain *drain); /* NULL is fine */
    (CLOCK_MONOTONIC; UINT64_MAX: none are seen). */
 void drain_set_detail(struct drain *drain, bool processes, uint64_t since_ns);
 
-/* Adds the differences to the batch, and to its coverage what the tables know of it. 0 or -errno. */
+/* Additions to the page cache are seen, and have been since before the first read was: reads without any are known. */
+void drain_know_cache(struct drain *drain);
+
+/* Between drains, ten times a second: takes over what would overflow, and looks what is in flight. 0 or -errno. */
+int drain_look(struct drain *drain);
+
+/* Adds the differences to the batch, and to its coverage what the tables know of it; a batch may be drained into more
+   than once, and then shows what is in flight now. 0 or -errno. */
 int drain_run(struct drain *drain, struct batch *batch);
 
 #endif

@@ -7,6 +7,11 @@
 #include "probe/hook.h"
 #include "probe/syscall_table.h"
 
+static bool of_calls(unsigned hook)
+{
+    return hook_table[hook].object == HOOK_SYSCALL && hook_table[hook].instead;
+}
+
 static struct bpf_program *find(const struct bpf_object *object, unsigned hook)
 {
     return bpf_object__find_program_by_name(object, hook_table[hook].instead);
@@ -18,7 +23,7 @@ void functions_choose(struct bpf_object *object)
     bool needed = hook_function("trace_call_bpf_faultable");
 
     for (unsigned i = 0; i < hook_count; i++)
-        if (hook_table[i].instead)
+        if (of_calls(i))
             bpf_program__set_autoload(find(object, i), needed);
 }
 
@@ -42,7 +47,7 @@ bool functions_attach(const struct bpf_object *object, struct bpf_link *links[],
     for (unsigned i = 0; i < hook_count; i++) {
         const struct bpf_program *program;
 
-        if (!hook_table[i].instead)
+        if (!of_calls(i))
             continue;
         program = find(object, i);
         links[i] = bpf_program__autoload(program) ? attach(program) : NULL;
@@ -50,7 +55,7 @@ bool functions_attach(const struct bpf_object *object, struct bpf_link *links[],
         all = all && links[i];
     }
     for (unsigned i = 0; !all && i < hook_count; i++)
-        if (hook_table[i].instead) {
+        if (of_calls(i)) {
             bpf_link__destroy(links[i]);
             links[i] = NULL;
             programs[i] = 0;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* The BPF objects. Only the first one is needed. */
-enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_OBJECTS };
+enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_FAULT_FUNCTION, HOOK_SEED, HOOK_OBJECTS };
 
 struct hook_info {
     const char *program; /* in the BPF object */
@@ -15,7 +15,7 @@ struct hook_info {
     const char *purpose;
     enum hook_object object;
     bool each_cpu; /* a perf event on each CPU instead of a tracepoint */
-    const char *instead;      /* the program for the functions behind system calls, and */
+    const char *instead;      /* the program for the functions behind the tracepoint, and */
     const char *instead_name; /* its name; NULL where there is none */
 };
 

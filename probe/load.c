@@ -30,7 +30,7 @@ struct loaded {
     struct bpf_link *links[HOOKS_MAX];
     struct bpf_link **cpu_links; /* of the hook that is attached to each CPU */
     int cpu_count;
-    bool at_functions; /* where a hook has another program, that one is attached */
+    bool at_functions[HOOK_OBJECTS]; /* where a hook of that object has another program, that one is attached */
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
     volatile struct abi_control *control;
@@ -45,6 +45,8 @@ static const struct {
     [HOOK_SYSCALL] = {object_syscall, object_syscall_end, "unblend"},
     [HOOK_BLOCK] = {object_block, object_block_end, "unblend_block"},
     [HOOK_FAULT] = {object_fault, object_fault_end, "unblend_fault"},
+    [HOOK_FAULT_FUNCTION] = {object_fault_function, object_fault_function_end, "unblend_fault"},
+    [HOOK_SEED] = {object_seed, object_seed_end, "unblend_seed"},
 };
 
 /* libbpf's messages are for --verbose; one of them is the verifier's whole log, line by line. */
@@ -189,6 +191,10 @@ static int attach(struct loaded *loaded, enum hook_object which)
         if (err) {
             failed = err;
             hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
+            if (hook_table[i].each_cpu && (err == -EACCES || err == -EPERM) && geteuid())
+                snprintf(loaded->why[i], sizeof(loaded->why[i]),
+                         "not permitted: run as root; the capability PERFMON is enough only where "
+                         "kernel.perf_event_paranoid is below 3, which is what Debian sets");
             continue;
         }
         loaded->programs[i] = bpf_program__fd(program);
@@ -199,10 +205,8 @@ static int attach(struct loaded *loaded, enum hook_object which)
 }
 
 /* Leaves out the programs whose tracepoint this kernel does not have. */
-static bool leave_out_missing(struct loaded *loaded, enum hook_object which)
+static void leave_out_missing(struct loaded *loaded, enum hook_object which)
 {
-    bool missing = false;
-
     for (unsigned i = 0; i < hook_count; i++) {
         const char *tracepoint = strchr(hook_table[i].name, '/');
 
@@ -213,9 +217,7 @@ static bool leave_out_missing(struct loaded *loaded, enum hook_object which)
             bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program), false);
         snprintf(loaded->why[i], sizeof(loaded->why[i]), "this kernel has no tracepoint %s",
                  tracepoint + 1);
-        missing = true;
     }
-    return missing;
 }
 
 static void explain_all(struct loaded *loaded, enum hook_object which, const char *why)
@@ -225,20 +227,17 @@ static void explain_all(struct loaded *loaded, enum hook_object which, const cha
             snprintf(loaded->why[i], sizeof(loaded->why[i]), "%s", why);
 }
 
-/* Without the block layer, or without page faults, the rest goes on: the reason stands in the coverage. */
-static void load_more(struct loaded *loaded, enum hook_object which,
-                      const struct probe_options *options)
+static int open_more(struct loaded *loaded, enum hook_object which, const struct probe_options *options)
 {
-    char why[200];
     int err = open_object(loaded, which, options);
 
-    if (!err)
-        err = share_maps(loaded->object[which], loaded->object[HOOK_SYSCALL]);
-    if (!err && leave_out_missing(loaded, which) && which == HOOK_FAULT) {
-        /* They only make sense together. */
-        explain_all(loaded, which, "another hook that it needs is missing in this kernel");
-        return;
-    }
+    return err ? err : share_maps(loaded->object[which], loaded->object[HOOK_SYSCALL]);
+}
+
+static void finish(struct loaded *loaded, enum hook_object which, int err)
+{
+    char why[200];
+
     if (!err)
         err = bpf_object__load(loaded->object[which]);
     if (!err) {
@@ -247,6 +246,96 @@ static void load_more(struct loaded *loaded, enum hook_object which,
     }
     hook_explain(err, why, sizeof(why));
     explain_all(loaded, which, why);
+}
+
+/* Without the block layer the rest goes on: the reason stands in the coverage. */
+static void load_block(struct loaded *loaded, const struct probe_options *options)
+{
+    int err = open_more(loaded, HOOK_BLOCK, options);
+
+    if (!err)
+        leave_out_missing(loaded, HOOK_BLOCK);
+    finish(loaded, HOOK_BLOCK, err);
+}
+
+/* The functions that handle page faults, for kernels without the tracepoints in them. 0 or -errno. */
+static int attach_fault_functions(struct loaded *loaded, const struct probe_options *options)
+{
+    int err = open_more(loaded, HOOK_FAULT_FUNCTION, options);
+
+    if (!err)
+        err = bpf_object__load(loaded->object[HOOK_FAULT_FUNCTION]);
+    for (unsigned i = 0; !err && i < hook_count; i++) {
+        struct bpf_program *program;
+
+        if (hook_table[i].object != HOOK_FAULT || !hook_table[i].instead)
+            continue;
+        program = bpf_object__find_program_by_name(loaded->object[HOOK_FAULT_FUNCTION], hook_table[i].instead);
+        loaded->links[i] = bpf_program__attach(program);
+        err = loaded->links[i] ? 0 : -errno;
+        loaded->programs[i] = err ? 0 : bpf_program__fd(program);
+    }
+    return err;
+}
+
+static void load_faults(struct loaded *loaded, const struct probe_options *options)
+{
+    int err = open_more(loaded, HOOK_FAULT, options), functions;
+
+    if (!err)
+        leave_out_missing(loaded, HOOK_FAULT);
+    if (!err && hook_arguments("mm_filemap_fault") <= 0) {
+        functions = attach_fault_functions(loaded, options);
+        loaded->at_functions[HOOK_FAULT] = !functions;
+        for (unsigned i = 0; functions && i < hook_count; i++)
+            if (hook_table[i].object == HOOK_FAULT && (hook_table[i].instead || hook_table[i].each_cpu)) {
+                bpf_link__destroy(loaded->links[i]);
+                loaded->links[i] = NULL;
+                loaded->programs[i] = 0;
+                snprintf(loaded->why[i], sizeof(loaded->why[i]),
+                         "this kernel has no tracepoints in page faults (Linux 6.12 has), and does not let programs "
+                         "watch its functions: %s", strerror(-functions));
+                bpf_program__set_autoload(
+                    bpf_object__find_program_by_name(loaded->object[HOOK_FAULT], hook_table[i].program), false);
+            }
+    }
+    finish(loaded, HOOK_FAULT, err);
+}
+
+/* A program that runs once for each open file, when its iterator is read. 0 or -errno. */
+static int run_iterator(const struct bpf_link *link)
+{
+    char nothing[64];
+    ssize_t got;
+    int fd = bpf_iter_create(bpf_link__fd(link)), err;
+
+    if (fd < 0)
+        return -errno;
+    do
+        got = read(fd, nothing, sizeof(nothing));
+    while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+    err = got < 0 ? -errno : 0;
+    close(fd);
+    return err;
+}
+
+/* When everything else is attached: what has been seen by then is not overwritten. */
+static void seed(struct loaded *loaded, const struct probe_options *options)
+{
+    finish(loaded, HOOK_SEED, open_more(loaded, HOOK_SEED, options));
+    for (unsigned i = 0; i < hook_count; i++) {
+        int err;
+
+        if (hook_table[i].object != HOOK_SEED || !loaded->links[i])
+            continue;
+        err = run_iterator(loaded->links[i]);
+        bpf_link__destroy(loaded->links[i]);
+        loaded->links[i] = NULL;
+        if (!err)
+            continue;
+        loaded->programs[i] = 0;
+        hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
+    }
 }
 
 /* Kernels before 5.11 count maps against the limit of locked memory. */
@@ -302,12 +391,15 @@ int load_attach(struct loaded *loaded, const struct probe_options *options)
     struct rlimit before;
     int err;
 
-    loaded->at_functions =
+    lift_memory_limit(&before);
+    load_faults(loaded, options); /* before the first read, so that none passes with its misses unseen */
+    loaded->at_functions[HOOK_SYSCALL] =
         functions_attach(loaded->object[HOOK_SYSCALL], loaded->links, loaded->programs);
     err = attach(loaded, HOOK_SYSCALL);
-    lift_memory_limit(&before);
-    for (enum hook_object which = HOOK_SYSCALL + 1; !err && which < HOOK_OBJECTS; which++)
-        load_more(loaded, which, options);
+    if (!err)
+        load_block(loaded, options);
+    if (!err)
+        seed(loaded, options);
     setrlimit(RLIMIT_MEMLOCK, &before);
     hook_arguments(NULL);
     return err;
@@ -338,7 +430,7 @@ int load_step(struct loaded *loaded, enum probe_step step)
             loaded->resting[i] = true;
             snprintf(loaded->why[i], sizeof(loaded->why[i]), "%s", PROBE_TOO_DEAR);
         }
-    if (loaded->at_functions && step < PROBE_DETACHED && loaded->resting[0]) {
+    if (loaded->at_functions[HOOK_SYSCALL] && step < PROBE_DETACHED && loaded->resting[0]) {
         err = functions_attach(loaded->object[HOOK_SYSCALL], loaded->links, loaded->programs) ? 0 : -EIO;
         for (unsigned i = 0; !err && i < hook_count; i++)
             if (loaded->links[i])
@@ -382,7 +474,7 @@ const char *load_name(const struct loaded *loaded, unsigned hook)
 {
     const struct hook_info *info = &hook_table[hook];
 
-    return loaded->at_functions && info->instead ? info->instead_name : info->name;
+    return loaded->at_functions[info->object] && info->instead ? info->instead_name : info->name;
 }
 
 bool load_attached(const struct loaded *loaded, unsigned hook)

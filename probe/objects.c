@@ -15,3 +15,5 @@ EMBED(object_syscall, "probe/bpf/syscall.bpf.o");
 EMBED(object_syscall_cast, "probe/bpf/syscall_cast.bpf.o");
 EMBED(object_block, "probe/bpf/block.bpf.o");
 EMBED(object_fault, "probe/bpf/fault.bpf.o");
+EMBED(object_fault_function, "probe/bpf/fault_function.bpf.o");
+EMBED(object_seed, "probe/bpf/seed.bpf.o");

@@ -7,5 +7,7 @@ extern const char object_syscall[], object_syscall_end[];
 extern const char object_syscall_cast[], object_syscall_cast_end[]; /* the same, for kernels with bpf_rdonly_cast() */
 extern const char object_block[], object_block_end[];
 extern const char object_fault[], object_fault_end[];
+extern const char object_fault_function[], object_fault_function_end[];
+extern const char object_seed[], object_seed_end[];
 
 #endif

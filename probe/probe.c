@@ -57,6 +57,9 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .origin = probe->origin,
         .shared_map = load_map(probe->loaded, "shared"),
         .last_map = load_map(probe->loaded, "last"),
+        .slots_map = load_map(probe->loaded, "slots"),
+        .phase_map = load_map(probe->loaded, "slot_phase"),
+        .burst_factor = options->burst_factor ? options->burst_factor : PROBE_BURST_FACTOR,
     };
     probe->mount_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     return drain_new(&sources, &probe->drain);
@@ -72,6 +75,11 @@ static int start(struct probe *probe, const struct probe_options *options)
         err = make_parts(probe, options);
     if (!err)
         err = load_attach(probe->loaded, options);
+    for (unsigned i = 0; !err && i < hook_count; i++)
+        if (strcmp(hook_table[i].program, "on_page_added") == 0 && load_attached(probe->loaded, i))
+            drain_know_cache(probe->drain);
+    if (!err)
+        volumes_refresh_namespaces(probe->volumes); /* of the processes that have files open */
     return err;
 }
 
@@ -205,9 +213,18 @@ static int cover(struct probe *probe, struct batch *batch)
     for (unsigned i = 0; i < blind_spot_count; i++)
         hooks[count++] = (struct hook){.name = blind_spots[i].name, .why = blind_spots[i].why};
     count += cover_step(probe, hooks + count);
+    if (probe->tables.counters[ABI_COUNTER_SLOTS_BLURRED])
+        hooks[count++] = (struct hook){.name = "burst-slots",
+                                       .why = "slots of 100 ms found no room and are counted with later ones: give "
+                                              "the probe more memory"};
     batch->coverage.lost += missed - probe->missed;
     probe->missed = missed;
     return batch_hooks(batch, hooks, count);
+}
+
+int probe_look(struct probe *probe)
+{
+    return drain_look(probe->drain);
 }
 
 int probe_drain(struct probe *probe, struct batch *batch)

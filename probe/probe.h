@@ -14,6 +14,8 @@
 
 #define PROBE_MEMORY_DEFAULT (64ull << 20)
 #define PROBE_MEMORY_MIN     (4ull << 20)
+#define PROBE_LOOK_MS        100
+#define PROBE_BURST_FACTOR   2
 
 /* Why something is not watched for now. */
 #define PROBE_TOO_DEAR "watching cost more than --max-cost allows"
@@ -32,6 +34,7 @@ struct probe_options {
     bool all;        /* every process of the node; else only those given a job, and their descendants */
     bool pseudo;     /* count operations on proc, sysfs and their like too */
     uint64_t memory; /* bytes of kernel memory; 0 is PROBE_MEMORY_DEFAULT */
+    uint64_t burst_factor; /* see lib/flow.h; 0 is PROBE_BURST_FACTOR */
     const char *node; /* the name that local volumes carry; NULL is the host's name */
 };
 
@@ -55,6 +58,9 @@ void probe_job_exit(struct probe *probe, uint32_t id, int status, int64_t end_ns
 
 /* How many processes of a job are alive; never 0 while there is one, and too many where the table is full. */
 unsigned probe_job_living(struct probe *probe, uint32_t id);
+
+/* To be called between drains, about each PROBE_LOOK_MS. 0 or -errno. */
+int probe_look(struct probe *probe);
 
 /*
  * Adds what has happened since the last drain to a batch: records with process detail, the tables they need, and

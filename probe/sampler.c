@@ -31,7 +31,12 @@ struct sampler {
     int64_t end_wall_ns;
     struct governor governor;
     struct price price;
+    int64_t looked_ns, drained_ns; /* last, monotonic */
+    struct batch *batch; /* what a long interval has so far; NULL for nothing */
 };
+
+/* A longer interval is drained this often, so that the kernel side never has to keep more. */
+#define DRAIN_NS 1000000000LL
 
 int random_stream(char stream[33])
 {
@@ -60,6 +65,7 @@ static void begin(struct sampler *sampler)
     sampler->start_wall_ns = wall_clock_ns();
     sampler->start_ns = monotonic_ns();
     sampler->end_wall_ns = (sampler->start_wall_ns / interval + 1) * interval;
+    sampler->looked_ns = sampler->drained_ns = sampler->start_ns;
 }
 
 static void begin_price(struct sampler *sampler)
@@ -117,6 +123,7 @@ void sampler_free(struct sampler *sampler)
     if (!sampler)
         return;
     price_clear(&sampler->price);
+    batch_free(sampler->batch);
     free(sampler->cluster);
     free(sampler->node);
     free(sampler->role);
@@ -134,21 +141,47 @@ uint64_t sampler_remaining(const struct sampler *sampler)
     return (uint64_t)(sampler->end_wall_ns - now);
 }
 
+static int drain(struct sampler *sampler)
+{
+    int err = sampler->batch ? 0 : batch_new(&sampler->batch);
+
+    sampler->drained_ns = monotonic_ns();
+    return err ? err : probe_drain(sampler->probe, sampler->batch);
+}
+
+/* What has to be done between the ends of intervals. 0 or -errno. */
+static int keep_up(struct sampler *sampler)
+{
+    int64_t now = monotonic_ns();
+
+    if (now - sampler->drained_ns >= DRAIN_NS)
+        return drain(sampler);
+    if (now - sampler->looked_ns < PROBE_LOOK_MS * 1000000LL)
+        return 0;
+    sampler->looked_ns = now;
+    return probe_look(sampler->probe);
+}
+
 int sampler_wait(struct sampler *sampler, int fd)
 {
     for (;;) {
         struct pollfd events[2] = {{.fd = fd, .events = POLLIN},
                                    {.fd = probe_mount_fd(sampler->probe), .events = POLLPRI}};
-        uint64_t remaining = sampler_remaining(sampler);
-        struct timespec timeout = {.tv_sec = (time_t)(remaining / 1000000000),
-                                   .tv_nsec = (long)(remaining % 1000000000)};
+        uint64_t remaining = sampler_remaining(sampler), look = PROBE_LOOK_MS * 1000000ull;
+        struct timespec timeout;
         int ready;
 
         if (!remaining)
             return 1;
+        if (remaining > look)
+            remaining = look;
+        timeout = (struct timespec){.tv_nsec = (long)remaining};
         ready = ppoll(events, 2, &timeout, NULL);
         if (ready < 0)
             return errno == EINTR ? 0 : -errno;
+        ready = keep_up(sampler);
+        if (ready)
+            return ready;
         if (events[1].revents)
             probe_mounts_changed(sampler->probe);
         if (events[0].revents)
@@ -177,22 +210,21 @@ enum probe_step sampler_step(const struct sampler *sampler)
 
 int sampler_take(struct sampler *sampler, struct batch **out)
 {
-    _cleanup_(batch_freep) struct batch *batch = NULL;
     int64_t started = sampler->start_ns;
-    int err = batch_new(&batch);
+    int err = drain(sampler);
+    struct batch *batch = sampler->batch;
 
     if (!err)
         err = identify(sampler, batch);
-    if (!err)
-        err = probe_drain(sampler->probe, batch);
     if (err)
-        return err;
+        return err; /* what has been drained comes with the next one */
+    sampler->batch = NULL;
     begin(sampler);
     batch->duration_ns = (uint64_t)(sampler->start_ns - started);
     if (sampler->governor.step != PROBE_FULL)
         batch->coverage.shed_ms[sampler->governor.step - PROBE_JOB_KEYS] = batch->duration_ns / 1000000;
     pay(sampler);
     batch->seq = ++sampler->seq;
-    *out = take_pointer(batch);
+    *out = batch;
     return 0;
 }

@@ -73,7 +73,7 @@ static int add_buckets(struct histogram *histogram, const uint32_t *now, const u
 
 static int drain_row(struct shared_rows *rows, const struct abi_shared_key *key,
                      const struct abi_shared_row *now, struct volumes *volumes,
-                     struct origin *origin, struct batch *batch)
+                     struct origin *origin, int64_t since, int64_t until, struct batch *batch)
 {
     struct seen *seen = find(rows, key);
     struct job *job = origin_find(origin, key->job);
@@ -103,14 +103,25 @@ static int drain_row(struct shared_rows *rows, const struct abi_shared_key *key,
     record->bytes += now->bytes - seen->row.bytes;
     record->errors += now->errors - seen->row.errors;
     record->latency_sum_ns += now->latency_sum_ns - seen->row.latency_sum_ns;
+    if (operation_is_file(key->op)) {
+        struct demand_slot amount =
+            demand_of(key->op, record_ops(record) - ops, now->bytes - seen->row.bytes);
+        struct flow *flow;
+
+        err = batch_flow(batch, job_index, volume, &flow);
+        if (!err)
+            err = flow_spread(flow, since, until > since ? until - 1 : since, &amount);
+        if (err)
+            return err;
+    }
     seen->row = *now;
     if (!job || key->volume == ABI_VOLUME_UNKNOWN)
         batch->coverage.unattributed += record_ops(record) - ops;
     return 0;
 }
 
-int shared_rows_drain(struct shared_rows *rows, struct volumes *volumes, struct origin *origin,
-                      struct batch *batch)
+int shared_rows_drain(struct shared_rows *rows, struct volumes *volumes, struct origin *origin, int64_t since,
+                      int64_t now_slot, struct batch *batch)
 {
     struct abi_shared_key key, *previous = NULL;
     struct abi_shared_row now;
@@ -120,7 +131,7 @@ int shared_rows_drain(struct shared_rows *rows, struct volumes *volumes, struct 
         previous = &key;
         if (bpf_map_lookup_elem(rows->shared_map, &key, &now))
             continue;
-        err = drain_row(rows, &key, &now, volumes, origin, batch);
+        err = drain_row(rows, &key, &now, volumes, origin, since, now_slot, batch);
         if (err)
             return err;
     }
@@ -129,7 +140,7 @@ int shared_rows_drain(struct shared_rows *rows, struct volumes *volumes, struct 
             continue;
         /* No job has this id, so it cannot be mistaken for a key of the map. */
         key = (struct abi_shared_key){.job = UINT32_MAX, .op = op, .volume = ABI_VOLUME_UNKNOWN};
-        err = drain_row(rows, &key, &now, volumes, origin, batch);
+        err = drain_row(rows, &key, &now, volumes, origin, since, now_slot, batch);
         if (err)
             return err;
     }

@@ -15,7 +15,9 @@ struct shared_rows;
 int shared_rows_new(int shared_map, int last_map, struct shared_rows **out);
 void shared_rows_free(struct shared_rows *rows); /* NULL is fine */
 
-int shared_rows_drain(struct shared_rows *rows, struct volumes *volumes, struct origin *origin,
-                      struct batch *batch);
+/* Adds the differences to the batch. Slots since and now are those of the last drain and of this one: these rows do
+   not tell slots apart, so the demand of file operations is spread over them evenly. 0 or -errno. */
+int shared_rows_drain(struct shared_rows *rows, struct volumes *volumes, struct origin *origin, int64_t since,
+                      int64_t now, struct batch *batch);
 
 #endif

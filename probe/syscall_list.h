@@ -41,6 +41,10 @@ SYSCALL(flistxattr, FD(STAT))
 SYSCALL(getxattrat, AT(STAT, 0))
 SYSCALL(listxattrat, AT(STAT, 0))
 SYSCALL(file_getattr, AT(STAT, 0))
+SYSCALL(name_to_handle_at, AT(STAT, 0))
+
+/* seen, and not counted */
+SYSCALL(fcntl, CALL(SETATTR, FCNTL, 0, -1, -1))
 
 SYSCALL(lseek, FD(SEEK))
 SYSCALL(getdents64, FD(READDIR))

@@ -2,25 +2,8 @@
 #include "probe/syscall_table.h"
 
 #include <string.h>
-#include <sys/syscall.h>
 
-/*
- * Calls that are younger than the oldest headers we build with; their numbers are the same on every
- * architecture (include/uapi/asm-generic/unistd.h).
- */
-#ifndef SYS_fchmodat2
-#define SYS_fchmodat2 452
-#endif
-#ifndef SYS_setxattrat
-#define SYS_setxattrat    463
-#define SYS_getxattrat    464
-#define SYS_listxattrat   465
-#define SYS_removexattrat 466
-#endif
-#ifndef SYS_file_getattr
-#define SYS_file_getattr 468
-#define SYS_file_setattr 469
-#endif
+#include "probe/syscall_number.h"
 
 #define CALL(op_, shape_, fd_, path_, third_)                                                      \
     {                                                                                              \

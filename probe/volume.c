@@ -28,6 +28,13 @@ static const char *const shared_types[] = {
     "fuse.glusterfs", "fuse.ceph", "fuse.cephfs", "9p", "virtiofs", "orangefs", "afs", "ocfs2", "gfs2",
 };
 
+/* File systems whose buffered reads are the page cache's. */
+static const char *const cached_types[] = {
+    "ext2",  "ext3",   "ext4",  "xfs",  "btrfs",   "f2fs",     "bcachefs", "jfs",    "nilfs2", "reiserfs", "minix", "vfat",
+    "msdos", "exfat",  "ntfs3", "udf",  "iso9660", "squashfs", "erofs",    "romfs",  "cramfs", "hfsplus",  "nfs",
+    "nfs4",  "gfs2",   "ocfs2",
+};
+
 /* What is mounted of one superblock, in all namespaces read. */
 struct entry {
     uint64_t key;
@@ -323,6 +330,22 @@ static int name_unmounted(struct volumes *volumes, uint64_t key, struct batch *b
              (uint32_t)(key >> 20) & 0xfff, (uint32_t)key & 0xfffff);
     return batch_volume(
         batch, &(struct volume){.name = name, .source = known.id, .fstype = known.fstype}, index);
+}
+
+bool volumes_cached(const struct volumes *volumes, uint64_t key)
+{
+    const struct entry *entry = find_entry(volumes, key);
+    struct abi_volume known = {0};
+
+    if (key == ABI_VOLUME_UNKNOWN || key == ABI_VOLUME_NONE)
+        return false;
+    if (key >> 33)
+        return true;
+    if (entry && entry->mount_count)
+        return LISTED(cached_types, entry->fstype);
+    if (volumes->maps.volumes >= 0)
+        bpf_map_lookup_elem(volumes->maps.volumes, &key, &known);
+    return LISTED(cached_types, known.fstype);
 }
 
 int volumes_name(struct volumes *volumes, uint64_t key, struct batch *batch, uint32_t *index)

@@ -37,6 +37,11 @@ void volumes_refresh_namespaces(struct volumes *volumes);
 /* Adds the volume of a kernel key (probe/bpf/abi.h) to a batch. 0 or -ENOMEM. */
 int volumes_name(struct volumes *volumes, uint64_t key, struct batch *batch, uint32_t *index);
 
+/* Whether buffered reads of that volume go through the kernel's page cache, page by page and in the reading task: so
+   that one which adds no page to it was served without the device. False where that is not sure: FUSE, SMB and 9P
+   may go past the cache, overlay has files of others, tmpfs has no device. */
+bool volumes_cached(const struct volumes *volumes, uint64_t key);
+
 /* One mountinfo file (proc(5)); what does not parse is skipped. For tests: path may be any file. 0 or -errno. */
 int volumes_read(struct volumes *volumes, const char *path, uint32_t namespace);
 

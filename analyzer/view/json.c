@@ -74,35 +74,17 @@ static json_t *profiles(const struct profile_list *profiles)
     return NULL;
 }
 
-/* How many of its operations run at once: now, and on average by Little's law (Little, 1961), the time spent in
-   operations over the time that has passed. The most between two looks is not known. */
-static json_t *in_flight(const struct volume_total *volume, const struct report *report)
-{
-    double span_ns = (double)(report->totals.end_ns - report->totals.start_ns), inside_ns = 0;
-    uint64_t now, oldest_ns;
-
-    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
-        inside_ns += (double)volume->tally.op[op].latency_sum_ns;
-    volume_in_flight(volume, &report->totals, &now, &oldest_ns);
-    return json_pack("{s:I,s:n,s:o,s:o}", "now", (json_int_t)now, "max", "mean",
-                     span_ns > 0 ? json_real(inside_ns / span_ns) : json_null(), "oldest_ns",
-                     now ? json_integer((json_int_t)oldest_ns) : json_null());
-}
-
 static json_t *volume_of(const struct volume_total *volume, const struct job_total *job,
                          const struct report *report)
 {
-    bool used = job->series.length > 0;
-
     return json_pack(
-        "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:n,s:n}", "volume", volume->name, "source",
+        "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:n,s:n}", "volume", volume->name, "source",
         volume->source ? volume->source : "", "fstype", volume->fstype ? volume->fstype : "",
         "scope", volume->scope == SCOPE_SHARED ? "shared" : "local", "mounts",
         strings(volume->mounts, volume->mount_count), "ops", json_operations(&volume->tally),
-        "ratios", json_ratios(&volume->tally), "burst",
-        json_burst(&volume->series, used ? series_from(&job->series) : 0,
-                   used ? series_last(&job->series) : 0, NULL, NULL),
-        "in_flight", in_flight(volume, report), "trees", "working_set");
+        "faults", json_faults(&volume->tally, &report->totals), "ratios", json_ratios(&volume->tally), "burst",
+        json_burst(&volume->series, &volume->windows, &job->series, &job->windows),
+        "in_flight", json_in_flight(volume, report), "trees", "working_set");
 }
 
 static json_t *volumes(const struct job_total *job, const struct report *report)
@@ -151,30 +133,16 @@ static json_t *labels(const struct job_total *job)
     return NULL;
 }
 
-static json_t *job_burst(struct job_total *job)
-{
-    struct histogram burst = {0}, steady = {0};
-    json_t *json = NULL;
-
-    if (!job->series.length)
-        json = json_burst(&job->series, 0, 0, NULL, NULL);
-    else if (!pace_split(&job->pace, job->series.length, &burst, &steady))
-        json = json_burst(&job->series, series_from(&job->series), series_last(&job->series),
-                          &burst, &steady);
-    histogram_clear(&burst);
-    histogram_clear(&steady);
-    return json;
-}
-
 static json_t *job_of(struct job_total *job, const struct profile_list *list,
                       const struct report *report)
 {
-    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "job", job->name,
+    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "job", job->name,
                      "kind", job->kind, "node", json_text(job->node), "nodes",
                      strings(job->nodes, job->node_count), "attempts", attempts(job), "user",
                      json_text(job->user), "labels", labels(job), "command", job->command, "ops",
-                     json_operations(&job->tally), "ratios", json_ratios(&job->tally), "file_size",
-                     json_file_size(&job->tally), "burst", job_burst(job), "volumes", volumes(job, report),
+                     json_operations(&job->tally), "faults", json_faults(&job->tally, &report->totals), "ratios",
+                     json_ratios(&job->tally), "file_size", json_file_size(&job->tally), "burst",
+                     json_burst(&job->series, &job->windows, &job->series, &job->windows), "volumes", volumes(job, report),
                      "profiles", profiles(list));
 }
 
@@ -191,18 +159,26 @@ static json_t *jobs(struct report *report)
     return NULL;
 }
 
+static json_t *cluster_burst(const struct aggregate *totals)
+{
+    json_t *burst = json_burst(&totals->series, &totals->windows, &totals->series, &totals->windows);
+    bool failed = !burst;
+
+    json_put(&failed, burst, "overlap", json_number(overlap_share(&totals->overlap)));
+    if (!failed)
+        return burst;
+    json_decref(burst);
+    return NULL;
+}
+
 static json_t *cluster(const struct report *report)
 {
-    const struct series *series = &report->totals.series;
-    bool used = series->length > 0;
-
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "profiles", profiles(&report->cluster),
                      "effective_profiles", json_number(report->effective_profiles), "blend_index",
                      json_number(report->blend_index), "ops",
                      json_operations(&report->totals.tally), "ratios",
                      json_ratios(&report->totals.tally), "burst",
-                     json_burst(series, used ? series_from(series) : 0,
-                                used ? series_last(series) : 0, NULL, NULL),
+                     cluster_burst(&report->totals),
                      "capacity", json_capacity(report));
 }
 

@@ -23,14 +23,20 @@ json_t *json_latency(const struct histogram *h);
 /* Sizes of the regular files at their opens; null when none was opened. */
 json_t *json_file_size(const struct tally *tally);
 json_t *json_operations(const struct tally *tally);
+json_t *json_error_codes(const struct record *record);
+json_t *json_cached(const struct record *record); /* null where nothing is known */
+/* Page faults on mapped files by kind; null for kinds that some node could not see. */
+json_t *json_faults(const struct tally *tally, const struct aggregate *totals);
 json_t *json_ratios(const struct tally *tally);
 
 /* For how long what was left out, by its name. */
 json_t *json_shed(const uint64_t shed_ms[SHED_COUNT]);
 
-/* Of a series, over a span; latencies may be NULL. */
-json_t *json_burst(const struct series *series, int64_t from, int64_t last,
-                   const struct histogram *burst, const struct histogram *steady);
+/* How evenly demand came, over the span of a job, which is that of the series and windows of one of its volumes, too. */
+json_t *json_burst(const struct series *series, const struct windows *windows, const struct series *span,
+                   const struct windows *windows_span);
+/* What runs at once on a volume, of each operation too, and who is stuck in it. */
+json_t *json_in_flight(const struct volume_total *volume, const struct report *report);
 json_t *json_capacity(const struct report *report);
 
 #endif

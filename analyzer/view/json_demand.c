@@ -11,12 +11,22 @@ static json_t *windows(const double values[BURST_WINDOWS])
                      json_number(values[2]));
 }
 
-static json_t *figures(const struct series *series, unsigned demands, int64_t from, int64_t last)
+/* Demand over time, and over which span. */
+struct burst_source {
+    const struct series *series, *span;
+    const struct windows *windows, *windows_span;
+};
+
+static json_t *figures(const struct burst_source *source, enum measure measure)
 {
+    bool used = source->span->length > 0;
     struct burst burst;
 
-    if (burst_of(series, demands, from, last, &burst))
+    if (burst_of(source->series, measure_demands[measure], used ? series_from(source->span) : 0,
+                 used ? series_last(source->span) : 0, &burst))
         return NULL;
+    if (windows_complete(source->windows, source->series))
+        windows_burst(source->windows, source->windows_span, measure, &burst);
     return json_pack("{s:[i,i,i],s:o,s:o,s:o,s:o,s:o}", "window_ms", (int)burst_window_ms[0],
                      (int)burst_window_ms[1], (int)burst_window_ms[2], "peak_to_mean",
                      windows(burst.peak_to_mean), "cv", windows(burst.cv), "fano",
@@ -24,38 +34,40 @@ static json_t *figures(const struct series *series, unsigned demands, int64_t fr
                      json_number(burst.period_s));
 }
 
-static json_t *latency(const struct histogram *h)
+static void put_latencies(bool *failed, json_t *object, const struct windows *windows, enum flow_kind kind)
 {
-    return h && h->length ? json_latency(h) : json_null();
+    const struct histogram *burst = &windows->burst[kind], *steady = &windows->steady[kind];
+
+    json_put(failed, object, "in_burst_latency_ns", burst->length ? json_latency(burst) : json_null());
+    json_put(failed, object, "steady_latency_ns", steady->length ? json_latency(steady) : json_null());
 }
 
-json_t *json_burst(const struct series *series, int64_t from, int64_t last,
-                   const struct histogram *burst, const struct histogram *steady)
+json_t *json_burst(const struct series *series, const struct windows *windows, const struct series *span,
+                   const struct windows *windows_span)
 {
-    static const struct {
-        const char *name;
-        unsigned demands;
-    } kinds[] = {
-        {"read_bytes", DEMAND_BIT(DEMAND_READ_BYTES)},
-        {"write_bytes", DEMAND_BIT(DEMAND_WRITE_BYTES)},
-        {"data_ops", DEMAND_DATA_OPS},
-        {"metadata_ops", DEMAND_BIT(DEMAND_METADATA_OPS)},
+    static const char *const names[MEASURE_COUNT] = {
+        [MEASURE_READ_BYTES] = "read_bytes",
+        [MEASURE_WRITE_BYTES] = "write_bytes",
+        [MEASURE_DATA_OPS] = "data_ops",
+        [MEASURE_METADATA_OPS] = "metadata_ops",
     };
-    json_t *object = figures(series, DEMAND_BYTES, from, last), *by = json_object();
+    const struct burst_source source = {series, span, windows, windows_span};
+    json_t *object = figures(&source, MEASURE_BYTES), *by = json_object();
     bool failed = !object || !by;
 
-    for (size_t i = 0; !failed && i < sizeof(kinds) / sizeof(*kinds); i++)
-        json_put(&failed, by, kinds[i].name, figures(series, kinds[i].demands, from, last));
+    for (enum measure m = MEASURE_READ_BYTES; !failed && m < MEASURE_COUNT; m++)
+        json_put(&failed, by, names[m], figures(&source, m));
+    if (!failed)
+        put_latencies(&failed, json_object_get(by, names[MEASURE_METADATA_OPS]), windows, FLOW_METADATA);
     json_put(&failed, object, "by", by);
-    json_put(&failed, object, "in_burst_latency_ns", latency(burst));
-    json_put(&failed, object, "steady_latency_ns", latency(steady));
+    put_latencies(&failed, object, windows, FLOW_DATA);
     if (!failed)
         return object;
     json_decref(object);
     return NULL;
 }
 
-static json_t *demand_of(const struct series *series, const struct report *report)
+static json_t *volume_metrics(const struct series *series, const struct report *report)
 {
     json_t *list = json_array();
     bool failed = !list;
@@ -85,7 +97,7 @@ static json_t *volume_demand(const struct volume_total *volume, const struct ser
                              const char *layer, const struct report *report)
 {
     return json_pack("{s:s,s:s,s:o,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n}", "volume", volume->name,
-                     "layer", layer, "demand", demand_of(series, report), "limit", "limit_source",
+                     "layer", layer, "demand", volume_metrics(series, report), "limit", "limit_source",
                      "utilization", "used_bytes", "total_bytes", "used_files", "total_files",
                      "growth_bytes_day", "full_at");
 }

@@ -118,12 +118,14 @@ json_t *json_operations(const struct tally *tally)
         uint64_t ops = record_ops(&record);
 
         record.op = op;
-        if (ops)
-            json_put(&failed, object, operation_info(op)->name,
-                     json_pack("{s:I,s:I,s:I,s:o,s:o}", "ops", (json_int_t)ops, "bytes",
-                               (json_int_t)record.bytes, "errors", (json_int_t)record.errors,
-                               "size", size_of(&record), "latency_ns",
-                               json_latency(&record.latency_ns)));
+        if (!ops)
+            continue;
+        json_put(&failed, object, operation_info(op)->name,
+                 json_pack("{s:I,s:I,s:I,s:o,s:o,s:o}", "ops", (json_int_t)ops, "bytes", (json_int_t)record.bytes,
+                           "errors", (json_int_t)record.errors, "error_codes", json_error_codes(&record), "size",
+                           size_of(&record), "latency_ns", json_latency(&record.latency_ns)));
+        if (op == OP_READ && !failed)
+            json_put(&failed, json_object_get(object, "read"), "cached", json_cached(&record));
     }
     if (!failed)
         return object;

@@ -157,7 +157,7 @@ static int write_text(struct report *report, FILE *out)
     if (totals->job_count > 1)
         show_job_list(&pen, report);
     for (uint32_t i = 0; i < totals->job_count && i < DETAILED_JOBS; i++)
-        text_job(&pen, &totals->jobs[i], &report->profiles[i]);
+        text_job(&pen, &totals->jobs[i], &report->profiles[i], totals);
     if (!totals->job_count)
         fputs("\nNo storage I/O was seen.\n", out);
     if (totals->job_count > 1 && !isnan(report->effective_profiles))

@@ -8,6 +8,7 @@
 
 #define TEXT_WIDTH 92
 
-void text_job(const struct pen *pen, struct job_total *job, const struct profile_list *profiles);
+void text_job(const struct pen *pen, struct job_total *job, const struct profile_list *profiles,
+              const struct aggregate *totals);
 
 #endif

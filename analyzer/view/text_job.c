@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/human.h"
+#include "analyzer/view/text_detail.h"
 
 #define BAR_WIDTH 28
 
@@ -175,6 +176,16 @@ static void show_shape(const struct pen *pen, const struct tally *tally, const c
     fputc('\n', pen->out);
 }
 
+static void show_latency(const struct pen *pen, const char *where, const struct histogram *h)
+{
+    uint64_t p50, p99;
+    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
+
+    if (histogram_quantile(h, 0.5, false, &p50) && histogram_quantile(h, 0.99, false, &p99))
+        fprintf(pen->out, "  reads and writes %s: %s, p50 %s, p99 %s\n", where,
+                human_count(c, histogram_count(h)), human_ns(a, (double)p50), human_ns(b, (double)p99));
+}
+
 static void show_burst(const struct pen *pen, const struct job_total *job)
 {
     struct burst burst;
@@ -183,6 +194,8 @@ static void show_burst(const struct pen *pen, const struct job_total *job)
     if (!job->series.length || burst_of(&job->series, DEMAND_BYTES, series_from(&job->series),
                                         series_last(&job->series), &burst))
         return;
+    if (windows_complete(&job->windows, &job->series))
+        windows_burst(&job->windows, &job->windows, MEASURE_BYTES, &burst);
     for (unsigned w = 0; w < BURST_WINDOWS; w++)
         if (!isnan(burst.peak_to_mean[w]))
             fprintf(pen->out,
@@ -191,6 +204,24 @@ static void show_burst(const struct pen *pen, const struct job_total *job)
                     burst.cv[w], 100 * burst.idle[w]);
     if (!isnan(burst.period_s))
         fprintf(pen->out, "  demand repeats every %s\n", human_duration(period, burst.period_s));
+    show_latency(pen, "in bursts", &job->windows.burst[FLOW_DATA]);
+    show_latency(pen, "outside of bursts", &job->windows.steady[FLOW_DATA]);
+}
+
+/* Who hangs in what. */
+static void show_stuck(const struct pen *pen, const struct job_total *job, const struct aggregate *totals)
+{
+    char age[HUMAN_SIZE];
+
+    for (uint32_t v = 0; v < job->volume_count; v++)
+        for (uint32_t i = 0; i < job->volumes[v].stuck_count; i++) {
+            const struct stuck *s = &job->volumes[v].stuck[i];
+
+            if (stuck_now(s, totals))
+                fprintf(pen->out, "  stuck for %s: %s (process %u on %s) in %s on %s\n",
+                        human_ns(age, (double)s->oldest_ns), s->command, s->pid, s->node,
+                        operation_info(s->op)->name, job->volumes[v].name);
+        }
 }
 
 static void show_volumes(const struct pen *pen, const struct job_total *job)
@@ -210,7 +241,8 @@ static void show_volumes(const struct pen *pen, const struct job_total *job)
 
         for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
             count += device || operation_is_file(op) ? tally_ops(tally, op) : 0;
-
+        if (!count && !volume->gauge_count)
+            continue; /* minor page faults only */
         fputs("  ", pen->out);
         columns = draw_text(pen, volume->name, 30);
         fprintf(pen->out, "%*s  ", (int)(30 - columns), "");
@@ -223,14 +255,17 @@ static void show_volumes(const struct pen *pen, const struct job_total *job)
     }
 }
 
-void text_job(const struct pen *pen, struct job_total *job, const struct profile_list *profiles)
+void text_job(const struct pen *pen, struct job_total *job, const struct profile_list *profiles,
+              const struct aggregate *totals)
 {
     show_name(pen, job);
     show_profiles(pen, profiles);
     show_operations(pen, &job->tally);
+    text_detail(pen, &job->tally);
     show_ratios(pen, &job->tally);
     show_burst(pen, job);
     show_shape(pen, &job->tally, "Sizes, one step a doubling", size_of, human_bytes);
     show_shape(pen, &job->tally, "Latency, one step a doubling", latency_of, human_ns);
     show_volumes(pen, job);
+    show_stuck(pen, job, totals);
 }

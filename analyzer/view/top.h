@@ -18,8 +18,10 @@ struct top_row {
     const char *job, *command; /* the batch's */
     uint64_t read_bytes, write_bytes, fault_bytes;
     uint64_t ops, read_ops, write_ops, metadata_ops, errors;
+    uint64_t cache_hits, cache_known; /* reads */
     bool faults_unknown;
     bool data_unknown, ops_unknown; /* not watched for now, for it would cost too much */
+    uint64_t in_flight, oldest_ns; /* operations that run, and for how long the oldest has */
     struct histogram latency_ns; /* of all file operations */
 };
 
@@ -45,6 +47,7 @@ enum top_unit {
     TOP_RATE, /* operations */
     TOP_BYTES,
     TOP_TIME, /* ns */
+    TOP_SHARE,
     TOP_TEXT,
 };
 
@@ -55,7 +58,7 @@ struct top_column {
     enum top_unit unit;
     int width;
     double (*number)(
-        const struct top_row *row); /* a count, divided by the seconds unless it is TOP_TIME */
+        const struct top_row *row); /* a count, divided by the seconds unless it is TOP_TIME or TOP_SHARE */
     const char *(*text)(const struct top_row *row); /* of TOP_TEXT */
 };
 
@@ -75,6 +78,9 @@ const char *top_cell(const struct top_column *column, const struct top_row *row,
 
 /* "coverage: ..." in one line, always shown. */
 void top_coverage(const struct batch *batch, char *buffer, size_t size);
+/* The process that has been longest in an operation, if for a second or more, in one line; else "". */
+void top_stuck(const struct batch *batch, char *buffer, size_t size);
+json_t *top_stuck_list(const struct batch *batch); /* all of them; NULL without memory */
 /* Totals in one line. */
 void top_totals(const struct top_sample *sample, char *buffer, size_t size);
 

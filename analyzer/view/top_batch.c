@@ -41,6 +41,9 @@ int top_write_text(const struct pen *pen, const struct top_sample *sample,
             options->accumulated ? "amounts over" : "rates over", span, line);
     top_coverage(batch, line, sizeof(line));
     fprintf(pen->out, "%s\n", line);
+    top_stuck(batch, line, sizeof(line));
+    if (*line)
+        fprintf(pen->out, "%s\n", line);
     draw_tone(pen, TONE_STRONG);
     for (unsigned i = 0; i < top_column_count; i++) {
         int length = (int)strlen(top_columns[i].title) - (options->accumulated ? 2 : 0);
@@ -73,6 +76,8 @@ static json_t *value_of(const struct top_column *column, const struct top_row *r
         return row->pid ? json_integer(row->pid) : json_null();
     case TOP_TIME:
         return value < 0 ? json_null() : json_integer((json_int_t)value);
+    case TOP_SHARE:
+        return value < 0 ? json_null() : json_real(value);
     default:
         return seconds > 0 && value >= 0 ? json_real(value / seconds) : json_null();
     }
@@ -131,11 +136,12 @@ static json_t *coverage_of(const struct coverage *c)
 int top_write_json(FILE *out, const struct top_sample *sample)
 {
     const struct batch *batch = sample->batch;
-    json_t *json = json_pack("{s:o,s:s,s:f,s:o,s:o,s:o}", "time",
+    json_t *json = json_pack("{s:o,s:s,s:f,s:o,s:o,s:o,s:o}", "time",
                              json_time(batch->start_ns + (int64_t)batch->duration_ns), "node",
                              batch->node, "interval_s", (double)batch->duration_ns / 1e9, "totals",
                              row_of(&sample->totals, sample->seconds, true), "processes",
-                             rows_of(sample), "coverage", coverage_of(&batch->coverage));
+                             rows_of(sample), "stuck", top_stuck_list(batch),
+                             "coverage", coverage_of(&batch->coverage));
     int err = 0;
 
     if (!json)

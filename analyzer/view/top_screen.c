@@ -15,7 +15,7 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
-#define HEADER_LINES 4
+#define HEADER_LINES 5
 
 /* A source is waited for in a thread of its own, so that keys are answered at once. */
 struct reader {
@@ -155,6 +155,10 @@ static void show_header(const struct screen *screen, const struct top_sample *sa
         batch->coverage.shed_ms[SHED_DETACHED])
         attron(A_BOLD);
     mvaddnstr(2, 0, line, COLS);
+    attroff(A_BOLD);
+    top_stuck(batch, line, sizeof(line));
+    attron(A_BOLD);
+    mvaddnstr(3, 0, line, COLS);
     attroff(A_BOLD);
 }
 

@@ -51,6 +51,12 @@ static double write_ops(const struct top_row *row)
     return unless(row->data_unknown, row->write_ops);
 }
 
+/* -1 where it is not known of any read. */
+static double cached(const struct top_row *row)
+{
+    return row->cache_known ? (double)row->cache_hits / (double)row->cache_known : -1;
+}
+
 static double metadata_ops(const struct top_row *row)
 {
     return unless(row->ops_unknown, row->metadata_ops);
@@ -69,6 +75,12 @@ static double p99(const struct top_row *row)
     if (row->data_unknown)
         return -1;
     return histogram_quantile(&row->latency_ns, 0.99, false, &value) ? (double)value : -1;
+}
+
+/* -1 when none is running. */
+static double oldest(const struct top_row *row)
+{
+    return row->in_flight ? (double)row->oldest_ns : -1;
 }
 
 static const char *user(const struct top_row *row)
@@ -94,11 +106,13 @@ const struct top_column top_columns[] = {
     {"WRITE/s", "write_bytes_s", "bytes written by calls", TOP_BYTES, 9, write_bytes, NULL},
     {"MMAP/s", "fault_bytes_s", "bytes read by page faults", TOP_BYTES, 9, fault_bytes, NULL},
     {"RD/s", "read_ops_s", "reads", TOP_RATE, 6, read_ops, NULL},
+    {"HIT", "cached_share", "of the reads, served from the page cache", TOP_SHARE, 5, cached, NULL},
     {"WR/s", "write_ops_s", "writes", TOP_RATE, 6, write_ops, NULL},
     {"META/s", "metadata_ops_s", "opens, stats and other metadata", TOP_RATE, 6, metadata_ops,
      NULL},
     {"ERR/s", "errors_s", "operations that failed", TOP_RATE, 6, errors, NULL},
     {"P99", "p99_ns", "99 % of file operations took no longer", TOP_TIME, 8, p99, NULL},
+    {"OLDEST", "oldest_ns", "for how long the oldest running operation has", TOP_TIME, 8, oldest, NULL},
     {"COMMAND", "command", "as of its last execve", TOP_TEXT, 16, NULL, command},
     {"JOB", "job", "the job it belongs to", TOP_TEXT, 24, NULL, job},
 };
@@ -131,6 +145,11 @@ static int add(struct top_row *row, const struct record *record)
         return 0;
     row->ops += count;
     row->errors += record->errors;
+    row->cache_hits += record->cache[CACHE_HIT_OPS];
+    row->cache_known += record->cache[CACHE_HIT_OPS] + record->cache[CACHE_MISS_OPS];
+    row->in_flight += record->in_flight;
+    if (record->oldest_ns > row->oldest_ns)
+        row->oldest_ns = record->oldest_ns;
     switch (operation_info(record->op)->class) {
     case OP_CLASS_DATA:
         *(record->op == OP_READ ? &row->read_ops : &row->write_ops) += count;
@@ -199,8 +218,8 @@ static int fill(const struct batch *batch, const struct top_options *options,
         bool by_job = options->jobs || record->process == NO_INDEX;
         uint32_t *at = by_job ? &of_job[record->job] : &of_process[record->process];
 
-        if (!operation_is_file(record->op))
-            continue;
+        if (!operation_is_file(record->op) || !record_ops(record))
+            continue; /* minor page faults are no operations */
         if (!*at) {
             struct top_row *row = &sample->rows[sample->count++];
 
@@ -304,6 +323,12 @@ const char *top_cell(const struct top_column *column, const struct top_row *row,
             strcpy(text, "-");
         else
             human_ns(text, value);
+        break;
+    case TOP_SHARE:
+        if (value < 0)
+            strcpy(text, "-");
+        else
+            snprintf(text, sizeof(text), "%.0f%%", 100 * value);
         break;
     }
     snprintf(buffer, TOP_CELL, "%*s", column->width, text);

@@ -56,24 +56,90 @@ enum abi_order { ABI_ORDER_UNKNOWN, ABI_SEQUENTIAL, ABI_CONSECUTIVE, ABI_RANDOM,
  * keeps the end in its own abi_file, and this one's is old.
  */
 struct abi_position {
-    uint64_t inode;
+    uint64_t inode; /* its address, which is even */
     uint64_t end;
     uint32_t owner; /* ABI_OWNER() of the abi_file that has the end; 0: this is the end */
     uint32_t moves; /* so often another thread has become the owner */
 };
 
+/* Or-ed to the inode: the file was open before the probe. The end is its offset then; what its last transfer was, nobody
+   has seen. */
+#define ABI_SEEDED 1ULL
+
 /* One series of one thread: the operations of one kind on one volume. */
 struct abi_row {
     uint64_t volume;
     uint32_t next;    /* the thread's next row of the same operation */
-    uint32_t touched; /* grows with each operation: has this row changed since the last drain? */
+    uint32_t touched; /* operations: has this row changed since the last drain? */
+    uint64_t slot_end_ns; /* CLOCK_MONOTONIC; what ends later belongs to another slot */
     uint64_t bytes;
     uint64_t latency_sum_ns;
     uint64_t errors;
     uint64_t order[ABI_ORDERS]; /* transfers; [0] is not used */
     uint32_t size_page[ABI_SIZE_PAGES]; /* of open and create: the file's size */
     uint32_t latency_page[ABI_LATENCY_PAGES];
-    uint32_t reserved[2];
+};
+
+/* Demand is told apart by slots of this length, aligned to the wall clock. */
+#define ABI_SLOT_NS 100000000ULL
+
+/*
+ * Latency by octaves: [i] counts those from 2^(i + 7) ns to twice that, the first what is shorter as well, the last
+ * what is longer.
+ */
+#define ABI_OCTAVES      26
+#define ABI_OCTAVE_FIRST 5 /* of the octaves of a histogram, which are eight buckets each */
+
+static inline uint32_t abi_octave(uint32_t octave)
+{
+    if (octave <= ABI_OCTAVE_FIRST)
+        return 0;
+    octave -= ABI_OCTAVE_FIRST;
+    return octave < ABI_OCTAVES ? octave : ABI_OCTAVES - 1;
+}
+
+#define ABI_SLOTS_MIN 65536 /* bytes of the ring buffer: a page on every machine */
+
+/* What a row had counted when its slot was over, in the ring buffer. */
+struct abi_slot {
+    uint32_t row;
+    uint32_t ops;
+    uint64_t bytes;
+    uint64_t end_ns; /* of the slot, CLOCK_MONOTONIC */
+    uint32_t octave[ABI_OCTAVES];
+};
+
+/* What the page cache did for a read. */
+enum abi_cache {
+    ABI_CACHE_UNKNOWN, /* O_DIRECT, DAX, a transfer between files, one that another task carries out */
+    ABI_CACHE_HIT,     /* its task added no page to the page cache while it ran */
+    ABI_CACHE_MISS,
+};
+
+/* How often an operation failed with one error. */
+struct abi_failure {
+    uint16_t op;
+    uint16_t code; /* errno */
+    uint32_t count;
+};
+
+#define ABI_FAILURES 23
+
+/*
+ * What is rare: of one thread on one volume, beside its rows and from the same pool. What finds no room in it has
+ * been counted as a failure all the same, without its errno.
+ */
+struct abi_detail {
+    uint64_t volume;
+    uint32_t next;
+    uint32_t touched; /* as in a row */
+    uint64_t missed_ops, missed_bytes; /* reads that were ABI_CACHE_MISS, */
+    uint64_t unknown_ops;              /* and ABI_CACHE_UNKNOWN, of those with an order; the others with one are hits */
+    uint64_t unknown_bytes;            /* of all that were ABI_CACHE_UNKNOWN */
+    uint32_t read_faults, write_faults;  /* major ones; which of the two is not always known */
+    uint64_t minor_faults;
+    struct abi_failure failures[ABI_FAILURES]; /* in use up to the first with no count */
+    uint64_t reserved;
 };
 
 enum abi_table { ABI_TABLE_ROWS, ABI_TABLE_PAGES, ABI_TABLE_THREADS, ABI_TABLE_PROCESSES, ABI_TABLES };
@@ -93,7 +159,8 @@ struct abi_file {
     uint32_t owned;  /* no other thread uses the file; it may be taken from here by one that does */
     uint32_t uses;   /* transfers while it was owned */
     uint32_t row[2]; /* where reads and writes are counted; 0: not known yet */
-    uint64_t reserved;
+    uint32_t uncached; /* not 0: its reads do not go through the page cache */
+    uint32_t reserved;
 };
 
 #define ABI_FILE_CACHE 4
@@ -108,8 +175,9 @@ struct abi_thread {
     uint64_t pending_volume;
     uint64_t device; /* the last file system it has used, and what that stands for */
     uint64_t device_volume;
-    uint32_t head[OP_FILE_END];
-    uint64_t reserved[2];
+    uint32_t head[OP_FILE_END]; /* [OP_NONE]: details */
+    uint32_t undetailed; /* not 0: a read found no room for what the page cache did */
+    uint32_t reserved[3];
     struct abi_file files[ABI_FILE_CACHE];
 };
 
@@ -134,6 +202,9 @@ struct abi_range {
 
 #define ABI_RANGES 4
 
+/* Whether a page fault reads or writes. */
+enum abi_fault { ABI_FAULT_UNKNOWN, ABI_FAULT_READ, ABI_FAULT_WRITE };
+
 /* The value of task storage, one a thread. */
 struct abi_task {
     uint32_t process;    /* 0 when the process table was full */
@@ -151,9 +222,15 @@ struct abi_task {
     uint64_t exit_ns; /* of the interrupted attempt */
     uint64_t inode;   /* of file */
     uint64_t super;   /* of inode */
-    uint64_t fault_ns; /* when the page fault under way began; 0: none, or accounted */
-    uint64_t fault_volume;
-    uint64_t fault_pages; /* that it has added to the page cache */
+    uint64_t missed_ns; /* enter_ns of the last call that added pages to the page cache */
+    uint64_t fault_volume; /* of the page fault under way, or of one that has ended as a minor one; 0: none */
+    uint64_t fault_number; /* how many faults the thread had had when it began */
+    uint64_t fault_minor;  /* and minor ones */
+    uint64_t fault_ns;     /* when the page was looked for; 0: fault-around found it */
+    uint64_t fault_pages;  /* that it has added to the page cache */
+    uint64_t fault_write;  /* enum abi_fault */
+    uint64_t fault_inode, fault_super; /* what fault_known is the volume of */
+    uint64_t fault_known;
     uint64_t stat[4]; /* the beginning of a struct stat, up to st_mode */
     struct abi_range ranges[ABI_RANGES];
 };
@@ -207,6 +284,7 @@ enum abi_shape {
     ABI_SHAPE_FD,          /* fd */
     ABI_SHAPE_CLOSE_RANGE, /* first, last, flags */
     ABI_SHAPE_TRANSFER,    /* fd reads, second writes */
+    ABI_SHAPE_FCNTL,       /* not counted; fd, command: may change how the file is read */
     ABI_SHAPE_OPEN,        /* fd (directory), path, third: flags */
     ABI_SHAPE_OPEN_HOW,    /* the same, third: struct open_how */
     ABI_SHAPE_PATH,        /* fd (directory), path */
@@ -258,13 +336,16 @@ enum abi_counter {
     ABI_COUNTER_FORKS,    /* processes born into a job */
     ABI_COUNTER_HOMELESS, /* living threads of a job whose process found no place in the table */
     ABI_COUNTER_STATES,   /* living threads with a state */
+    ABI_COUNTER_SLOTS_BLURRED, /* slots of rows that are counted with a later slot, for want of room */
     ABI_COUNTERS
 };
 
 #ifndef __bpf__
 static_assert(sizeof(struct abi_page) == 64, "a page is a cache line");
 static_assert(sizeof(struct abi_row) == 256, "a row is four cache lines");
+static_assert(sizeof(struct abi_detail) == sizeof(struct abi_row), "both come from one pool");
 static_assert(sizeof(struct abi_file) == 64, "a file is a cache line");
+static_assert(sizeof(struct abi_slot) == 128, "a slot is two cache lines");
 static_assert(sizeof(struct abi_thread) % 64 == 0, "threads do not share cache lines");
 static_assert(OP_FILE_END <= 32, "operations of system calls are bits of abi_control.shed");
 static_assert(sizeof(struct abi_process) == 64, "a process is a cache line");

@@ -6,7 +6,7 @@
 #ifndef UNBLEND_PROBE_ACCOUNT_H
 #define UNBLEND_PROBE_ACCOUNT_H
 
-#include "probe/bpf/maps.bpf.h"
+#include "probe/bpf/slot.bpf.h"
 
 /* So many volumes a thread may use with one operation before the rest overflows. */
 #define CHAIN_MAX 24
@@ -18,9 +18,11 @@ struct measure {
     __u64 bytes;      /* of all of them */
     __u64 size;       /* for the size histogram, if sized */
     __u64 latency_ns; /* of each */
+    __u64 end_ns;     /* when it ended, CLOCK_MONOTONIC */
     __u32 count;      /* so many equal operations */
     __u32 order; /* enum abi_order */
-    bool error;
+    __u16 error_code; /* errno; 0: it succeeded */
+    __u8 cache;  /* enum abi_cache, of a read */
     bool sized;
 };
 
@@ -48,7 +50,7 @@ static __always_inline void add_shared(struct abi_shared_row *row, const struct 
     }
     __sync_fetch_and_add(&row->bytes, m->bytes);
     __sync_fetch_and_add(&row->latency_sum_ns, m->latency_ns * m->count);
-    if (m->error)
+    if (m->error_code)
         __sync_fetch_and_add(&row->errors, m->count);
     __sync_fetch_and_add(&row->latency[bucket], m->count);
 }
@@ -131,10 +133,12 @@ static __always_inline __u32 *known_bucket(__u32 *row_pages, __u32 bucket, __u32
 }
 
 /* Counts an operation in a row; false, and nothing counted, when there is no room for it. */
-static __always_inline bool account_row(struct abi_row *row, const struct measure *m)
+static __always_inline bool account_row(struct abi_row *row, __u32 index, const struct measure *m)
 {
     __u32 *latency, *size = NULL, bucket;
 
+    if (m->end_ns >= row->slot_end_ns)
+        roll_slot(row, index, m->end_ns);
     bucket = bucket_of(m->latency_ns);
     if (bucket >= ABI_LATENCY_BUCKETS)
         bucket = ABI_LATENCY_BUCKETS - 1;
@@ -156,13 +160,13 @@ static __always_inline bool account_row(struct abi_row *row, const struct measur
     row->bytes += m->bytes;
     row->order[m->order & (ABI_ORDERS - 1)] += m->count;
     row->latency_sum_ns += m->latency_ns * m->count;
-    if (m->error)
+    if (m->error_code)
         row->errors += m->count;
-    row->touched += 1;
+    row->touched += m->count;
     return true;
 }
 
-/* One operation whose buckets have been found: the quick way to the same. size: NULL when it moved no bytes. */
+/* One operation whose buckets have been found and whose slot is not over: the quick way to the same. size: NULL when it moved no bytes. */
 static __always_inline void add(struct abi_row *row, __u32 *latency, __u32 *size, __u64 latency_ns, long result,
                                 __u32 order)
 {

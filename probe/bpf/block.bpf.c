@@ -147,7 +147,7 @@ int on_issue(__u64 *context)
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes)
 {
-    struct measure m = {.op = operation_of(request), .count = 1, .error = error != 0};
+    struct measure m = {.op = operation_of(request), .count = 1, .error_code = error != 0};
     __u64 key = (__u64)request;
     struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
 

@@ -7,6 +7,8 @@
 #include "probe/bpf/order.bpf.h"
 #include "probe/bpf/range.bpf.h"
 
+#define EINTR        4
+#define F_SETFL      4
 #define CLOEXEC_ONLY 4 /* CLOSE_RANGE_CLOEXEC */
 
 /* NULL for a call that is not counted. */
@@ -30,8 +32,9 @@ static __always_inline void settle_restart(struct abi_task *state)
         .process = state->process,
         .volume = state->volume,
         .latency_ns = state->exit_ns - state->enter_ns,
+        .end_ns = state->exit_ns,
         .count = 1,
-        .error = true,
+        .error_code = EINTR,
     };
 
     if (m.volume != ABI_VOLUME_NONE)
@@ -70,8 +73,20 @@ __noinline __u64 learn_file(void)
     mine->inode = state->inode;
     mine->super = state->super;
     mine->volume = volume_of_inode(state->inode, state->super, state->thread);
+    mine->uncached = is_uncached((struct file *)mine->file, (struct inode *)mine->inode);
     mine->row[0] = mine->row[1] = 0;
     return mine->volume;
+}
+
+/* The thread's place for a descriptor is to be learnt anew. */
+static __always_inline void forget_file(const struct abi_task *state, int fd)
+{
+    struct abi_thread *thread = thread_at(state->thread);
+
+    if (!thread)
+        return;
+    release_place(state->thread, (__u32)fd);
+    file_at(thread, (__u32)fd)->file = 0;
 }
 
 /* The volume of a descriptor, whose file is the state's from now on; ABI_VOLUME_NONE when it is no storage. */
@@ -104,6 +119,10 @@ static __always_inline bool resolve_before(const volatile struct abi_syscall *sh
         state->volume = resolve_descriptor(state, task, (int)argument_of(regs, shape->fd));
         state->file = 0;
         return state->volume || state->volume2;
+    case ABI_SHAPE_FCNTL:
+        if (argument_of(regs, 1) == F_SETFL)
+            forget_file(state, (int)argument_of(regs, 0)); /* it may turn O_DIRECT */
+        return false;
     case ABI_SHAPE_CLOSE_RANGE:
         if (argument_of(regs, 2) & CLOEXEC_ONLY)
             return false;

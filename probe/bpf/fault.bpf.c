@@ -1,52 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Page faults on mapped files. One operation is one major fault: from the exception, through the file's page
- * not being in the cache, to the kernel's own account of a major fault at its end. Its bytes are the pages that
- * it added to the page cache, readahead included. A fault that the kernel has to begin again after waiting is one.
+ * Page faults on mapped files, and what is added to the page cache. One operation is one major fault: from the
+ * moment when the kernel looks for the file's page to the kernel's own account of the fault at its end. Its bytes are
+ * the pages that it added to the page cache, readahead included.
  */
-#include "probe/bpf/volume.bpf.h"
+#include "probe/bpf/fault.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
-static __always_inline void begin_fault(void)
-{
-    struct abi_task *state = current_state(bpf_get_current_task_btf());
+/* How a thread has faulted last: thread << 32 | the processor's error code. Threads that are far apart share a place. */
+#define PLACES     512
+#define LINE       8 /* so many make a cache line */
+#define CODE_WRITE 2
 
-    if (!state)
-        return;
-    state->fault_ns = bpf_ktime_get_ns();
-    state->fault_volume = ABI_VOLUME_NONE;
-    state->fault_pages = 0;
+static volatile __u64 last_fault[PLACES * LINE];
+
+static __always_inline volatile __u64 *place_of_thread(__u32 pid)
+{
+    return &last_fault[(pid & (PLACES - 1)) * LINE];
 }
 
-SEC("tp_btf/page_fault_user")
-int on_fault_user(void *context)
+static __always_inline void note_fault(unsigned long code)
 {
-    begin_fault();
+    __u32 pid = bpf_get_current_task_btf()->pid;
+
+    *place_of_thread(pid) = (__u64)pid << 32 | (__u32)code;
+}
+
+/* These two run at every page fault whatsoever, so they only leave a note. */
+SEC("tp_btf/page_fault_user")
+int BPF_PROG(on_fault_user, unsigned long address, struct pt_regs *regs, unsigned long code)
+{
+    note_fault(code);
     return 0;
 }
 
 /* A system call that copies from or to a mapped page. */
 SEC("tp_btf/page_fault_kernel")
-int on_fault_kernel(void *context)
+int BPF_PROG(on_fault_kernel, unsigned long address, struct pt_regs *regs, unsigned long code)
 {
-    begin_fault();
+    note_fault(code);
+    return 0;
+}
+
+/* Not known when a thread that shares the place has faulted since. */
+static __always_inline __u32 fault_writes(void)
+{
+    __u32 pid = bpf_get_current_task_btf()->pid;
+    __u64 note = *place_of_thread(pid);
+
+    if (note >> 32 != pid)
+        return ABI_FAULT_UNKNOWN;
+    return note & CODE_WRITE ? ABI_FAULT_WRITE : ABI_FAULT_READ;
+}
+
+SEC("tp_btf/mm_filemap_map_pages")
+int BPF_PROG(on_map_pages, struct address_space *mapping)
+{
+    map_around(mapping->host, fault_writes());
     return 0;
 }
 
 SEC("tp_btf/mm_filemap_fault")
 int BPF_PROG(on_filemap_fault, struct address_space *mapping)
 {
-    struct abi_task *state =
-        bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
-    struct inode *inode;
-
-    if (!state || !state->fault_ns)
-        return 0;
-    inode = BPF_CORE_READ(mapping, host);
-    state->fault_volume =
-        volume_of_inode((__u64)inode, (__u64)BPF_CORE_READ(inode, i_sb), state->thread);
+    look_for_page(mapping->host, fault_writes());
     return 0;
 }
 
@@ -68,10 +87,13 @@ static __always_inline __u64 pages_of(struct folio *folio)
 SEC("tp_btf/mm_filemap_add_to_page_cache")
 int BPF_PROG(on_page_added, struct folio *folio)
 {
-    struct abi_task *state =
-        bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
 
-    if (state && state->fault_volume)
+    if (!state)
+        return 0;
+    state->missed_ns = state->enter_ns;
+    if (in_fault(state, task))
         state->fault_pages += pages_of(folio);
     return 0;
 }
@@ -83,16 +105,28 @@ int on_major_fault(void *context)
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
     struct measure m = {.op = OP_MMAP_FAULT, .count = 1, .sized = true};
+    struct abi_thread *thread;
+    struct abi_detail *detail;
 
-    if (!state || !state->fault_ns || !state->fault_volume)
+    if (!state || !state->fault_volume)
         return 0;
+    if (!state->fault_ns || faults_of(task) != state->fault_number + 1) {
+        settle_fault(state, task); /* another one's end: of swapped memory, say */
+        return 0;
+    }
     m.process = state->process;
     m.volume = state->fault_volume;
     m.bytes = m.size = state->fault_pages << config.page_shift;
-    m.latency_ns = bpf_ktime_get_ns() - state->fault_ns;
-    state->fault_ns = 0;
+    m.end_ns = bpf_ktime_get_ns();
+    m.latency_ns = m.end_ns - state->fault_ns;
     state->fault_volume = ABI_VOLUME_NONE;
-    thread_of(state, task);
+    thread = thread_of(state, task);
+    detail = thread && state->fault_write ? detail_of(thread, m.volume) : NULL;
+    if (detail) {
+        detail->read_faults += state->fault_write == ABI_FAULT_READ;
+        detail->write_faults += state->fault_write == ABI_FAULT_WRITE;
+        detail->touched++;
+    }
     record(&m, state->thread, state->job);
     return 0;
 }

@@ -30,6 +30,7 @@ enum {
     BPF_MAP_TYPE_LRU_HASH = 9,
     BPF_MAP_TYPE_LPM_TRIE = 11,
     BPF_MAP_TYPE_STACK = 23,
+    BPF_MAP_TYPE_RINGBUF = 27,
     BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 enum {
@@ -78,9 +79,23 @@ struct super_block {
 
 struct inode {
     unsigned short i_mode;
+    unsigned int i_flags;
     struct super_block *i_sb;
     __u32 i_rdev;
     long long i_size;
+};
+
+struct vm_area_struct {
+    struct file *vm_file;
+};
+
+enum fault_flag {
+    FAULT_FLAG_WRITE = 1,
+};
+
+struct vm_fault {
+    struct vm_area_struct *vma;
+    enum fault_flag flags;
 };
 
 struct address_space {
@@ -107,6 +122,7 @@ struct path {
 
 struct file {
     unsigned int f_mode;
+    unsigned int f_flags;
     long long f_pos;
     struct inode *f_inode;
 };
@@ -159,6 +175,8 @@ struct task_struct {
     int pid;
     int tgid;
     int exit_code;
+    unsigned long min_flt;
+    unsigned long maj_flt;
     __u64 start_boottime;
     char comm[16];
     struct task_struct *group_leader;
@@ -170,6 +188,11 @@ struct task_struct {
 };
 
 struct linux_binprm;
+
+struct bpf_iter__task_file {
+    struct task_struct *task;
+    struct file *file;
+};
 
 enum req_flag_bits {
     __REQ_PREFLUSH = 18,

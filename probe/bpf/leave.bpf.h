@@ -87,6 +87,12 @@ static __always_inline __u64 start_of(const volatile struct abi_syscall *shape, 
     return start == UINT64_MAX ? offset_of(file) - result : start;
 }
 
+/* Whether the call has added pages to the page cache. */
+static __always_inline bool added_pages(const struct abi_task *state)
+{
+    return state->missed_ns == state->enter_ns;
+}
+
 /* Every call. Not inlined, for the stack's sake: see enter_any(). */
 static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency_ns)
 {
@@ -103,9 +109,10 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency
         return 0;
     thread = thread_at(state->thread);
     m.op = shape->op;
-    m.error = result < 0;
+    m.error_code = result < 0 ? -result : 0;
     m.process = state->process;
     m.latency_ns = latency_ns;
+    m.end_ns = state->enter_ns + latency_ns;
     if (shape->shape != ABI_SHAPE_FD)
         resolve_after(shape, regs, result, task, state, thread, &m);
     if (may_restart(result)) {
@@ -128,6 +135,8 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency
         mine = place_of(state, thread);
         if (result > 0 && !control.no_order)
             m.order = order_of(mine, start_of(shape, regs, state->file, result), result);
+        if (mine && m.order && !mine->uncached)
+            m.cache = added_pages(state) ? ABI_CACHE_MISS : ABI_CACHE_HIT;
     }
     m.volume = state->volume;
     row = m.volume == ABI_VOLUME_NONE ? 0 : record(&m, state->thread, state->job);
@@ -148,8 +157,8 @@ static __noinline struct abi_task *spare_state(void)
 }
 
 /*
- * Most calls: by descriptor, or a stat that succeeded, and the like of it was counted before. Nothing is counted until
- * it is certain that all of it can be counted here.
+ * Most calls: by descriptor, or a stat that succeeded, and the like of it was counted before; no failure, and no read that
+ * the page cache did not serve. Nothing is counted until it is certain that all of it can be counted here.
  */
 static __always_inline int leave(struct pt_regs *regs, long result)
 {
@@ -161,7 +170,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
     struct abi_thread *thread;
     struct abi_task *state;
     struct abi_row *row;
-    __u64 latency_ns, volume, start = 0;
+    __u64 now, latency_ns, volume, start = 0;
 
     if (!shape)
         return 0;
@@ -171,7 +180,8 @@ static __always_inline int leave(struct pt_regs *regs, long result)
         state = spare_state();
     if (!state || state->pending != number + 1 || state->restart_op)
         return 0;
-    latency_ns = bpf_ktime_get_ns() - state->enter_ns;
+    now = bpf_ktime_get_ns();
+    latency_ns = now - state->enter_ns;
     state->pending = 0;
     if (state->enter_ns < control.since_ns)
         return 0;
@@ -185,7 +195,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
     if (shape->shape == ABI_SHAPE_FD) {
         if (op <= OP_WRITE) {
             mine = file_at(thread, state->place);
-            if (mine->file != state->file)
+            if (mine->file != state->file || (op == OP_READ && (mine->uncached || added_pages(state))))
                 return leave_any(regs, result, latency_ns);
             at = &mine->row[op == OP_WRITE];
             if (result > 0)
@@ -197,7 +207,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
         return leave_any(regs, result, latency_ns);
     }
     row = bpf_map_lookup_elem(&rows, at);
-    if (!row || row->volume != volume || may_restart(result))
+    if (!row || row->volume != volume || now >= row->slot_end_ns || (result < 0 && shape->shape == ABI_SHAPE_FD))
         return leave_any(regs, result, latency_ns);
     latency = known_bucket(row->latency_page, bucket_of(latency_ns), ABI_LATENCY_BUCKETS);
     if (!latency)

@@ -3,6 +3,7 @@
 #ifndef UNBLEND_PROBE_LIFE_H
 #define UNBLEND_PROBE_LIFE_H
 
+#include "probe/bpf/fault.bpf.h"
 #include "probe/bpf/order.bpf.h"
 
 #include <bpf/bpf_tracing.h>
@@ -120,6 +121,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
         count(ABI_COUNTER_KILLED, 1);
         state->pending = 0;
     }
+    settle_fault(state, task);
     thread = thread_at(state->thread);
     if (thread) {
         for (__u32 place = 0; place < ABI_FILE_CACHE; place++)

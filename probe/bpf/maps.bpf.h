@@ -68,6 +68,20 @@ struct {
     __type(value, struct abi_task);
 } spare_tasks SEC(".maps");
 
+/* Slots of rows that are over. */
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, ABI_SLOTS_MIN);
+} slots SEC(".maps");
+
+/* Slots begin at multiples of ABI_SLOT_NS by the wall clock: at which remainder by CLOCK_MONOTONIC; kept by the drain. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, __u64);
+} slot_phase SEC(".maps");
+
 /* tgid -> index into processes, of the living */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);

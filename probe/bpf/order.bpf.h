@@ -60,6 +60,7 @@ __noinline int judge_shared(__u64 start, __u64 bytes)
     struct abi_task *state = known_state(bpf_get_current_task_btf());
     struct abi_position *last, fresh = {};
     struct abi_file *mine;
+    bool seeded, continues = false;
     __u64 address;
     __u32 order;
 
@@ -77,7 +78,13 @@ __noinline int judge_shared(__u64 start, __u64 bytes)
         if (!last)
             return judge(&fresh.end, start, bytes);
     }
-    if (last->inode != fresh.inode) {
+    seeded = last->inode == (fresh.inode | ABI_SEEDED);
+    if (seeded) {
+        /* It was open before the probe: known when it goes on, by its own offset, where that stood. */
+        continues = start == last->end && offset_of(address) == start + bytes;
+        *last = fresh;
+        last->end = start;
+    } else if (last->inode != fresh.inode) {
         *last = fresh;
     } else if (last->owner != fresh.owner) {
         disown(last, address);
@@ -87,6 +94,8 @@ __noinline int judge_shared(__u64 start, __u64 bytes)
         last->end = mine->end;
     }
     order = judge(&last->end, start, bytes);
+    if (seeded && !continues)
+        order = ABI_ORDER_UNKNOWN;
     if (mine) {
         mine->end = last->end;
         mine->owned = last->owner != 0;

@@ -7,19 +7,13 @@
 
 #define CLOSE_RANGE_WORDS 8000 /* of 64 descriptors each; the verifier allows 8192 jumps */
 
-/* One descriptor that a close_range() may be about to close. Global: the verifier follows the loop, not this. */
-__noinline int remember_close(__u32 fd, __u32 first, __u32 end, bool open)
+/* One open descriptor that a close_range() may be about to close. Global: the verifier follows the loop, not this. */
+__noinline int remember_close(struct abi_task *state, __u32 fd)
 {
-    struct task_struct *task = bpf_get_current_task_btf();
-    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
-    struct file *file;
-    __u64 volume;
+    struct file *file = file_of(bpf_get_current_task_btf(), (int)fd);
+    __u64 volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
 
-    if (!state || !open || fd < first || fd > end)
-        return 0;
-    file = file_of(task, (int)fd);
-    volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
-    if (volume == ABI_VOLUME_NONE)
+    if (!state || volume == ABI_VOLUME_NONE)
         return 0;
     for (int i = 0; i < ABI_RANGES; i++) {
         struct abi_range *range = &state->ranges[i];
@@ -36,17 +30,21 @@ __noinline int remember_close(__u32 fd, __u32 first, __u32 end, bool open)
 }
 
 /* Those of a range that stand in one word of the bitmap of open descriptors. Global for the same reason. */
-__noinline int remember_word(__u32 word, __u32 first, __u32 end)
+__noinline int remember_word(struct abi_task *state, __u32 word, __u32 first, __u32 end)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     __u64 bits = 0;
 
     bpf_probe_read_kernel(&bits, sizeof(bits), task->files->fdt->open_fds + word);
-    if (!bits)
-        return 0;
-    /* No branch in here: Linux 6.1 refuses a loop that clang has made to be entered in the middle. */
-    for (__u32 i = 0; i < 64; i++)
-        remember_close(word * 64 + i, first, end, bits >> i & 1);
+    if (word == first / 64)
+        bits &= ~0ULL << first % 64;
+    if (word == end / 64)
+        bits &= ~0ULL >> (63 - end % 64);
+    for (__u32 i = 0; i < 64 && bits; i++) {
+        if (bits & 1)
+            remember_close(state, word * 64 + i);
+        bits >>= 1;
+    }
     return 0;
 }
 
@@ -62,19 +60,20 @@ static __noinline void remember_range(struct abi_task *state, __u32 first, __u32
     for (int i = 0; i < CLOSE_RANGE_WORDS; i++, word++) {
         if (word > end / 64)
             return;
-        remember_word(word, first, end);
+        remember_word(state, word, first, end);
     }
     count(ABI_COUNTER_LOST, 1); /* at least: what is open behind half a million descriptors */
 }
 
 static __always_inline void record_ranges(const struct abi_task *state, long result, __u64 latency_ns)
 {
-    struct measure m = {.op = OP_CLOSE, .error = result < 0, .process = state->process};
+    struct measure m = {.op = OP_CLOSE, .error_code = result < 0 ? -result : 0, .process = state->process};
     __u64 total = 0;
 
     for (int i = 0; i < ABI_RANGES; i++)
         total += state->ranges[i].count;
     m.latency_ns = total ? latency_ns / total : 0;
+    m.end_ns = state->enter_ns + latency_ns;
     for (int i = 0; i < ABI_RANGES; i++) {
         m.volume = state->ranges[i].volume;
         m.count = state->ranges[i].count;

@@ -3,7 +3,7 @@
 #ifndef UNBLEND_PROBE_TASK_H
 #define UNBLEND_PROBE_TASK_H
 
-#include "probe/bpf/account.bpf.h"
+#include "probe/bpf/detail.bpf.h"
 
 static __always_inline struct abi_process *process_at(__u32 index)
 {
@@ -166,8 +166,10 @@ __noinline int record(const struct measure *m, __u32 thread_index, __u32 inherit
 
     if (!m)
         return 0;
+    if (thread && has_detail(m))
+        account_detail(thread, m);
     row = thread ? find_row(thread, m->op, m->volume, &index) : NULL;
-    if (row && account_row(row, m))
+    if (row && account_row(row, index, m))
         return index;
     count(ABI_COUNTER_OVERFLOW, m->count);
     account_shared(m, job_of(m->process, inherited_job));

@@ -16,6 +16,12 @@
 #define S_IFLNK  0120000
 #define S_IFBLK  0060000
 #define AT_FDCWD (-100)
+#define S_DAX    (1U << 13)
+#if defined(__TARGET_ARCH_arm64)
+#define O_DIRECT 0200000
+#else
+#define O_DIRECT 040000
+#endif
 
 /* Superblocks that only the kernel mounts: memfds, shared anonymous memory, pipes, sockets. */
 #define SB_INTERNAL (1UL << 22 | 1UL << 31) /* SB_KERNMOUNT, SB_NOUSER */
@@ -85,6 +91,12 @@ static __always_inline __u64 volume_of_file(struct file *file)
     struct inode *inode = BPF_CORE_READ(file, f_inode);
 
     return volume_of_inode((__u64)inode, (__u64)BPF_CORE_READ(inode, i_sb), 0);
+}
+
+/* Whether reads of it go past the page cache. */
+static __always_inline bool is_uncached(struct file *file, struct inode *inode)
+{
+    return BPF_CORE_READ(file, f_flags) & O_DIRECT || BPF_CORE_READ(inode, i_flags) & S_DAX;
 }
 
 static __always_inline __u64 volume_of_directory(struct task_struct *task, int fd)

@@ -6,6 +6,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/codec.h"
+#include "lib/codec_flow.h"
 #include "tests/unit/sample.h"
 
 #define CHECK(condition)                                                                           \
@@ -73,6 +74,25 @@ static void check_packed(const uint8_t *data, size_t size)
     histogram_clear(&h);
 }
 
+static void check_slots(const uint8_t *data, size_t size)
+{
+    struct flow flow = {0};
+
+    if (size < 1 || codec_slots_span(&flow, 17000000000, 1 + data[0] % 64))
+        return;
+    if (!codec_slots_unpack(data + 1, size - 1, &flow, DEMAND_READ_BYTES)) {
+        struct flow again = {0};
+        size_t packed_size;
+        _cleanup_free_ unsigned char *packed = codec_slots_pack(&flow, DEMAND_READ_BYTES, &packed_size);
+
+        CHECK(packed && !codec_slots_span(&again, flow.first, flow.length));
+        CHECK(!codec_slots_unpack(packed, packed_size, &again, DEMAND_READ_BYTES));
+        CHECK(!memcmp(again.slots, flow.slots, flow.length * sizeof(*flow.slots)));
+        flow_clear(&again);
+    }
+    flow_clear(&flow);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     _cleanup_free_ char *text = malloc(size + 1);
@@ -83,5 +103,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_batch(text, size);
     check_pairs(text);
     check_packed(data, size);
+    check_slots(data, size);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/cleanup.h"
+#include "lib/codec_flow.h"
 #include "lib/recording.h"
 #include "tests/unit/sample.h"
 
@@ -68,6 +69,11 @@ int main(int argc, char **argv)
         free(take_pointer(pairs));
         pairs = codec_histogram_pack(&batch->records[0].latency_ns, &pairs_size);
         save(argv[1], "codec", i + 2 * SEEDS, "", pairs, pairs_size);
+        if (!batch->flow_count)
+            continue;
+        free(take_pointer(pairs));
+        pairs = codec_slots_pack(&batch->flows[0], DEMAND_READ_BYTES, &pairs_size);
+        save(argv[1], "codec", i + 3 * SEEDS, "\x3f", pairs, pairs_size);
     }
     for (size_t i = 0; i < sizeof(option_seeds) / sizeof(option_seeds[0]); i++)
         save(argv[1], "option", (int)i, "", option_seeds[i], strlen(option_seeds[i]));

@@ -20,6 +20,7 @@ enum preparation {
     DIRECTORIES, /* d0, d1, ... exist */
     OPENED,      /* a descriptor of its own for each call */
     FULL_PIPE,   /* enough bytes in the pipe for all calls */
+    COLD,        /* a mapped file whose pages are not in memory */
 };
 
 struct call {
@@ -38,8 +39,15 @@ struct call {
 #define SOME   (-1000) /* any descriptor */
 #define EITHER (-1001) /* whatever this file system answers, as long as it is counted so */
 
+/* No system call: touches the next page of the mapped file. */
+#define TOUCH_TO_READ  (-1)
+#define TOUCH_TO_WRITE (-2)
+
 extern const struct call calls[];
 extern const unsigned call_count;
+
+/* A call that the probe counts and the table lacks; NULL when there is none. */
+const char *call_not_fired(void);
 
 /* What became of a worker's calls. */
 struct outcome {

@@ -10,10 +10,11 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "probe/syscall_number.h"
 
 #define NO_FD     999999 /* beyond every table of descriptors */
 #define PIPE_SIZE (1 << 20)
@@ -42,6 +43,14 @@ enum argument {
     LINK,
     EMPTY,
     KEY,
+    XATTR,      /* where getxattrat() and setxattrat() find the value */
+    HANDLE,     /* of a file; no valid one */
+    ATTRIBUTES, /* none set */
+};
+
+struct xattr_place {
+    uint64_t value;
+    uint32_t size, flags;
 };
 
 #define READ_ONLY  O_RDONLY
@@ -103,6 +112,15 @@ const struct call calls[] = {
     {"fstatfs", SYS_fstatfs, {DATA, BUFFER}, FRESH, 0, OP_STAT},
     {"getxattr", SYS_getxattr, {PATH_DATA, KEY, BUFFER, 100}, FRESH, EITHER, OP_STAT},
     {"fgetxattr", SYS_fgetxattr, {DATA, KEY, BUFFER, 100}, FRESH, EITHER, OP_STAT},
+    {"lgetxattr", SYS_lgetxattr, {PATH_DATA, KEY, BUFFER, 100}, FRESH, EITHER, OP_STAT},
+    {"listxattr", SYS_listxattr, {PATH_DATA, BUFFER, 100}, FRESH, EITHER, OP_STAT},
+    {"llistxattr", SYS_llistxattr, {PATH_DATA, BUFFER, 100}, FRESH, EITHER, OP_STAT},
+    {"flistxattr", SYS_flistxattr, {DATA, BUFFER, 100}, FRESH, EITHER, OP_STAT},
+    {"getxattrat", SYS_getxattrat, {PLACE, PATH_FILE, 0, KEY, XATTR, sizeof(struct xattr_place)}, FILES, EITHER, OP_STAT},
+    {"listxattrat", SYS_listxattrat, {PLACE, PATH_FILE, 0, BUFFER, 100}, FILES, EITHER, OP_STAT},
+    {"file_getattr", SYS_file_getattr, {PLACE, PATH_FILE, BUFFER, 24, 0}, FILES, EITHER, OP_STAT},
+    {"name_to_handle_at", SYS_name_to_handle_at, {PLACE, PATH_FILE, HANDLE, BUFFER, 0}, FILES, EITHER, OP_STAT},
+    {"open_by_handle_at", SYS_open_by_handle_at, {PLACE, HANDLE, READ_ONLY}, FILES, EITHER, OP_OPEN},
     {"lseek", SYS_lseek, {DATA, 100, SEEK_SET}, FRESH, 100, OP_SEEK},
     {"lseek-EINVAL", SYS_lseek, {DATA, -1, SEEK_SET}, FRESH, -EINVAL, OP_SEEK},
     {"lseek-ESPIPE", SYS_lseek, {PIPE_IN, 0, SEEK_SET}, FRESH, -ESPIPE, OP_NONE},
@@ -132,6 +150,14 @@ const struct call calls[] = {
     {"setxattr", SYS_setxattr, {PATH_FILE, KEY, (long)"value", 5, 0}, FILES, EITHER, OP_SETATTR},
     {"fsetxattr", SYS_fsetxattr, {SINK, KEY, (long)"value", 5, 0}, FRESH, EITHER, OP_SETATTR},
     {"fremovexattr", SYS_fremovexattr, {SINK, KEY}, FRESH, EITHER, OP_SETATTR},
+    {"lsetxattr", SYS_lsetxattr, {PATH_FILE, KEY, (long)"value", 5, 0}, FILES, EITHER, OP_SETATTR},
+    {"removexattr", SYS_removexattr, {PATH_FILE, KEY}, FILES, EITHER, OP_SETATTR},
+    {"lremovexattr", SYS_lremovexattr, {PATH_FILE, KEY}, FILES, EITHER, OP_SETATTR},
+    {"setxattrat", SYS_setxattrat, {PLACE, PATH_FILE, 0, KEY, XATTR, sizeof(struct xattr_place)}, FILES, EITHER,
+     OP_SETATTR},
+    {"removexattrat", SYS_removexattrat, {PLACE, PATH_FILE, 0, KEY}, FILES, EITHER, OP_SETATTR},
+    {"file_setattr", SYS_file_setattr, {PLACE, PATH_FILE, ATTRIBUTES, 24, 0}, FILES, EITHER, OP_SETATTR},
+    {"fchmodat2", SYS_fchmodat2, {PLACE, PATH_FILE, 0600, 0}, FILES, EITHER, OP_SETATTR},
     {"fsync", SYS_fsync, {SINK}, FRESH, 0, OP_FSYNC},
     {"fdatasync", SYS_fdatasync, {SINK}, FRESH, 0, OP_FSYNC},
     {"sync_file_range", SYS_sync_file_range, {SINK, 0, 4096, 7}, FRESH, 0, OP_FSYNC},
@@ -164,13 +190,44 @@ const struct call calls[] = {
     {"chmod", SYS_chmod, {PATH_FILE, 0600}, FILES, 0, OP_SETATTR},
     {"chown", SYS_chown, {PATH_FILE, -1, -1}, FILES, 0, OP_SETATTR},
     {"lchown", SYS_lchown, {PATH_FILE, -1, -1}, FILES, 0, OP_SETATTR},
+    {"utime", SYS_utime, {PATH_FILE, 0}, FILES, 0, OP_SETATTR},
+    {"utimes", SYS_utimes, {PATH_FILE, 0}, FILES, 0, OP_SETATTR},
+    {"futimesat", SYS_futimesat, {PLACE, PATH_FILE, 0}, FILES, 0, OP_SETATTR},
 #endif
+#ifdef SYS_renameat
+    {"renameat", SYS_renameat, {PLACE, PATH_FILE, HERE, PATH_NEW}, FILES, 0, OP_RENAME},
+#endif
+    {"fcntl-O_DIRECT", SYS_fcntl, {SINK, F_SETFL, O_RDWR}, FRESH, 0, OP_NONE},
+    {"fault-to-read", TOUCH_TO_READ, {0}, COLD, 4096, OP_MMAP_FAULT},
+    {"fault-to-write", TOUCH_TO_WRITE, {0}, COLD, 4096, OP_MMAP_FAULT},
     {"direct-read", SYS_pread64, {DIRECT, BUFFER, 4096, 0}, FRESH, 4096, OP_READ,
      .block = OP_BLOCK_READ},
     {"direct-write", SYS_pwrite64, {DIRECT, BUFFER, 4096, 0}, FRESH, 4096, OP_WRITE,
      .block = OP_BLOCK_WRITE},
 };
 const unsigned call_count = sizeof(calls) / sizeof(*calls);
+
+const char *call_not_fired(void)
+{
+    static const struct {
+        long number;
+        const char *name;
+    } known[] = {
+#define SYSCALL(name, shape) {SYS_##name, #name},
+#include "probe/syscall_list.h"
+#undef SYSCALL
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+        bool fired = false;
+
+        for (unsigned k = 0; k < call_count; k++)
+            fired |= calls[k].number == known[i].number;
+        if (!fired)
+            return known[i].name;
+    }
+    return NULL;
+}
 
 /* What a worker has; each thread is one. */
 static _Thread_local struct {
@@ -180,6 +237,15 @@ static _Thread_local struct {
     void *mapping;
     struct iovec vector[2];
     struct open_how how;
+    struct xattr_place xattr;
+    struct {
+        unsigned bytes;
+        int type;
+        unsigned char handle[64];
+    } handle;
+    uint64_t attributes[3];
+    int cold;
+    char *pages;
     loff_t start;
     char path[2][16];
     unsigned paths;
@@ -265,9 +331,28 @@ static int make_channels(bool full)
     return 0;
 }
 
+/* A page for each touch, on the disk and not in memory. Mapped until the next time, so that nobody drops anything. */
+static int make_cold(void)
+{
+    if (!my.cold)
+        my.cold = openat(my.place, "cold", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (my.pages)
+        munmap(my.pages, FIRED * 4096L);
+    for (int i = 0; i < FIRED; i++)
+        if (pwrite(my.cold, buffer, 4096, i * 4096L) != 4096)
+            return -errno;
+    if (fsync(my.cold) || posix_fadvise(my.cold, 0, 0, POSIX_FADV_DONTNEED))
+        return -errno;
+    my.pages = mmap(NULL, FIRED * 4096L, PROT_READ | PROT_WRITE, MAP_SHARED, my.cold, 0);
+    return my.pages == MAP_FAILED || madvise(my.pages, FIRED * 4096L, MADV_RANDOM) ? -errno : 0;
+}
+
 int worker_prepare(const struct call *call)
 {
     int err = make_channels(call->preparation == FULL_PIPE);
+
+    if (!err && call->preparation == COLD)
+        err = make_cold();
 
     clear_place();
     my.how = (struct open_how){.flags = READ_ONLY};
@@ -330,8 +415,27 @@ static long actual(long argument, int i)
         return (long)"";
     case KEY:
         return (long)"user.key";
+    case XATTR:
+        my.xattr = (struct xattr_place){.value = (uintptr_t)buffer, .size = 5};
+        return (long)&my.xattr;
+    case HANDLE:
+        my.handle.bytes = sizeof(my.handle.handle);
+        return (long)&my.handle;
+    case ATTRIBUTES:
+        return (long)my.attributes;
     }
     return argument;
+}
+
+static long touch(long how, int i)
+{
+    volatile char *page = my.pages + i * 4096L;
+
+    if (how == TOUCH_TO_WRITE)
+        *page = 1;
+    else
+        (void)*page;
+    return 4096;
 }
 
 struct outcome worker_fire(const struct call *call)
@@ -343,7 +447,8 @@ struct outcome worker_fire(const struct call *call)
 
         for (int n = 0; n < 6; n++)
             a[n] = actual(call->argument[n], i);
-        result = syscall(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+        result = call->number < 0 ? touch(call->number, i)
+                                  : syscall(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
         if (result < 0)
             result = -errno;
         if (result < 0)
@@ -359,7 +464,7 @@ struct outcome worker_fire(const struct call *call)
             outcome.surprised = true;
         }
     }
-    if (call->op != OP_READ && call->op != OP_WRITE)
+    if (call->op != OP_READ && call->op != OP_WRITE && call->op != OP_MMAP_FAULT)
         outcome.bytes = 0;
     return outcome;
 }

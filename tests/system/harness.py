@@ -248,6 +248,30 @@ class SystemTest(unittest.TestCase):
             self.assertIn(part, text)
 
 
+class DataTest(SystemTest):
+    """A volume with one file of data, on the disk, that nobody but the test uses."""
+
+    SIZE = 1 << 20
+    VOLUME_MIB = 32
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.volume = cls.make_volume(cls.VOLUME_MIB)
+        cls.data = os.path.join(cls.volume.mount, "data")
+        with open(cls.data, "wb") as file:
+            file.write(os.urandom(cls.SIZE))
+        cls.fd = os.open(cls.data, os.O_RDONLY)
+        cls.addClassCleanup(os.close, cls.fd)
+        os.fsync(cls.fd)
+
+    def on_volume(self, report):
+        """What the report's only job did on it."""
+        found = [volume for volume in report.job()["volumes"] if self.volume.mount in volume["mounts"]]
+        self.assertEqual(1, len(found))
+        return found[0]
+
+
 def main():
     """Like unittest.main(), and a SIGTERM ends the tests as a Ctrl-C does."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -288,6 +288,15 @@ class Reduction:
         return {volume: {operation: tuple(entry) for operation, entry in operations.items()}
                 for volume, operations in self.counts.items()}
 
+    def error_codes(self):
+        """{(volume, operation): {error: how often}}"""
+        codes = {}
+        for (volume, operation, _, error), number in self.calls.items():
+            if error:
+                entry = codes.setdefault((volume, operation), {})
+                entry[error] = entry.get(error, 0) + number
+        return codes
+
     def explain(self, volume, operation):
         """Which calls an operation was: what one looks at when two counts differ."""
         return [f"{number:8} {name} {error}".rstrip() for (where, what, name, error), number in

@@ -191,7 +191,7 @@ class Database(unittest.TestCase):
         if self.collector.process.poll() is not None:  # a test that failed left none
             type(self).collector = Collector("--embedded", self.directory)
         self.collector.wait_ready()
-        self.sql("truncate unblend.sample, unblend.batch, unblend.stream, unblend.gap, unblend.ledger")
+        self.sql("truncate unblend.sample, unblend.flow, unblend.batch, unblend.stream, unblend.gap, unblend.ledger")
 
     def sums(self):
         return self.sql("select count(*), coalesce(sum(ops), 0), coalesce(sum(bytes), 0) from unblend.samples")
@@ -409,7 +409,9 @@ class TestReadBack(Database):
                  "latency_ns": "0:3000000000000 9:2 400"}
                 for n, (j, v, op) in enumerate([(1, 1, "stat"), (0, 0, "write"), (0, 1, "block_flush"),
                                                 (1, 0, "mmap_fault"), (0, 0, "read")])]
-        rows[3]["size"] = "80:2"
+        rows[1] |= {"in_flight": 2, "oldest_ns": 7, "in_flight_ns": 12}
+        rows[3] |= {"size": "80:2", "faults": [4, 5, 600]}
+        rows[4] |= {"order": [1, 2, 3], "cache": [7, 70, 8, 80], "error_codes": {"ENOENT": 1, "EIO": 9, "400": 3}}
         for row in rows:
             row.update({k: v.replace(":1 ", " ") for k, v in row.items() if isinstance(v, str)})
         coverage = {"lost_ops": 1, "killed_ops": 2, "in_flight_ops": 3, "unattributed_ops": 4, "overflow_ops": 5,
@@ -421,9 +423,68 @@ class TestReadBack(Database):
             batch(1),
             batch(2, coverage=coverage, **more),
             batch(3, jobs=[{**job, "end_ns": START + 777, "exit": 137}, second], records=[]),
-            batch(4, jobs=[second, {**job, "command": "bash; \u00fc\n'x'"}], records=[], role="storage", kernel="é"),
+            batch(4, jobs=[second, {**job, "command": "bash; \u00fc\n'x'"}], records=[], role="storage", kernel="é",
+                  slot_ms=100, flows=self.flows()),
             batch(5, jobs=[], volumes=[], records=[]),
         ]
+
+    def flows(self):
+        first = START // 100_000_000
+        return [{"job": 1, "volume": 0, "first": first + 400, "slots": 100, "read_bytes": "0*20 4096*3 0*76 9000000000",
+                 "read_ops": "0*20 1*3 0*76 5", "metadata_ops": "7*100", "data_burst_ns": "64:3 8:2", "data_steady_ns": "72:3",
+                 "metadata_steady_ns": "40:700", "in_flight_max": {"all": 3, "read": 2, "stat": 1}},
+                {"job": 0, "volume": 0, "first": 0, "slots": 0, "in_flight_max": {"all": 1, "fsync": 1}}]
+
+    def test_flows_in_sql(self):
+        value = self.batches()[3]
+        self.assertEqual(self.collector.post(value, self.token)[0], 200)
+        first = value["flows"][0]["first"]
+        self.assertEqual(self.sql("select slot, value from unblend.flows, unblend.slot_values(first_slot, read_bytes) "
+                                  "where value > 0 order by slot"),
+                         "\n".join([f"{first + n}|4096" for n in (20, 21, 22)] + [f"{first + 99}|9000000000"]))
+        self.assertEqual(self.sql("select sum(value), count(*) from unblend.flows, "
+                                  "unblend.slot_values(first_slot, metadata_ops)"), "700|100")
+        self.assertEqual(self.sql("select in_flight_max->>'read' from unblend.flows where slots > 0"), "2")
+        self.assertEqual(self.sql("select sum(c.count) from unblend.flows, unblend.histogram_cells(data_burst) as c"), "5")
+
+    def test_a_filled_database_of_the_version_before(self):
+        self.sql("drop database if exists older")
+        self.sql("create database older encoding 'UTF8' template template0")
+        older = self.conninfo.replace("dbname=unblend", "dbname=older")
+        schema = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../collector/schema")
+        script = ("create schema unblend; create table unblend.migration (version integer primary key, "
+                  "name text not null, applied_at timestamptz not null default now());")
+        for version in range(1, 6):
+            name = next(f for f in os.listdir(schema) if f.startswith(f"{version:03}-"))
+            with open(os.path.join(schema, name)) as file:
+                script += file.read()
+            script += f"insert into unblend.migration (version, name) values ({version}, '{name[:-4]}');"
+        value = batch(2)
+        row, job, volume = value["records"][0], value["jobs"][0], value["volumes"][0]
+        script += f"""
+            insert into unblend.node (cluster, node) values ('c1', 'n1');
+            insert into unblend.stream (node_id, stream, next_seq) values (1, '{STREAM}', 3);
+            insert into unblend.host (node_id, digest, role, kernel, boot_id, hooks, bypasses)
+                values (1, '', 'client', '6.1.0', '6a1c', '{json.dumps(value["coverage"]["hooks"])}', '[]');
+            insert into unblend.job (node_id, digest, job, kind, "user", command, labels, start_ns)
+                values (1, '', '{job["job"]}', 'slurm', 'ann', 'python3', '{json.dumps(job["labels"])}', {START});
+            insert into unblend.volume (node_id, digest, volume, source, fstype, scope, mounts)
+                values (1, '', '/data', 'srv:/data', 'nfs4', 'shared', '{json.dumps(volume["mounts"])}');
+            insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, duration_ns, interval_ms, lost,
+                    killed, in_flight, unattributed, overflow, records, job_ids, volume_ids)
+                values (unblend.timestamp_of({value["start_ns"]}), 1, 1, 2, 1, {value["start_ns"]},
+                    {value["duration_ns"]}, 10000, 0, 0, 0, 0, 0, 1, '{{1}}', '{{1}}');
+            insert into unblend.sample (time, batch_id, job_id, volume_id, node_id, position, op, ops, bytes, errors,
+                    latency_sum_ns, size, latency)
+                values (unblend.timestamp_of({value["start_ns"]}), 1, 1, 1, 1, 0, 'read', 2, {row["bytes"]}, 0,
+                    {row["latency_sum_ns"]}, '\\x5002', '\\x3c02');"""
+        done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", older], input=script, capture_output=True,
+                              text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(command("init-db", "--db", older).returncode, 0)
+        done = subprocess.run([DUMP, older], capture_output=True, text=True, timeout=60)
+        self.assertEqual([json.loads(line) for line in done.stdout.splitlines()], [value], done.stderr)
+        self.sql("drop database older")
 
     def test_exactly(self):
         sent = self.batches()
@@ -436,6 +497,13 @@ class TestReadBack(Database):
     def test_report_is_that_of_a_recording(self):
         path = os.path.join(ROOT, "same.rec")
         sent = self.batches() + [batch(seq) for seq in range(6, 40)]
+        # reads that come in one tenth of a second of each interval, by a job of their own
+        for seq in range(40, 60):
+            job = {**batch()["jobs"][0], "job": "slurm:43"}
+            first = (START + seq * 10_000_000_000) // 100_000_000
+            sent.append(batch(seq, jobs=[job], slot_ms=100, flows=[
+                {"job": 0, "volume": 0, "first": first + 50, "slots": 1, "read_bytes": f"{4096 * seq}",
+                 "read_ops": f"{seq}", "data_burst_ns": pairs(56, seq), "in_flight_max": {"all": 2, "read": 2}}]))
         for value in sent:
             self.assertEqual(self.collector.post(value, self.token)[0], 200)
         subprocess.run([os.path.join(BINDIR, "tests/system/json_recording"), path], input=lines(*sent) + b"\n",
@@ -447,7 +515,11 @@ class TestReadBack(Database):
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             reports.append(json.loads(result.stdout))
         self.assertEqual(reports[0], reports[1])
-        self.assertTrue(reports[0]["jobs"])
+        burst = next(job for job in reports[0]["jobs"] if job["job"] == "slurm:43")["burst"]
+        self.assertAlmostEqual(burst["peak_to_mean"][0], 59 / (sum(range(40, 60)) / 2001), delta=1)
+        self.assertAlmostEqual(burst["idle"][0], 1 - 20 / 2001, delta=0.001)
+        self.assertEqual(burst["in_burst_latency_ns"]["p50"], 512)
+        self.assertIsNone(burst["steady_latency_ns"])
 
     def test_window(self):
         token = self.enroll("n2")

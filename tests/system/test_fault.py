@@ -35,15 +35,8 @@ print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before))
 """
 
 
-class FaultTest(harness.SystemTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.volume = cls.make_volume(32)
-        cls.data = os.path.join(cls.volume.mount, "data")
-        with open(cls.data, "wb") as file:
-            file.write(os.urandom(PAGES * PAGE))
-        os.sync()
+class FaultTest(harness.DataTest):
+    SIZE = PAGES * PAGE
 
     def faults(self, advice, way):
         path = self.path("fault.rec")
@@ -52,6 +45,7 @@ class FaultTest(harness.SystemTest):
         report = harness.report(path)
         self.assertEqual(0, report.coverage["lost_ops"])
         os.sync()
+        self.kinds = self.on_volume(report)["faults"]
         return json.loads(done.stdout), report.volume(self.volume.mount).get("mmap_fault")
 
     def test_each_page_by_itself(self):
@@ -62,6 +56,8 @@ class FaultTest(harness.SystemTest):
                 self.assertEqual((majors, PAGES * PAGE, 0), (found["ops"], found["bytes"], found["errors"]))
                 self.assertEqual((PAGE, PAGE), (found["size"]["p1"], found["size"]["p99"]))
                 self.assertEqual(majors, sum(count for _, _, count in found["latency_ns"]["histogram"]))
+                writes = PAGES if way == "write" else 0
+                self.assertEqual({"major": PAGES, "read": PAGES - writes, "write": writes, "minor": 0}, self.kinds)
 
     def test_readahead_belongs_to_the_fault_that_asked_for_it(self):
         majors, found = self.faults("normal", "read")
@@ -70,8 +66,43 @@ class FaultTest(harness.SystemTest):
         self.assertGreater(found["bytes"], 0)
         self.assertLessEqual(found["bytes"], PAGES * PAGE)
 
-    def test_pages_in_the_cache_are_no_major_faults(self):
+    def minor(self, way, around):
+        """Faults on a file that is in the cache: (those that the kernel counted, those on the volume)."""
         program = PROGRAM.replace("os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)",
-                                  "os.pread(fd, size, 0)")
-        report = self.record([harness.PYTHON, "-I", "-S", "-c", program, self.data, "random", "read"])
+                                  "os.pread(fd, size, 0)").replace("ru_majflt", "ru_minflt")
+        done = harness.record(self.path("fault.rec"), [harness.PYTHON, "-I", "-S", "-c", program, self.data, around, way])
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        report = harness.report(self.path("fault.rec"))
+        self.assertNotIn("mmap_fault", report.volume(self.volume.mount))
+        kinds = self.on_volume(report)["faults"]
+        self.assertEqual((0, 0, 0), (kinds["major"], kinds["read"], kinds["write"]))
+        return json.loads(done.stdout), kinds["minor"]
+
+    def test_minor_writes(self):
+        """One page each: writing does not map pages around."""
+        kernel, minor = self.minor("write", "normal")
+        self.assertEqual(PAGES, minor)
+        self.assertLessEqual(minor, kernel)
+        self.assertLess(kernel, minor + 50)  # the program's own memory
+
+    def test_minor_reads(self):
+        """Pages around the one that is touched are mapped with it: many fewer faults than pages."""
+        kernel, minor = self.minor("read", "normal")
+        self.assertGreater(minor, 0)
+        self.assertLess(minor, PAGES / 4)
+        self.assertLessEqual(minor, kernel)
+        self.assertLess(kernel, minor + 50)
+
+    def test_minor_faults_in_system_calls(self):
+        kernel, minor = self.minor("syscall", "normal")
+        self.assertLessEqual(minor, kernel)
+        self.assertLess(kernel, minor + 50)
+
+    def test_populated_pages_are_not_counted(self):
+        """MAP_POPULATE reads ahead inside of mmap(): no fault that anybody had to wait for by touching."""
+        program = PROGRAM.replace("flags=mmap.MAP_SHARED", "flags=mmap.MAP_SHARED | mmap.MAP_POPULATE")
+        done = harness.record(self.path("fault.rec"), [harness.PYTHON, "-I", "-S", "-c", program, self.data, "normal", "read"])
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        report = harness.report(self.path("fault.rec"))
+        self.assertEqual(0, json.loads(done.stdout))
         self.assertNotIn("mmap_fault", report.volume(self.volume.mount))

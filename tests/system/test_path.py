@@ -5,6 +5,7 @@ Truth is fio's own account, and a local recording beside it."""
 import json
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -196,6 +197,7 @@ class TestEquality(PathTest):
         everything = from_database(self.collector)
         copy = harness.report(agent.copy)
         self.assertEqual(copy.data, everything.data)
+        self.assertIsNotNone(everything.data["cluster"]["burst"]["peak_to_mean"][0])
         self.assert_volume_equals_fio(everything, "equal", account)
 
         # fio's part alone lies on the volume, so there the two recordings must agree in everything but time.
@@ -338,6 +340,19 @@ class TestSocket(PathTest):
         self.assertEqual({"nobody"}, users(nobody))
         self.assertIn("root", users([]))
         self.assertIn("nobody", users([]))
+
+    def test_the_unprivileged_see_the_bursts_of_their_own_jobs(self):
+        agent = self.start_agent()
+        directory = tempfile.mkdtemp(prefix="unblend-test-")
+        self.addCleanup(shutil.rmtree, directory)
+        os.chmod(directory, 0o777)
+        recording = os.path.join(directory, "mine.rec")
+        harness.must([harness.tool("setpriv"), "--reuid=65534", "--regid=65534", "--clear-groups", harness.unblend(),
+                      "record", "--agent", agent.socket, "--job", "mine", "-o", recording, "--", "sh", "-c",
+                      "for i in 1 2 3 4 5 6; do cat /etc/passwd > /dev/null; sleep 0.3; done"])
+        job, = (job for job in harness.report(recording).data["jobs"] if job["job"] == "mine")
+        self.assertGreater(job["burst"]["peak_to_mean"][0], 1)
+        self.assertGreater(job["burst"]["idle"][0], 0.3)
 
     def test_second_agent_is_refused_and_a_dead_socket_is_not(self):
         agent = self.start_agent()

@@ -10,16 +10,10 @@ import harness
 COUNTERS = ("lost_ops", "overflow_ops", "killed_ops", "in_flight_ops")
 
 
-class RecordTest(harness.SystemTest):
+class RecordTest(harness.DataTest):
     """Counts are those of a volume that nobody but the test uses."""
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.volume = cls.make_volume(32)
-        cls.data = os.path.join(cls.volume.mount, "data")
-        with open(cls.data, "wb") as file:
-            file.write(bytes(100000))
+    SIZE = 100000
 
     def start(self, *arguments, name="unblend.rec"):
         """`unblend record` in the background, watching when this returns."""
@@ -177,7 +171,9 @@ class FollowTest(RecordTest):
             report = self.record(["sh", "-c", script])
             self.assert_complete(report)
             ops = report.volume("/")
-            return {name: harness.count(ops, name) for name in ops if not name.startswith("block_")}
+            # How many pages have to be read again depends on what else fills the memory.
+            return {name: harness.count(ops, name) for name in ops
+                    if not name.startswith("block_") and name != "mmap_fault"}
 
         ten, twenty, thousand = loop(10), loop(20), loop(1000)
         self.assertEqual(sorted(ten), sorted(thousand))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where transfers start, how large opened files are, and what hangs: seen by a program whose every call is known."""
+import json
 import os
 import subprocess
 import time
@@ -68,19 +69,8 @@ EXPECTED = {
 }
 
 
-class ShapeTest(harness.SystemTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.volume = cls.make_volume(32)
-        cls.data = os.path.join(cls.volume.mount, "data")
-        with open(cls.data, "wb") as file:
-            file.write(bytes(SIZE))
-
-    def on_volume(self, report):
-        found = [volume for volume in report.job()["volumes"] if self.volume.mount in volume["mounts"]]
-        self.assertEqual(1, len(found))
-        return found[0]
+class ShapeTest(harness.DataTest):
+    SIZE = SIZE
 
     def test_where_transfers_start(self):
         for name, code in SHAPES.items():
@@ -126,14 +116,54 @@ class ShapeTest(harness.SystemTest):
             recorder.stdin.flush()
             time.sleep(2)
             hanging = self.on_volume(harness.report(recording))["in_flight"]
+            top = harness.must([harness.unblend(), "top", "-b", "--json", "--replay", recording])
+            text = harness.must([harness.unblend(), "report", recording])
         finally:
             harness.must([harness.tool("fsfreeze"), "-u", self.volume.mount])
         recorder.communicate(timeout=30)
         self.assertEqual(0, recorder.returncode)
         self.assertEqual(1, hanging["now"])
         self.assertGreater(hanging["oldest_ns"], 1_000_000_000)
+        self.assertEqual(1, hanging["max"])
+        self.assertEqual((1, 1), (hanging["by"]["write"]["now"], hanging["by"]["write"]["max"]))
+        # in flight for all but the start and the last interval, on average over the recording
+        self.assertGreater(hanging["mean"], 0.5)
+        self.assertLess(hanging["mean"], 1)
+        stuck, = hanging["stuck"]
+        self.assertEqual(("write", 1, hanging["oldest_ns"]), (stuck["op"], stuck["ops"], stuck["oldest_ns"]))
+        sample = json.loads(top.splitlines()[-1])
+        self.assertEqual([(stuck["pid"], "write")], [(s["pid"], s["op"]) for s in sample["stuck"]])
+        self.assertIn("stuck for", text)
+        self.assertIn(f"process {stuck['pid']}", text)
         after = self.on_volume(harness.report(recording))
         self.assertEqual(0, after["in_flight"]["now"])
+        self.assertEqual([], after["in_flight"]["stuck"])
+        self.assertEqual(1, after["in_flight"]["max"])
         self.assertIsNone(after["in_flight"]["oldest_ns"])
         self.assertEqual((1, RECORD, 0), harness.count(after["ops"], "write"))
         self.assertGreater(after["ops"]["write"]["latency_ns"]["max"], 1_500_000_000)
+
+    def test_the_most_at_once(self):
+        """So many threads hang at once, then none: seen at the looks between the intervals' ends."""
+        program = ("import os, sys, threading\nfd = os.open(sys.argv[1], os.O_WRONLY)\n"
+                   "def work(): os.pwrite(fd, bytes(4096), 0)\n"
+                   "threads = [threading.Thread(target=work) for i in range(5)]\n"
+                   "print('open', flush=True)\nsys.stdin.readline()\n"
+                   "[t.start() for t in threads]\n[t.join() for t in threads]\n")
+        recording = self.path("most.rec")
+        recorder = subprocess.Popen(
+            [harness.unblend(), "record", "-i", "1h", "-o", recording, "--", harness.PYTHON, "-I", "-S", "-c", program,
+             self.data], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual("open\n", recorder.stdout.readline())
+        harness.must([harness.tool("fsfreeze"), "-f", self.volume.mount])
+        try:
+            recorder.stdin.write("go\n")
+            recorder.stdin.flush()
+            time.sleep(1)
+        finally:
+            harness.must([harness.tool("fsfreeze"), "-u", self.volume.mount])
+        recorder.communicate(timeout=30)
+        flight = self.on_volume(harness.report(recording))["in_flight"]
+        self.assertEqual((0, 5), (flight["now"], flight["max"]))
+        self.assertEqual(5, flight["by"]["write"]["max"])
+        self.assertGreater(flight["mean"], 1)

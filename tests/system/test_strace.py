@@ -68,7 +68,7 @@ class StraceTest(harness.SystemTest):
                 self.assertEqual(report.coverage[name], 0, name)
         (job,) = [job for job in report.data["jobs"]
                   if any(attempt["exit"] is not None for attempt in job["attempts"])]
-        totals = {}
+        totals, self.error_codes = {}, {}
         for volume in job["volumes"]:
             if volume["fstype"] == "block":
                 number = os.stat(volume["source"]).st_rdev
@@ -80,6 +80,8 @@ class StraceTest(harness.SystemTest):
                    if not name.startswith("block_") and name != "mmap_fault"}
             if ops:
                 totals[key] = ops
+            self.error_codes |= {(key, name): volume["ops"][name]["error_codes"] for name in ops
+                                 if volume["ops"][name]["error_codes"]}
         return totals
 
     def compare(self, command, tree=False, work=None, options=()):
@@ -103,6 +105,8 @@ class StraceTest(harness.SystemTest):
                                     "(operations, bytes, errors); strace has",
                                     *reduction.explain(volume, operation)]
         self.assertEqual(differences, [], "\n" + "\n".join(differences))
+        self.assertEqual({where: codes for where, codes in reduction.error_codes().items()
+                          if where[1] in expected.get(where[0], {})}, self.error_codes)
         return expected
 
     def on_volume(self, expected):

@@ -128,10 +128,38 @@ static void add_record(struct batch *batch, uint64_t *state)
     r->errors = ops ? below(state, ops + 1) : 0;
     for (unsigned i = 0; ops && i < ORDER_COUNT; i++)
         r->order[i] = below(state, 3) * below(state, 1000);
+    for (unsigned i = 0; ops && i < CACHE_COUNTS; i++)
+        r->cache[i] = below(state, 2) * below(state, 1000);
+    for (unsigned i = 0; i < FAULT_KINDS; i++)
+        r->faults[i] = below(state, 2) * below(state, 1000);
+    for (unsigned i = 0; i < below(state, 4); i++)
+        must(histogram_add_bucket(&r->error_codes, 1 + (unsigned)below(state, ERROR_CODES - 1), 1 + below(state, 50)));
     r->in_flight = below(state, 3);
     r->oldest_ns = r->in_flight ? below(state, 1000000000) : 0;
+    r->in_flight_ns = r->in_flight * r->oldest_ns;
     r->bytes = sample_random(state) >> (1 + below(state, 63));
     r->latency_sum_ns = sample_random(state) >> (1 + below(state, 63));
+}
+
+static void add_flow(struct batch *batch, uint64_t *state)
+{
+    int64_t first = (int64_t)below(state, 20000000000);
+    struct flow *flow;
+
+    must(batch_flow(batch, (uint32_t)below(state, batch->job_count), (uint32_t)below(state, batch->volume_count),
+                    &flow));
+    for (uint64_t i = below(state, 20); i > 0 && !flow->in_flight_max[OP_NONE]; i--) {
+        struct demand_slot amount = {{0}};
+
+        amount.demand[below(state, DEMAND_COUNT)] = sample_random(state) >> (8 + below(state, 56));
+        must(flow_add(flow, first + (int64_t)below(state, 100), &amount));
+    }
+    for (unsigned kind = 0; kind < FLOW_KINDS; kind++) {
+        fill_histogram(state, &flow->burst[kind]);
+        fill_histogram(state, &flow->steady[kind]);
+    }
+    flow->in_flight_max[OP_READ] = (uint32_t)below(state, 5);
+    flow->in_flight_max[OP_NONE] = flow->in_flight_max[OP_READ] + (uint32_t)below(state, 2);
 }
 
 struct batch *sample_batch(uint64_t seed, uint32_t records)
@@ -158,6 +186,8 @@ struct batch *sample_batch(uint64_t seed, uint32_t records)
     add_processes(batch, &state);
     for (uint32_t i = 0; i < records; i++)
         add_record(batch, &state);
+    for (uint32_t i = 0; i < records / 2; i++)
+        add_flow(batch, &state);
     batch->coverage = (struct coverage){.lost = sample_random(&state) >> 1,
                                         .killed = below(&state, 9),
                                         .in_flight = below(&state, 9),
@@ -209,9 +239,24 @@ static bool records_differ(const struct record *a, const struct record *b)
 {
     return a->job != b->job || a->volume != b->volume || a->process != b->process ||
            a->op != b->op || a->bytes != b->bytes || memcmp(a->order, b->order, sizeof(a->order)) != 0 ||
-            a->in_flight != b->in_flight || a->oldest_ns != b->oldest_ns || a->errors != b->errors ||
+           memcmp(a->cache, b->cache, sizeof(a->cache)) != 0 || memcmp(a->faults, b->faults, sizeof(a->faults)) != 0 ||
+           !histogram_equal(&a->error_codes, &b->error_codes) ||
+           a->in_flight != b->in_flight || a->oldest_ns != b->oldest_ns || a->in_flight_ns != b->in_flight_ns ||
+           a->errors != b->errors ||
            a->latency_sum_ns != b->latency_sum_ns || !histogram_equal(&a->size, &b->size) ||
            !histogram_equal(&a->latency_ns, &b->latency_ns);
+}
+
+static bool flows_differ(const struct flow *a, const struct flow *b)
+{
+    if (a->job != b->job || a->volume != b->volume || a->length != b->length ||
+        (a->length && (a->first != b->first || memcmp(a->slots, b->slots, a->length * sizeof(*a->slots)) != 0)))
+        return true;
+    for (unsigned kind = 0; kind < FLOW_KINDS; kind++)
+        if (!histogram_equal(&a->burst[kind], &b->burst[kind]) || !histogram_equal(&a->steady[kind], &b->steady[kind]))
+            return true;
+    return a->in_flight_max[OP_NONE] &&
+           memcmp(a->in_flight_max, b->in_flight_max, sizeof(a->in_flight_max)) != 0;
 }
 
 static bool coverages_differ(const struct coverage *a, const struct coverage *b)
@@ -244,7 +289,8 @@ const char *sample_difference(const struct batch *a, const struct batch *b)
         a->interval_ms != b->interval_ms)
         return "interval";
     if (a->job_count != b->job_count || a->volume_count != b->volume_count ||
-        a->process_count != b->process_count || a->record_count != b->record_count)
+        a->process_count != b->process_count || a->record_count != b->record_count ||
+        a->flow_count != b->flow_count)
         return "number of elements";
     for (uint32_t i = 0; i < a->job_count; i++)
         if (jobs_differ(&a->jobs[i], &b->jobs[i]))
@@ -258,5 +304,8 @@ const char *sample_difference(const struct batch *a, const struct batch *b)
     for (uint32_t i = 0; i < a->record_count; i++)
         if (records_differ(&a->records[i], &b->records[i]))
             return "records";
+    for (uint32_t i = 0; i < a->flow_count; i++)
+        if (flows_differ(&a->flows[i], &b->flows[i]))
+            return "flows";
     return coverages_differ(&a->coverage, &b->coverage) ? "coverage" : NULL;
 }

@@ -16,7 +16,7 @@
 
 static void add(struct series *series, int second, int64_t jitter_ns, uint64_t read_bytes)
 {
-    const struct series_slot slot = {.demand = {[DEMAND_READ_BYTES] = read_bytes}};
+    const struct demand_slot slot = {.demand = {[DEMAND_READ_BYTES] = read_bytes}};
 
     assert_int_equal(series_add(series, HISTORY_START + second * INT64_C(1000000000) + jitter_ns,
                                 1000000000, 1000, &slot),
@@ -78,7 +78,7 @@ static void jitter_makes_no_peak(void **state)
 
 static void longer_intervals_coarsen(void **state)
 {
-    const struct series_slot slot = {.demand = {[DEMAND_READ_BYTES] = 5}};
+    const struct demand_slot slot = {.demand = {[DEMAND_READ_BYTES] = 5}};
     struct series series = {0};
     struct burst burst;
 
@@ -135,29 +135,6 @@ static void periods(void **state)
     assert_true(isnan(burst_period(x, 31)));
 }
 
-/* Nine intervals of 100 bytes and one of 1000: the mean is 190, so only the last is a burst. */
-static void latency_inside_and_outside(void **state)
-{
-    struct histogram fast = {0}, slow = {0}, burst = {0}, steady = {0};
-    struct pace pace = {0};
-
-    assert_int_equal(histogram_add(&fast, 1000, 3), 0);
-    assert_int_equal(histogram_add(&slow, 9000, 2), 0);
-    for (int i = 0; i < 9; i++)
-        assert_int_equal(pace_add(&pace, i, 1000, 100, &fast), 0);
-    assert_int_equal(pace_add(&pace, 9, 1000, 400, &slow), 0);
-    assert_int_equal(pace_add(&pace, 9, 1000, 600, &slow), 0);
-    assert_int_equal(pace_split(&pace, 10, &burst, &steady), 0);
-    assert_int_equal(histogram_count(&steady), 27);
-    assert_int_equal(histogram_count(&burst), 4);
-    assert_int_equal(burst.cells[0].bucket, bucket_of(9000));
-    pace_clear(&pace);
-    histogram_clear(&fast);
-    histogram_clear(&slow);
-    histogram_clear(&burst);
-    histogram_clear(&steady);
-}
-
 static void demand_by_hand(void **state)
 {
     struct series series = {0};
@@ -192,7 +169,6 @@ int main(void)
         cmocka_unit_test(longer_intervals_coarsen),
         cmocka_unit_test(a_long_series_stays_small),
         cmocka_unit_test(periods),
-        cmocka_unit_test(latency_inside_and_outside),
         cmocka_unit_test(demand_by_hand),
     };
 

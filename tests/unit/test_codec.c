@@ -33,6 +33,9 @@ static const char golden[] =
     "\"latency_sum_ns\":4000,\"size\":\"80:3\",\"latency_ns\":\"63:3 1\"},"
     "{\"job\":1,\"volume\":0,\"process\":0,\"op\":\"stat\",\"bytes\":0,\"errors\":0,"
     "\"latency_sum_ns\":10,\"latency_ns\":\"18\"}],"
+    "\"slot_ms\":100,\"flows\":[{\"job\":0,\"volume\":0,\"first\":17000000000,\"slots\":10,"
+    "\"read_bytes\":\"0*3 4096 8192 0*5\",\"read_ops\":\"0*3 1*2 0*5\",\"data_burst_ns\":\"64 8\","
+    "\"in_flight_max\":{\"all\":2,\"read\":2}}],"
     "\"coverage\":{\"lost_ops\":1,\"killed_ops\":2,\"in_flight_ops\":3,\"unattributed_ops\":4,"
     "\"overflow_ops\":5,\"hooks\":[{\"hook\":\"read\",\"state\":\"attached\",\"why\":null},"
     "{\"hook\":\"aio\",\"state\":\"unavailable\",\"why\":\"no BTF\"}],"
@@ -180,6 +183,13 @@ static const struct refusal refusals[] = {
     {"\"errors\":1", "\"errors\":1,\"order\":[1,2]", "records[0].order", "has not exactly 3"},
     {"\"errors\":1", "\"errors\":1,\"order\":[1,2,-1]", "records[0].order", "holds what is not"},
     {"\"errors\":1", "\"errors\":1,\"order\":5", "records[0].order", "is not an array"},
+    {"\"errors\":1", "\"errors\":1,\"cache\":[1,2,3]", "records[0].cache", "has not exactly 4"},
+    {"\"errors\":1", "\"errors\":1,\"faults\":[1,2,3,4]", "records[0].faults", "has 4 elements"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":[]", "records[0].error_codes", "is not an object"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"EMADEUP\":1}", "records[0].error_codes", "is not an object"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"EIO\":-1}", "records[0].error_codes", "is not an object"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"496\":1}", "records[0].error_codes", "is not an object"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"0\":1}", "records[0].error_codes", "is not an object"},
     {"\"errors\":1", "\"errors\":1,\"in_flight\":-1", "records[0].in_flight", "is negative"},
     {"\"errors\":1", "\"errors\":1,\"oldest_ns\":\"x\"", "records[0].oldest_ns", "is not a whole"},
     {"\"latency_sum_ns\":4000", "\"latency_sum_ns\":0.5", "records[0].latency_sum_ns",
@@ -189,6 +199,26 @@ static const struct refusal refusals[] = {
     {"\"size\":\"80:3\"", "\"size\":[80,3]", "records[0].size", "is not a string"},
     {",\"latency_ns\":\"63:3 1\"", "", "records[0].latency_ns", "is missing"},
     {"\"63:3 1\"", "\"63:3 0\"", "records[0].latency_ns", "is no list of"},
+    {"\"slot_ms\":100", "\"slot_ms\":50", "slot_ms", "is 50, not 100"},
+    {"\"slot_ms\":100,", "", "slot_ms", "is missing"},
+    {"\"flows\":[", "\"flows\":0,\"x\":[", "flows", "is not an array"},
+    {"\"flows\":[", "\"flows\":[1,", "flows[0]", "is not an object"},
+    {"\"volume\":0,\"first\"", "\"volume\":1,\"first\"", "flows[0].volume", "is 1, but there are"},
+    {"\"first\":17000000000", "\"first\":9223372036854775807", "flows[0].first", "is above"},
+    {"\"slots\":10", "\"slots\":40001", "flows[0].slots", "is above 40000"},
+    {"\"slots\":10", "\"slots\":9", "flows[0].read_bytes", "is no list of value*times"},
+    {"\"slots\":10", "\"slots\":11", "flows[0].read_bytes", "is no list of value*times"},
+    {"0*3 4096", "0*0 4096", "flows[0].read_bytes", "is no list of value*times"},
+    {"0*3 4096", "0*3  4096", "flows[0].read_bytes", "is no list of value*times"},
+    {"0*3 1*2 0*5", "0*3 1*2 0*5 ", "flows[0].read_ops", "is no list of value*times"},
+    {"0*3 1*2 0*5", "0*3 1*4294967298 0*5", "flows[0].read_ops", "is no list of value*times"},
+    {"\"0*3 1*2 0*5\"", "7", "flows[0].read_ops", "is not a string"},
+    {"\"data_burst_ns\":\"64 8\"", "\"data_burst_ns\":\"64 0\"", "flows[0].data_burst_ns", "is no list of"},
+    {"\"all\":2", "\"any\":2", "flows[0].in_flight_max", "is no object of"},
+    {"\"all\":2", "\"all\":-2", "flows[0].in_flight_max", "is no object of"},
+    {"\"all\":2", "\"block_read\":2", "flows[0].in_flight_max", "is no object of"},
+    {"\"read\":2}}]", "\"read\":2}},{\"job\":0,\"volume\":0,\"first\":0,\"slots\":0}]", "flows[1]",
+     "has the job and the volume"},
     {"\"coverage\":{", "\"coverage\":[],\"x\":{", "coverage.lost_ops", "is missing"},
     {"\"coverage\":{", "\"x\":{", "coverage", "is missing"},
     {"\"lost_ops\":1", "\"lost_ops\":-1", "coverage.lost_ops", "is negative"},
@@ -267,7 +297,7 @@ static void unknown_keys_are_ignored(void **state)
 
 static void too_many_containers_are_refused(void **state)
 {
-    const size_t count = 2200000;
+    const size_t count = 3200000;
     _cleanup_free_ char *json = malloc(3 * count + 64);
     struct codec_error error = {{0}, {0}};
     struct batch *batch = NULL;
@@ -277,7 +307,7 @@ static void too_many_containers_are_refused(void **state)
         to = stpcpy(to, ",{}");
     to = stpcpy(to, "]}");
     assert_int_equal(codec_decode(json, (size_t)(to - json), &batch, &error), -EBADMSG);
-    assert_string_equal(error.why, "has more than 2100000 arrays and objects");
+    assert_string_equal(error.why, "has more than 3100000 arrays and objects");
 }
 
 /* What JSON cannot hold stays at its limit; a batch that was encoded can be decoded. */

@@ -329,10 +329,65 @@ static int unload(void **state)
     return 0;
 }
 
+static struct record *only_record(struct batch *batch, enum operation op)
+{
+    const struct job job = {.name = "j", .kind = "slurm", .command = "x", .exit = -1};
+    const struct volume volume = {.name = "v", .source = "/dev/v", .fstype = "ext4"};
+    struct record *record;
+    uint32_t at, on;
+
+    assert_int_equal(batch_job(batch, &job, &at), 0);
+    assert_int_equal(batch_volume(batch, &volume, &on), 0);
+    assert_int_equal(batch_record(batch, at, on, NO_INDEX, op, &record), 0);
+    return record;
+}
+
+/* Reads from the cache, errors by name, page faults by kind; a hook that was missed makes null of what it sees. */
+static struct batch *detailed(bool minor)
+{
+    const struct hook hooks[] = {{"mmap_fault", true, NULL},
+                                 {"tp_btf/mm_filemap_map_pages", minor, minor ? NULL : "too old"}};
+    struct batch *batch = history_batch(0);
+    struct record *read = only_record(batch, OP_READ), *fault;
+
+    assert_int_equal(histogram_add(&read->latency_ns, 100, 20), 0);
+    assert_int_equal(histogram_add_bucket(&read->error_codes, 5, 3), 0);
+    read->errors = 4;
+    memcpy(read->cache, (uint64_t[]){10, 1000, 2, 300}, sizeof(read->cache));
+    fault = only_record(batch, OP_MMAP_FAULT);
+    assert_int_equal(histogram_add(&fault->latency_ns, 100, 7), 0);
+    memcpy(fault->faults, (uint64_t[]){4, 2, 90}, sizeof(fault->faults));
+    assert_int_equal(batch_hooks(batch, hooks, 2), 0);
+    return batch;
+}
+
+static void assert_json(const json_t *report, const char *path, const char *expected)
+{
+    char *text = json_dumps(at(report, path), JSON_COMPACT | JSON_ENCODE_ANY);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void details_are_told(void **state)
+{
+    struct batch *batches[] = {detailed(true)}, *lesser[] = {detailed(false)};
+    json_t *json = report_of(batches, 1, GROUP_JOB);
+
+    assert_json(json, "jobs/0/ops/read/cached", "{\"ops\":10,\"bytes\":1000,\"known_ops\":12,\"known_bytes\":1300}");
+    assert_json(json, "jobs/0/ops/read/error_codes", "{\"EIO\":3,\"?\":1}");
+    assert_json(json, "jobs/0/volumes/0/faults", "{\"major\":7,\"read\":4,\"write\":2,\"minor\":90}");
+    json_decref(json);
+    json = report_of(lesser, 1, GROUP_JOB);
+    assert_json(json, "jobs/0/faults", "{\"major\":7,\"read\":4,\"write\":2,\"minor\":null}");
+    json_decref(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_is_there),
+        cmocka_unit_test(details_are_told),
         cmocka_unit_test(figures_by_hand),
         cmocka_unit_test(grouping_of_batches_does_not_matter),
         cmocka_unit_test(jobs_can_be_added_up),

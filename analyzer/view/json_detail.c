@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What stands beside an operation's counts: which errors, what the page cache did, which page faults. */
+#include "analyzer/view/json.h"
+
+#include "lib/codec_errors.h"
+
+json_t *json_error_codes(const struct record *record)
+{
+    json_t *object = codec_errors_encode(&record->error_codes);
+    uint64_t known = histogram_count(&record->error_codes);
+    bool failed = !object;
+
+    if (object && known < record->errors)
+        json_put(&failed, object, "?", json_integer((json_int_t)(record->errors - known)));
+    if (!failed)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *json_cached(const struct record *record)
+{
+    const uint64_t *c = record->cache;
+
+    if (!c[CACHE_HIT_OPS] && !c[CACHE_MISS_OPS])
+        return json_null();
+    return json_pack("{s:I,s:I,s:I,s:I}", "ops", (json_int_t)c[CACHE_HIT_OPS], "bytes", (json_int_t)c[CACHE_HIT_BYTES],
+                     "known_ops", (json_int_t)(c[CACHE_HIT_OPS] + c[CACHE_MISS_OPS]), "known_bytes",
+                     (json_int_t)(c[CACHE_HIT_BYTES] + c[CACHE_MISS_BYTES]));
+}
+
+static json_t *count_if(bool known, uint64_t count)
+{
+    return known ? json_integer((json_int_t)count) : json_null();
+}
+
+json_t *json_faults(const struct tally *tally, const struct aggregate *totals)
+{
+    const struct record *record = &tally->op[OP_MMAP_FAULT];
+    bool major = aggregate_sees_faults(totals), minor = aggregate_sees_minor_faults(totals);
+    bool kind = record->faults[FAULT_READ] || record->faults[FAULT_WRITE] || !record_ops(record);
+
+    return json_pack("{s:o,s:o,s:o,s:o}", "major", count_if(major, record_ops(record)), "read",
+                     count_if(major && kind, record->faults[FAULT_READ]), "write",
+                     count_if(major && kind, record->faults[FAULT_WRITE]), "minor",
+                     count_if(minor, record->faults[FAULT_MINOR]));
+}

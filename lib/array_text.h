@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers in braces, as SQL takes an array in a text: "{1,null,3}". */
+#ifndef UNBLEND_LIB_ARRAY_TEXT_H
+#define UNBLEND_LIB_ARRAY_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_NULL (-1) /* stands for a null element */
+
+/* malloc'ed; NULL without memory. */
+char *array_text(const int64_t *numbers, size_t count);
+
+#endif

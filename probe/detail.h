@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Details -> records: what the programs keep beside their rows. Errors by errno, what the page cache did for reads,
+ * page faults by kind. Counters only grow, as in rows.
+ */
+#ifndef UNBLEND_PROBE_DETAIL_H
+#define UNBLEND_PROBE_DETAIL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/record.h"
+#include "probe/tables.h"
+#include "probe/volume.h"
+
+struct details;
+
+/* Where a thread's details go. */
+struct detail_target {
+    struct batch *batch;
+    uint32_t process, job; /* in the batch */
+};
+
+/* The tables and volumes must outlive it. 0 or -errno. */
+int details_new(struct tables *tables, struct volumes *volumes, struct details **out);
+void details_free(struct details *details); /* NULL is fine */
+
+/* From the first read on, additions to the page cache are seen; without this no hits and misses are handed out. */
+void details_know_cache(struct details *details);
+
+/* Whether the thread has details that changed since they were drained. */
+bool details_changed(const struct details *details, const struct abi_thread *thread);
+
+/* Adds what has changed, and the hits among the thread's reads, whose rows have been drained. 0 or -errno. */
+int details_drain(struct details *details, const struct abi_thread *thread, const struct detail_target *target);
+
+/* The row with that index is given back. */
+void details_forget(struct details *details, uint32_t row);
+
+#endif
