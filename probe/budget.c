@@ -14,7 +14,7 @@
  */
 enum share { SHARE_PROCESS, SHARE_THREAD, SHARE_STATE, SHARE_ROW, SHARE_PAGE, SHARES };
 static const uint32_t shares[SHARES] = {
-    [SHARE_PROCESS] = 125, [SHARE_THREAD] = 110, [SHARE_STATE] = 160, [SHARE_ROW] = 850, [SHARE_PAGE] = 2300};
+    [SHARE_PROCESS] = 120, [SHARE_THREAD] = 110, [SHARE_STATE] = 160, [SHARE_ROW] = 850, [SHARE_PAGE] = 2200};
 
 /* Maps that have one entry for each of a share. */
 static const struct {
@@ -101,8 +101,8 @@ uint64_t budget_map_bytes(const struct bpf_map *map, unsigned cpus)
         return SMALL_MAP + hash_bytes(entries, key, value, cpus, bpf_map__type(map) == BPF_MAP_TYPE_LRU_HASH);
     case BPF_MAP_TYPE_LPM_TRIE:
         return SMALL_MAP + entries * slab(TRIE_NODE + key + value);
-    case BPF_MAP_TYPE_RINGBUF: /* and two pages of positions */
-        return SMALL_MAP + entries + 2 * page;
+    case BPF_MAP_TYPE_RINGBUF: /* and pages of positions and for itself */
+        return SMALL_MAP + entries + entries / page * 2 * sizeof(void *) + 3 * page;
     case BPF_MAP_TYPE_TASK_STORAGE: /* its elements have a share of their own */
         return SMALL_MAP + (uint64_t)cpus * KEPT_READY * state_bytes();
     default: /* none of ours: better too much than too little */

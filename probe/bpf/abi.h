@@ -214,25 +214,25 @@ struct abi_task {
     uint32_t restart_op; /* not 0: it was interrupted and may begin again, so it has not returned yet */
     uint32_t place;      /* which of the thread's files is file, if it is there */
     uint32_t uncounted;  /* not one of ABI_COUNTER_STATES: user space made it */
-    uint32_t reserved;
+    uint32_t fault_write; /* enum abi_fault */
     uint64_t enter_ns;
     uint64_t volume;
     uint64_t file;    /* of a call by descriptor, and of an open that succeeded */
     uint64_t volume2; /* the writing side of a transfer */
-    uint64_t exit_ns; /* of the interrupted attempt */
     uint64_t inode;   /* of file */
-    uint64_t super;   /* of inode */
     uint64_t missed_ns; /* enter_ns of the last call that added pages to the page cache */
     uint64_t fault_volume; /* of the page fault under way, or of one that has ended as a minor one; 0: none */
-    uint64_t fault_number; /* how many faults the thread had had when it began */
-    uint64_t fault_minor;  /* and minor ones */
+    uint64_t fault_inode;
     uint64_t fault_ns;     /* when the page was looked for; 0: fault-around found it */
-    uint64_t fault_pages;  /* that it has added to the page cache */
-    uint64_t fault_write;  /* enum abi_fault */
-    uint64_t fault_inode, fault_super; /* what fault_known is the volume of */
-    uint64_t fault_known;
-    uint64_t stat[4]; /* the beginning of a struct stat, up to st_mode */
-    struct abi_range ranges[ABI_RANGES];
+    uint32_t fault_number; /* how many faults the thread had had when it began, */
+    uint32_t fault_minor;  /* and minor ones, both modulo 2^32 */
+    uint32_t fault_pages;  /* that it has added to the page cache */
+    uint32_t reserved;
+    union { /* no call needs two of them */
+        uint64_t exit_ns; /* of the interrupted attempt */
+        uint64_t stat[4]; /* the beginning of a struct stat, up to st_mode */
+        struct abi_range ranges[ABI_RANGES];
+    };
 };
 
 /*
@@ -348,6 +348,7 @@ static_assert(sizeof(struct abi_file) == 64, "a file is a cache line");
 static_assert(sizeof(struct abi_slot) == 128, "a slot is two cache lines");
 static_assert(sizeof(struct abi_thread) % 64 == 0, "threads do not share cache lines");
 static_assert(OP_FILE_END <= 32, "operations of system calls are bits of abi_control.shed");
+static_assert(sizeof(struct abi_task) <= 184, "with the kernel's header it comes from its slab of 256 bytes");
 static_assert(sizeof(struct abi_process) == 64, "a process is a cache line");
 static_assert(sizeof(struct abi_mount_key) <= 4 + 256, "an LPM key has at most 256 bytes of data");
 #endif

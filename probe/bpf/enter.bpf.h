@@ -59,20 +59,24 @@ __noinline __u64 learn_file(void)
     struct abi_task *state = known_state(bpf_get_current_task_btf());
     struct abi_thread *thread;
     struct abi_file *mine;
+    struct inode *inode;
+    __u64 super;
 
     if (!state)
         return ABI_VOLUME_NONE;
+    inode = (struct inode *)state->inode;
+    super = (__u64)BPF_CORE_READ(inode, i_sb);
     thread = thread_at(state->thread);
     if (!thread)
-        return volume_of_inode(state->inode, state->super, 0);
+        return volume_of_inode(state->inode, super, 0);
     mine = file_at(thread, state->place);
-    if (holds(mine, state->file, state->inode, state->super))
+    if (holds(mine, state->file, state->inode, super))
         return mine->volume;
     release_place(state->thread, state->place);
     mine->file = state->file;
     mine->inode = state->inode;
-    mine->super = state->super;
-    mine->volume = volume_of_inode(state->inode, state->super, state->thread);
+    mine->super = super;
+    mine->volume = volume_of_inode(state->inode, super, state->thread);
     mine->uncached = is_uncached((struct file *)mine->file, (struct inode *)mine->inode);
     mine->row[0] = mine->row[1] = 0;
     return mine->volume;
@@ -99,7 +103,6 @@ static __always_inline __u64 resolve_descriptor(struct abi_task *state, struct t
         return ABI_VOLUME_NONE;
     state->file = (__u64)opened.file;
     state->inode = (__u64)opened.inode;
-    state->super = (__u64)opened.super;
     state->place = (__u32)fd % ABI_FILE_CACHE;
     return learn_file();
 }

@@ -9,7 +9,7 @@
 
 #include "probe/bpf/volume.bpf.h"
 
-static __always_inline __u64 faults_of(struct task_struct *task)
+static __always_inline __u32 faults_of(struct task_struct *task)
 {
     return task->min_flt + task->maj_flt;
 }
@@ -33,41 +33,31 @@ static __always_inline void count_minor(struct abi_task *state, struct task_stru
 /* What has become of the last fault. */
 static __always_inline void settle_fault(struct abi_task *state, struct task_struct *task)
 {
-    __u64 number = faults_of(task);
+    __u32 number = faults_of(task);
 
     if (!state->fault_volume || number == state->fault_number)
         return;
     /* A major one that nobody was told of is the kernel's own: MAP_POPULATE, mlock. */
-    if (number != state->fault_number + 1 || task->min_flt != state->fault_minor)
+    if (number != state->fault_number + 1 || (__u32)task->min_flt != state->fault_minor)
         count_minor(state, task);
     state->fault_volume = ABI_VOLUME_NONE;
-}
-
-/* The volume of the file, remembered. The addresses are read back as numbers: the verifier has them as pointers. */
-static __always_inline __u64 fault_volume_of(struct abi_task *state, struct inode *inode)
-{
-    struct super_block *super = inode->i_sb;
-
-    if (state->fault_inode == (__u64)inode && state->fault_super == (__u64)super)
-        return state->fault_known;
-    state->fault_inode = (__u64)inode;
-    state->fault_super = (__u64)super;
-    state->fault_known =
-        volume_of_inode(*(volatile __u64 *)&state->fault_inode, *(volatile __u64 *)&state->fault_super,
-                        state->thread);
-    return state->fault_known;
 }
 
 /* The kernel needs a page of that file, a trusted pointer. */
 static __always_inline void open_fault(struct abi_task *state, struct task_struct *task, struct inode *inode,
                                        __u32 write)
 {
+    struct super_block *super = inode->i_sb;
     bool same = state->fault_inode == (__u64)inode;
 
     settle_fault(state, task);
     if (state->fault_volume && same)
         return; /* once more, after waiting */
-    state->fault_volume = fault_volume_of(state, inode);
+    state->fault_inode = (__u64)inode;
+    /* The addresses are read back as numbers: the verifier has them as pointers. */
+    state->fault_volume = (__u64)super;
+    state->fault_volume = volume_of_inode(*(volatile __u64 *)&state->fault_inode,
+                                          *(volatile __u64 *)&state->fault_volume, state->thread);
     state->fault_number = faults_of(task);
     state->fault_minor = task->min_flt;
     state->fault_write = write;
