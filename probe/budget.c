@@ -10,11 +10,12 @@
 
 /*
  * The tables grow together, by units: what one more process is given. So many rows because a process that reads and
- * writes files on two volumes has eight series; the pages are what their histograms took. In hundredths.
+ * writes files on two volumes has eight series and a detail of each; the pages are what their histograms took. In
+ * hundredths.
  */
 enum share { SHARE_PROCESS, SHARE_THREAD, SHARE_STATE, SHARE_ROW, SHARE_PAGE, SHARES };
 static const uint32_t shares[SHARES] = {
-    [SHARE_PROCESS] = 120, [SHARE_THREAD] = 110, [SHARE_STATE] = 160, [SHARE_ROW] = 850, [SHARE_PAGE] = 2200};
+    [SHARE_PROCESS] = 115, [SHARE_THREAD] = 115, [SHARE_STATE] = 150, [SHARE_ROW] = 940, [SHARE_PAGE] = 2250};
 
 /* Maps that have one entry for each of a share. */
 static const struct {
@@ -134,12 +135,12 @@ static void shrink(struct bpf_object *object, uint64_t memory)
     }
 }
 
-/* The ring of finished slots: a thirty-second, as a power of two. */
+/* The ring of finished slots: a sixty-fourth, as a power of two. */
 static void resize_ring(struct bpf_object *object, uint64_t memory)
 {
     uint32_t bytes = ABI_SLOTS_MIN;
 
-    while (bytes * 2ull <= memory / 32)
+    while (bytes * 2ull <= memory / 64)
         bytes *= 2;
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "slots"), bytes);
 }
