@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/record.h"
+#include "probe/flavour.h"
 
 #define AGENT_SOCKET RUNSTATEDIR "/unblend/agent.sock"
 #define AGENT_STATE  LOCALSTATEDIR "/lib/unblend/agent"
@@ -25,6 +26,7 @@ struct agent_options {
     const char *copy;      /* a recording that gets every batch that is spooled; NULL for none */
     uint64_t interval_ns;  /* of the batches that leave the node */
     uint64_t kernel_memory;
+    struct flavour_list flavours;
     bool pseudo;
 };
 

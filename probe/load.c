@@ -15,7 +15,8 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
-#include "probe/functions.h"
+#include "probe/attach.h"
+#include "probe/calls.h"
 #include "probe/objects.h"
 #include "probe/syscall_table.h"
 #include "probe/tables.h"
@@ -27,7 +28,8 @@ struct loaded {
     struct bpf_link *links[HOOKS_MAX];
     struct bpf_link **cpu_links; /* of the hook that is attached to each CPU */
     int cpu_count;
-    bool at_functions; /* where a hook has another program, that one is attached */
+    struct calls *calls;
+    struct probe_options options;
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
 };
@@ -149,7 +151,7 @@ static int attach(struct loaded *loaded, enum hook_object which)
         struct bpf_program *program;
         int err = 0;
 
-        if (hook_table[i].object != which || loaded->links[i])
+        if (hook_table[i].object != which || hook_is_call(i))
             continue;
         program = bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program);
         if (!bpf_program__autoload(program))
@@ -230,6 +232,19 @@ static void lift_memory_limit(struct rlimit *before)
     setrlimit(RLIMIT_MEMLOCK, &unlimited);
 }
 
+static int load_first(struct loaded *loaded, const struct probe_options *options)
+{
+    struct bpf_object *object;
+    int err = open_object(loaded, HOOK_SYSCALL, options);
+
+    if (err)
+        return err;
+    object = loaded->object[HOOK_SYSCALL];
+    calls_prepare(loaded->calls, object);
+    tables_size(object, options->memory ? options->memory : PROBE_MEMORY_DEFAULT);
+    return bpf_object__load(object);
+}
+
 int load_open(const struct probe_options *options, struct loaded **out)
 {
     struct loaded *loaded = calloc(1, sizeof(*loaded));
@@ -241,14 +256,35 @@ int load_open(const struct probe_options *options, struct loaded **out)
     *out = loaded;
     libbpf_set_print(quiet);
     lift_memory_limit(&before);
-    err = open_object(loaded, HOOK_SYSCALL, options);
-    if (!err) {
-        functions_choose(loaded->object[HOOK_SYSCALL]);
-        tables_size(loaded->object[HOOK_SYSCALL],
-                    options->memory ? options->memory : PROBE_MEMORY_DEFAULT);
-        err = bpf_object__load(loaded->object[HOOK_SYSCALL]);
-    }
+    err = calls_new(options, &loaded->calls);
+    if (!err)
+        err = load_first(loaded, options);
     setrlimit(RLIMIT_MEMLOCK, &before); /* a recorded command shall have the limit it would have had */
+    return err;
+}
+
+/* The first object once more, for the programs of another flavour. */
+static int reload(void *context, enum flavour flavour, struct bpf_object **out)
+{
+    struct loaded *loaded = context, again = {0};
+    struct bpf_program *program;
+    struct rlimit before;
+    int err = open_object(&again, HOOK_SYSCALL, &loaded->options);
+
+    if (err)
+        return err;
+    bpf_object__for_each_program(program, again.object[HOOK_SYSCALL])
+        bpf_program__set_autoload(program, false);
+    attach_prepare(again.object[HOOK_SYSCALL], flavour);
+    lift_memory_limit(&before);
+    err = share_maps(again.object[HOOK_SYSCALL], loaded->object[HOOK_SYSCALL]);
+    if (!err)
+        err = bpf_object__load(again.object[HOOK_SYSCALL]);
+    setrlimit(RLIMIT_MEMLOCK, &before);
+    if (err)
+        bpf_object__close(again.object[HOOK_SYSCALL]);
+    else
+        *out = again.object[HOOK_SYSCALL];
     return err;
 }
 
@@ -257,14 +293,14 @@ int load_attach(struct loaded *loaded, const struct probe_options *options)
     struct rlimit before;
     int err;
 
-    loaded->at_functions =
-        functions_attach(loaded->object[HOOK_SYSCALL], loaded->links, loaded->programs);
-    err = attach(loaded, HOOK_SYSCALL);
+    loaded->options = *options;
+    err = calls_attach(loaded->calls, loaded->object[HOOK_SYSCALL], reload, loaded);
+    if (!err)
+        err = attach(loaded, HOOK_SYSCALL);
     lift_memory_limit(&before);
     for (enum hook_object which = HOOK_SYSCALL + 1; !err && which < HOOK_OBJECTS; which++)
         load_more(loaded, which, options);
     setrlimit(RLIMIT_MEMLOCK, &before);
-    hook_arguments(NULL);
     return err;
 }
 
@@ -277,6 +313,7 @@ void load_close(struct loaded *loaded)
     for (int i = 0; i < loaded->cpu_count; i++)
         bpf_link__destroy(loaded->cpu_links[i]);
     free(loaded->cpu_links);
+    calls_free(loaded->calls);
     for (unsigned i = HOOK_OBJECTS; i-- > 0;)
         bpf_object__close(loaded->object[i]);
     free(loaded);
@@ -292,16 +329,27 @@ int load_map(const struct loaded *loaded, const char *name)
     return bpf_object__find_map_fd_by_name(loaded->object[HOOK_SYSCALL], name);
 }
 
+struct calls *load_calls(const struct loaded *loaded)
+{
+    return loaded->calls;
+}
+
+static enum flavour flavour_at(const struct loaded *loaded, unsigned hook)
+{
+    return hook_is_call(hook) && loaded->calls ? calls_flavour(loaded->calls) : FLAVOUR_AUTO;
+}
+
 const char *load_name(const struct loaded *loaded, unsigned hook)
 {
-    const struct hook_info *info = &hook_table[hook];
+    enum flavour flavour = flavour_at(loaded, hook);
 
-    return loaded->at_functions && info->instead ? info->instead_name : info->name;
+    return flavour == FLAVOUR_AUTO ? hook_table[hook].name
+                                   : flavour_hook(flavour, hook == HOOK_CALL_EXIT);
 }
 
 bool load_attached(const struct loaded *loaded, unsigned hook)
 {
-    return loaded->programs[hook] != 0;
+    return loaded->programs[hook] != 0 || flavour_at(loaded, hook) != FLAVOUR_AUTO;
 }
 
 const char *load_why(const struct loaded *loaded, unsigned hook)
@@ -311,7 +359,7 @@ const char *load_why(const struct loaded *loaded, unsigned hook)
 
 uint64_t load_missed(const struct loaded *loaded)
 {
-    uint64_t missed = 0;
+    uint64_t missed = calls_account(loaded->calls).missed;
 
     for (unsigned i = 0; i < hook_count; i++) {
         struct bpf_prog_info info = {0};
