@@ -440,6 +440,7 @@ static void run_machine(void)
         _exit(run_renounced(own));
     while (wait(NULL) > 0)
         ;
+    puts("finished");
     power_off();
 }
 
