@@ -237,6 +237,7 @@ static int start_probe(struct agent *agent)
         .all = true,
         .pseudo = agent->options->pseudo,
         .memory = agent->options->kernel_memory,
+        .flavours = agent->options->flavours,
         .node = agent->options->node,
     };
     const struct sampler_options sampler = {

@@ -9,10 +9,8 @@
 #include <unistd.h>
 
 const struct hook_info hook_table[] = {
-    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false,
-     "on_call_enter", "kprobe.multi/sys_*"},
-    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false,
-     "on_call_exit", "kretprobe.multi/sys_*"},
+    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false, NULL, NULL},
+    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false, NULL, NULL},
     {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", HOOK_SYSCALL, false, NULL, NULL},
     {"on_exec", "tp_btf/sched_process_exec", "the names of processes", HOOK_SYSCALL, false, NULL, NULL},
     {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", HOOK_SYSCALL, false, NULL, NULL},
@@ -48,11 +46,29 @@ static struct btf *kernel_types(bool give_back)
     return btf;
 }
 
-bool hook_function(const char *name)
+uint32_t hook_function_id(const char *name)
 {
     const struct btf *btf = kernel_types(false);
+    int id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) : 0;
 
-    return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
+    return id > 0 ? (uint32_t)id : 0;
+}
+
+bool hook_function(const char *name)
+{
+    return hook_function_id(name) != 0;
+}
+
+bool hook_member(const char *name, const char *member)
+{
+    const struct btf *btf = kernel_types(false);
+    int id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT) : 0;
+    const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (unsigned)id) : NULL;
+
+    for (unsigned i = 0; type && i < btf_vlen(type); i++)
+        if (strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), member) == 0)
+            return true;
+    return false;
 }
 
 int hook_arguments(const char *tracepoint)

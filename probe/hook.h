@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The BPF objects. Only the first one is needed. */
 enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_OBJECTS };
@@ -15,9 +16,17 @@ struct hook_info {
     const char *purpose;
     enum hook_object object;
     bool each_cpu; /* a perf event on each CPU instead of a tracepoint */
-    const char *instead;      /* the program for the functions behind system calls, and */
+    const char *instead;      /* the program for the function behind the tracepoint, and */
     const char *instead_name; /* its name; NULL where there is none */
 };
+
+/* The first two of the table are those of system calls, whose programs depend on the flavour (probe/calls.h). */
+enum { HOOK_CALL_ENTRY, HOOK_CALL_EXIT };
+
+static inline bool hook_is_call(unsigned hook)
+{
+    return hook <= HOOK_CALL_EXIT;
+}
 
 extern const struct hook_info hook_table[];
 extern const unsigned hook_count;
@@ -38,8 +47,12 @@ extern const unsigned blind_spot_count;
  */
 int hook_arguments(const char *tracepoint);
 
-/* Whether the kernel's BTF knows a function. */
+/* Whether the kernel's BTF knows a function, or a member of a structure. */
 bool hook_function(const char *name);
+bool hook_member(const char *type, const char *member);
+
+/* The BTF id of a function; 0 when there is none of that name. */
+uint32_t hook_function_id(const char *name);
 
 /* The one-line reason why loading or attaching failed with err (negative errno), and what to do. */
 void hook_explain(int err, char *text, size_t size);

@@ -16,8 +16,9 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/attach.h"
 #include "probe/budget.h"
-#include "probe/functions.h"
+#include "probe/calls.h"
 #include "probe/objects.h"
 #include "probe/syscall_table.h"
 #include "probe/tables.h"
@@ -30,7 +31,8 @@ struct loaded {
     struct bpf_link *links[HOOKS_MAX];
     struct bpf_link **cpu_links; /* of the hook that is attached to each CPU */
     int cpu_count;
-    bool at_functions; /* where a hook has another program, that one is attached */
+    struct calls *calls;
+    struct probe_options options;
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
     volatile struct abi_control *control;
@@ -158,7 +160,7 @@ static bool is_wanted(const struct loaded *loaded, unsigned hook)
     bool call = hook_table[hook].object == HOOK_SYSCALL;
 
     if (loaded->step == PROBE_DETACHED)
-        return call && !hook_table[hook].instead;
+        return call && !hook_is_call(hook);
     return loaded->step < PROBE_METADATA_ONLY || call;
 }
 
@@ -171,7 +173,7 @@ static int attach(struct loaded *loaded, enum hook_object which)
         struct bpf_program *program;
         int err = 0;
 
-        if (hook_table[i].object != which || is_attached(loaded, i) || !is_wanted(loaded, i))
+        if (hook_table[i].object != which || hook_is_call(i) || is_attached(loaded, i) || !is_wanted(loaded, i))
             continue;
         program = bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program);
         if (!bpf_program__autoload(program))
@@ -267,29 +269,62 @@ static int map_control(struct loaded *loaded, const struct budget *budget)
     return 0;
 }
 
+static int load_first(struct loaded *loaded, const struct probe_options *options)
+{
+    int err = open_object(loaded, HOOK_SYSCALL, options), cpus = libbpf_num_possible_cpus();
+    struct bpf_object *object;
+    struct budget budget;
+
+    if (err)
+        return err;
+    object = loaded->object[HOOK_SYSCALL];
+    calls_prepare(loaded->calls, object);
+    budget_apply(object, options->memory ? options->memory : PROBE_MEMORY_DEFAULT,
+                 cpus > 0 ? (unsigned)cpus : 1, &budget);
+    err = bpf_object__load(object);
+    return err ? err : map_control(loaded, &budget);
+}
+
 int load_open(const struct probe_options *options, struct loaded **out)
 {
     struct loaded *loaded = calloc(1, sizeof(*loaded));
-    int err, cpus = libbpf_num_possible_cpus();
-    struct budget budget;
     struct rlimit before;
+    int err;
 
     if (!loaded)
         return -ENOMEM;
     *out = loaded;
     libbpf_set_print(quiet);
     lift_memory_limit(&before);
-    err = open_object(loaded, HOOK_SYSCALL, options);
-    if (!err) {
-        functions_choose(loaded->object[HOOK_SYSCALL]);
-        budget_apply(loaded->object[HOOK_SYSCALL],
-                     options->memory ? options->memory : PROBE_MEMORY_DEFAULT,
-                     cpus > 0 ? (unsigned)cpus : 1, &budget);
-        err = bpf_object__load(loaded->object[HOOK_SYSCALL]);
-    }
+    err = calls_new(options, &loaded->calls);
     if (!err)
-        err = map_control(loaded, &budget);
+        err = load_first(loaded, options);
     setrlimit(RLIMIT_MEMLOCK, &before); /* a recorded command shall have the limit it would have had */
+    return err;
+}
+
+/* The first object once more, for the programs of another flavour. */
+static int reload(void *context, enum flavour flavour, struct bpf_object **out)
+{
+    struct loaded *loaded = context, again = {0};
+    struct bpf_program *program;
+    struct rlimit before;
+    int err = open_object(&again, HOOK_SYSCALL, &loaded->options);
+
+    if (err)
+        return err;
+    bpf_object__for_each_program(program, again.object[HOOK_SYSCALL])
+        bpf_program__set_autoload(program, false);
+    attach_prepare(again.object[HOOK_SYSCALL], flavour);
+    lift_memory_limit(&before);
+    err = share_maps(again.object[HOOK_SYSCALL], loaded->object[HOOK_SYSCALL]);
+    if (!err)
+        err = bpf_object__load(again.object[HOOK_SYSCALL]);
+    setrlimit(RLIMIT_MEMLOCK, &before);
+    if (err)
+        bpf_object__close(again.object[HOOK_SYSCALL]);
+    else
+        *out = again.object[HOOK_SYSCALL];
     return err;
 }
 
@@ -298,14 +333,14 @@ int load_attach(struct loaded *loaded, const struct probe_options *options)
     struct rlimit before;
     int err;
 
-    loaded->at_functions =
-        functions_attach(loaded->object[HOOK_SYSCALL], loaded->links, loaded->programs);
-    err = attach(loaded, HOOK_SYSCALL);
+    loaded->options = *options;
+    err = calls_attach(loaded->calls, loaded->object[HOOK_SYSCALL], reload, loaded);
+    if (!err)
+        err = attach(loaded, HOOK_SYSCALL);
     lift_memory_limit(&before);
     for (enum hook_object which = HOOK_SYSCALL + 1; !err && which < HOOK_OBJECTS; which++)
         load_more(loaded, which, options);
     setrlimit(RLIMIT_MEMLOCK, &before);
-    hook_arguments(NULL);
     return err;
 }
 
@@ -322,24 +357,43 @@ static void detach(struct loaded *loaded, unsigned hook)
     loaded->cpu_count = 0;
 }
 
-int load_step(struct loaded *loaded, enum probe_step step)
+static void rest(struct loaded *loaded, unsigned hook)
 {
+    loaded->resting[hook] = true;
+    snprintf(loaded->why[hook], sizeof(loaded->why[hook]), "%s", PROBE_TOO_DEAR);
+}
+
+/* The hooks of calls, whatever their flavour: both or none. */
+static int step_calls(struct loaded *loaded)
+{
+    bool wanted = is_wanted(loaded, HOOK_CALL_ENTRY);
     int err = 0;
 
+    if (wanted != loaded->resting[HOOK_CALL_ENTRY])
+        return 0;
+    if (wanted) {
+        err = calls_resume(loaded->calls);
+    } else {
+        calls_detach(loaded->calls);
+        rest(loaded, HOOK_CALL_ENTRY);
+        rest(loaded, HOOK_CALL_EXIT);
+    }
+    if (wanted && !err)
+        loaded->resting[HOOK_CALL_ENTRY] = loaded->resting[HOOK_CALL_EXIT] = false;
+    return err;
+}
+
+int load_step(struct loaded *loaded, enum probe_step step)
+{
+    int err;
+
     loaded->step = step;
-    /* In the order of the table: no call begins any more when the ends of calls go unseen. */
+    err = step_calls(loaded);
     for (unsigned i = 0; i < hook_count; i++)
         if (is_attached(loaded, i) && !is_wanted(loaded, i)) {
             detach(loaded, i);
-            loaded->resting[i] = true;
-            snprintf(loaded->why[i], sizeof(loaded->why[i]), "%s", PROBE_TOO_DEAR);
+            rest(loaded, i);
         }
-    if (loaded->at_functions && step < PROBE_DETACHED && loaded->resting[0]) {
-        err = functions_attach(loaded->object[HOOK_SYSCALL], loaded->links, loaded->programs) ? 0 : -EIO;
-        for (unsigned i = 0; !err && i < hook_count; i++)
-            if (loaded->links[i])
-                loaded->resting[i] = false;
-    }
     for (enum hook_object which = 0; !err && which < HOOK_OBJECTS; which++)
         if (loaded->ready[which])
             err = attach(loaded, which);
@@ -354,6 +408,7 @@ void load_close(struct loaded *loaded)
         detach(loaded, i);
     if (loaded->control)
         munmap((void *)loaded->control, sizeof(*loaded->control));
+    calls_free(loaded->calls);
     for (unsigned i = HOOK_OBJECTS; i-- > 0;)
         bpf_object__close(loaded->object[i]);
     free(loaded);
@@ -374,16 +429,27 @@ volatile struct abi_control *load_control(const struct loaded *loaded)
     return loaded->control;
 }
 
+struct calls *load_calls(const struct loaded *loaded)
+{
+    return loaded->calls;
+}
+
+static enum flavour flavour_at(const struct loaded *loaded, unsigned hook)
+{
+    return hook_is_call(hook) && loaded->calls ? calls_flavour(loaded->calls) : FLAVOUR_AUTO;
+}
+
 const char *load_name(const struct loaded *loaded, unsigned hook)
 {
-    const struct hook_info *info = &hook_table[hook];
+    enum flavour flavour = flavour_at(loaded, hook);
 
-    return loaded->at_functions && info->instead ? info->instead_name : info->name;
+    return flavour == FLAVOUR_AUTO ? hook_table[hook].name
+                                   : flavour_hook(flavour, hook == HOOK_CALL_EXIT);
 }
 
 bool load_attached(const struct loaded *loaded, unsigned hook)
 {
-    return loaded->programs[hook] && !loaded->resting[hook];
+    return (loaded->programs[hook] || flavour_at(loaded, hook) != FLAVOUR_AUTO) && !loaded->resting[hook];
 }
 
 const char *load_why(const struct loaded *loaded, unsigned hook)
@@ -402,7 +468,7 @@ static bool program_info(const struct loaded *loaded, unsigned hook, struct bpf_
 uint64_t load_missed(const struct loaded *loaded)
 {
     struct bpf_prog_info info;
-    uint64_t missed = 0;
+    uint64_t missed = calls_account(loaded->calls).missed;
 
     for (unsigned i = 0; i < hook_count; i++)
         if (program_info(loaded, i, &info))
@@ -413,7 +479,7 @@ uint64_t load_missed(const struct loaded *loaded)
 uint64_t load_run_ns(const struct loaded *loaded)
 {
     struct bpf_prog_info info;
-    uint64_t run_ns = 0;
+    uint64_t run_ns = calls_account(loaded->calls).run_ns;
 
     for (unsigned i = 0; i < hook_count; i++)
         if (program_info(loaded, i, &info))

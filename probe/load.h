@@ -21,6 +21,10 @@ int load_attach(struct loaded *loaded, const struct probe_options *options);
 
 void load_close(struct loaded *loaded); /* NULL is fine */
 
+/* How the system calls are watched. */
+struct calls;
+struct calls *load_calls(const struct loaded *loaded);
+
 struct bpf_object;
 const struct bpf_object *load_object(const struct loaded *loaded);
 

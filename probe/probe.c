@@ -14,9 +14,11 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/calls.h"
 #include "probe/drain.h"
 #include "probe/hook.h"
 #include "probe/load.h"
+#include "probe/rights.h"
 
 struct probe {
     struct loaded *loaded;
@@ -62,8 +64,62 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
     return drain_new(&sources, &probe->drain);
 }
 
+/* The table entry of a living process; made here when the kernel side does not know it yet. */
+static int find_process(struct probe *probe, pid_t pid, uint32_t *index)
+{
+    uint32_t tgid = (uint32_t)pid;
+    int by_tgid = load_map(probe->loaded, "by_tgid"), err;
+    struct abi_process *process;
+
+    if (bpf_map_lookup_elem(by_tgid, &tgid, index) == 0)
+        return 0;
+    err = table_take(&probe->tables.table[ABI_TABLE_PROCESSES], index);
+    if (err)
+        return err;
+    process = process_at(&probe->tables, *index);
+    process->tgid = tgid;
+    process->uid = getuid();
+    return bpf_map_update_elem(by_tgid, &tgid, index, BPF_ANY) ? -errno : 0;
+}
+
+/* The process and its descendants are watched from now on; where they are already, only the job is new. */
+static int watch(struct probe *probe, pid_t pid, uint32_t job)
+{
+    _cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct abi_task state = {.uncounted = 1};
+    int err = pidfd < 0 ? -errno : find_process(probe, pid, &state.process);
+
+    if (err)
+        return err;
+    if (job)
+        process_at(&probe->tables, state.process)->job = job;
+    if (bpf_map_update_elem(load_map(probe->loaded, "tasks"), &pidfd, &state, BPF_NOEXIST) && errno != EEXIST)
+        return -errno;
+    return 0;
+}
+
+static int watch_for_test(void *context, pid_t pid)
+{
+    return watch(context, pid, 0);
+}
+
+/* What was there before the test goes with it: the recording begins afterwards. */
+static int drain_for_test(void *context, struct batch **out)
+{
+    _cleanup_(batch_freep) struct batch *batch = NULL;
+    struct probe *probe = context;
+    int err = batch_new(&batch);
+
+    if (!err)
+        err = drain_run(probe->drain, batch);
+    if (!err)
+        *out = take_pointer(batch);
+    return err;
+}
+
 static int start(struct probe *probe, const struct probe_options *options)
 {
+    const struct selftest_host host = {watch_for_test, drain_for_test, probe};
     int err;
 
     probe->mount_fd = -1;
@@ -72,21 +128,60 @@ static int start(struct probe *probe, const struct probe_options *options)
         err = make_parts(probe, options);
     if (!err)
         err = load_attach(probe->loaded, options);
-    return err;
+    if (err)
+        return err;
+    err = calls_test(load_calls(probe->loaded), &host);
+    if (err)
+        log_warning("the self-test could not be run: %s; counting goes on", log_errno(err));
+    probe->missed = load_missed(probe->loaded);
+    hook_arguments(NULL); /* no more questions about types */
+    return 0;
+}
+
+int probe_try(const struct probe_options *options, struct probe **out)
+{
+    struct probe *probe = calloc(1, sizeof(*probe));
+
+    if (!probe)
+        return -ENOMEM;
+    *out = probe;
+    return start(probe, options);
+}
+
+/* The plan's own reason for a flavour that was forced; libbpf's error says less. */
+static void explain_failure(const struct probe *probe, const struct probe_options *options, int err,
+                            char *why, size_t size)
+{
+    const struct calls *calls = probe->loaded ? load_calls(probe->loaded) : NULL;
+
+    enum flavour forced = options->flavours.order[0];
+
+    size_t used = 0;
+
+    if (forced == FLAVOUR_AUTO || !calls || calls_flavour(calls) != FLAVOUR_AUTO) {
+        hook_explain(err, why, size);
+        return;
+    }
+    used = (size_t)snprintf(why, size, "not through %s: ", flavour_name(forced));
+    calls_explain(calls, forced, err, why + used, size - used);
 }
 
 int probe_new(const struct probe_options *options, struct probe **out)
 {
-    struct probe *probe = calloc(1, sizeof(*probe));
-    char why[200];
+    struct probe *probe = NULL;
+    char why[300];
     int err;
 
-    if (!probe)
-        return -ENOMEM;
-    err = start(probe, options);
+    if (!rights_host_pids()) {
+        log_error("cannot watch system calls: this container has process ids of its own, and the kernel's are "
+                  "others: start it with the host's (docker run --pid=host, hostPID: true)");
+        return -EOPNOTSUPP;
+    }
+    err = probe_try(options, &probe);
     if (err) {
-        hook_explain(err, why, sizeof(why));
-        log_error("cannot watch system calls: %s", why);
+        if (probe)
+            explain_failure(probe, options, err, why, sizeof(why));
+        log_error("cannot watch system calls: %s", probe ? why : log_errno(err));
         probe_free(probe);
         return err;
     }
@@ -108,42 +203,11 @@ void probe_free(struct probe *probe)
     free(probe);
 }
 
-/* The table entry of a living process; made here when the kernel side does not know it yet. */
-static int find_process(struct probe *probe, pid_t pid, uint32_t *index)
-{
-    uint32_t tgid = (uint32_t)pid;
-    int by_tgid = load_map(probe->loaded, "by_tgid"), err;
-    struct abi_process *process;
-
-    if (bpf_map_lookup_elem(by_tgid, &tgid, index) == 0)
-        return 0;
-    err = table_take(&probe->tables.table[ABI_TABLE_PROCESSES], index);
-    if (err)
-        return err;
-    process = process_at(&probe->tables, *index);
-    process->tgid = tgid;
-    process->uid = getuid();
-    return bpf_map_update_elem(by_tgid, &tgid, index, BPF_ANY) ? -errno : 0;
-}
-
 int probe_adopt(struct probe *probe, pid_t pid, const struct job *job, uint32_t *id)
 {
-    _cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct abi_task state = {.uncounted = 1};
-    int tasks = load_map(probe->loaded, "tasks"), err;
+    int err = origin_job(probe->origin, job, id);
 
-    if (pidfd < 0)
-        return -errno;
-    err = find_process(probe, pid, &state.process);
-    if (!err)
-        err = origin_job(probe->origin, job, id);
-    if (err)
-        return err;
-    process_at(&probe->tables, state.process)->job = *id;
-    /* Watched already (by a probe of the whole node): only its job is new. */
-    if (bpf_map_update_elem(tasks, &pidfd, &state, BPF_NOEXIST) && errno != EEXIST)
-        return -errno;
-    return 0;
+    return err ? err : watch(probe, pid, *id);
 }
 
 void probe_job_exit(struct probe *probe, uint32_t id, int status, int64_t end_ns)
@@ -192,7 +256,8 @@ static unsigned cover_step(const struct probe *probe, struct hook *hooks)
 
 static int cover(struct probe *probe, struct batch *batch)
 {
-    struct hook hooks[40];
+    struct hook hooks[40 + SYSCALL_CALLS_MAX];
+    struct calls *calls = load_calls(probe->loaded);
     uint64_t missed = load_missed(probe->loaded);
     unsigned count = 0;
 
@@ -202,6 +267,11 @@ static int cover(struct probe *probe, struct batch *batch)
             .attached = load_attached(probe->loaded, i),
             .why = load_attached(probe->loaded, i) ? NULL : load_why(probe->loaded, i),
         };
+    if (hooks[HOOK_CALL_ENTRY].attached)
+        hooks[HOOK_CALL_ENTRY].why = calls_why(calls);
+    count += calls_exceptions(calls, &hooks[count]);
+    if (calls_flavour(calls) != FLAVOUR_TP_BTF)
+        hooks[count++] = (struct hook){.name = "32-bit calls", .why = "only tp_btf sees calls of 32-bit programs"};
     for (unsigned i = 0; i < blind_spot_count; i++)
         hooks[count++] = (struct hook){.name = blind_spots[i].name, .why = blind_spots[i].why};
     count += cover_step(probe, hooks + count);
@@ -268,32 +338,7 @@ void probe_mounts_changed(struct probe *probe)
     volumes_refresh(probe->volumes);
 }
 
-int probe_doctor(struct probe_check *checks, unsigned max)
+const struct loaded *probe_loaded(const struct probe *probe)
 {
-    const struct probe_options options = {.memory = PROBE_MEMORY_MIN};
-    struct probe *probe = calloc(1, sizeof(*probe));
-    unsigned count = 0;
-    int err;
-
-    if (!probe)
-        return -ENOMEM;
-    err = start(probe, &options);
-    for (unsigned i = 0; i < hook_count && count < max; i++, count++) {
-        struct probe_check *check = &checks[count];
-
-        *check = (struct probe_check){.hook = probe->loaded ? load_name(probe->loaded, i) : hook_table[i].name,
-                                      .purpose = hook_table[i].purpose,
-                                      .available = probe->loaded && load_attached(probe->loaded, i)};
-        if (!check->available && probe->loaded && *load_why(probe->loaded, i))
-            snprintf(check->why, sizeof(check->why), "%s", load_why(probe->loaded, i));
-        else if (!check->available)
-            hook_explain(err, check->why, sizeof(check->why));
-    }
-    for (unsigned i = 0; i < blind_spot_count && count < max; i++, count++) {
-        checks[count] = (struct probe_check){.hook = blind_spots[i].name,
-                                             .purpose = "operations of this kind"};
-        snprintf(checks[count].why, sizeof(checks[count].why), "%s", blind_spots[i].why);
-    }
-    probe_free(probe);
-    return (int)count;
+    return probe->loaded;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probe/syscall_table.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+
+#include "probe/hook.h"
 
 /*
  * Calls that are younger than the oldest headers we build with; their numbers are the same on every
@@ -43,19 +46,41 @@ static const struct abi_syscall table_[ABI_SYSCALLS] = {
 #define FUNCTION_PREFIX "__arm64_sys_"
 #endif
 
-#define SYSCALL(name, shape) FUNCTION_PREFIX #name,
-static const char *const functions_[] = {
+/* Calls that the kernel has under another name than their number. */
+static const struct {
+    const char *name, *kernel;
+} renamed[] = {
+    {"sendfile", "sendfile64"}, {"fstat", "newfstat"}, {"stat", "newstat"}, {"lstat", "newlstat"},
+};
+
+#define SYSCALL(name, shape) {#name, #name, SYS_##name},
+static struct syscall_call calls_[] = {
 #include "probe/syscall_list.h"
-    /* and those that are not named like their call */
-    FUNCTION_PREFIX "sendfile64", FUNCTION_PREFIX "newfstat", FUNCTION_PREFIX "newstat",
-    FUNCTION_PREFIX "newlstat", "__do_sys_sync",
 };
 #undef SYSCALL
 
-unsigned syscall_functions(const char *const **functions)
+#define CALL_COUNT (sizeof(calls_) / sizeof(*calls_))
+static_assert(CALL_COUNT <= SYSCALL_CALLS_MAX, "every call has a place");
+
+unsigned syscall_calls(const struct syscall_call **calls)
 {
-    *functions = functions_;
-    return sizeof(functions_) / sizeof(*functions_);
+    for (unsigned i = 0; i < CALL_COUNT; i++)
+        for (unsigned k = 0; k < sizeof(renamed) / sizeof(*renamed); k++)
+            if (strcmp(calls_[i].name, renamed[k].name) == 0)
+                calls_[i].kernel = renamed[k].kernel;
+    *calls = calls_;
+    return CALL_COUNT;
+}
+
+const char *syscall_function(const char *kernel)
+{
+    static char name[64];
+
+    /* On x86 a call without arguments has its own name only as an alias, which types do not list. */
+    snprintf(name, sizeof(name), "%s%s", FUNCTION_PREFIX, kernel);
+    if (strcmp(kernel, "sync") == 0 && !hook_function(name))
+        snprintf(name, sizeof(name), "__do_sys_%s", kernel);
+    return name;
 }
 
 void syscall_table(struct abi_syscall table[ABI_SYSCALLS])

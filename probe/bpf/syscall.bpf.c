@@ -285,25 +285,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
     return 0;
 }
 
-/* The same at the functions behind the calls, for kernels that preempt a program on a system call's tracepoint. */
-
-SEC("kprobe.multi")
-int on_call_enter(void *context)
-{
-    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-    return enter(regs, number_of(regs));
-}
-
-SEC("kretprobe.multi")
-int on_call_exit(struct pt_regs *context)
-{
-    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-    leave(regs, result_of(context));
-    drop_spare(bpf_get_current_task_btf());
-    return 0;
-}
+/* The same at other places, for kernels and loads where those are better. */
+#include "probe/bpf/flavour.bpf.h"
 
 /* --- the drain's helpers: push free indices on a stack, faster than a system call for each --- */
 
