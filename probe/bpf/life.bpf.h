@@ -3,6 +3,7 @@
 #ifndef UNBLEND_PROBE_LIFE_H
 #define UNBLEND_PROBE_LIFE_H
 
+#include "probe/bpf/aio.bpf.h"
 #include "probe/bpf/task.bpf.h"
 
 #include <bpf/bpf_tracing.h>
@@ -68,6 +69,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
     if (!state)
         return 0;
+    if (task->signal->live.counter <= 0)
+        async_end(tgid);
     if (state->pending) {
         count(ABI_COUNTER_KILLED, 1);
         state->pending = 0;
