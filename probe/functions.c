@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include <string.h>
 
+#include "probe/compat_table.h"
 #include "probe/hook.h"
 #include "probe/syscall_table.h"
 
@@ -22,16 +23,26 @@ void functions_choose(struct bpf_object *object)
             bpf_program__set_autoload(find(object, i), needed);
 }
 
+#define FUNCTIONS_MAX 1024
+
+static unsigned keep_existing(const char *const *names, unsigned count, const char **here, unsigned kept)
+{
+    for (unsigned i = 0; i < count && kept < FUNCTIONS_MAX; i++)
+        if (hook_function(names[i]))
+            here[kept++] = names[i];
+    return kept;
+}
+
 static struct bpf_link *attach(const struct bpf_program *program)
 {
-    const char *const *names, *here[ABI_SYSCALLS];
+    const char *const *names, *here[FUNCTIONS_MAX];
     unsigned count = syscall_functions(&names);
     LIBBPF_OPTS(bpf_kprobe_multi_opts, options, .syms = here,
                 .retprobe = strncmp(bpf_program__section_name(program), "kret", 4) == 0);
 
-    for (unsigned i = 0; i < count; i++)
-        if (hook_function(names[i]))
-            here[options.cnt++] = names[i];
+    options.cnt = keep_existing(names, count, here, 0);
+    count = compat_functions(&names);
+    options.cnt = keep_existing(names, count, here, options.cnt);
     return bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
 }
 

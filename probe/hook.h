@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* The BPF objects. Only the first one is needed. */
-enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_OBJECTS };
+enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_URING, HOOK_OBJECTS };
 
 struct hook_info {
     const char *program; /* in the BPF object */
@@ -22,14 +22,19 @@ struct hook_info {
 extern const struct hook_info hook_table[];
 extern const unsigned hook_count;
 
-/* Ways in that this version does not count, and why: always listed as unavailable. */
-struct blind_spot {
+/* Ways in that the programs of system calls see, where the kernel or the architecture lets them. */
+struct way_in {
     const char *name;
-    const char *why;
+    const char *purpose;
+    bool (*is_seen)(void);
+    const char *why; /* it is not */
 };
 
-extern const struct blind_spot blind_spots[];
-extern const unsigned blind_spot_count;
+extern const struct way_in ways_in[];
+extern const unsigned way_in_count;
+
+/* The requests of libaio are followed in loops, which not every kernel grants a program. */
+bool hook_aio(void);
 
 /*
  * Whether the kernel's BTF knows a tracepoint ("sys_enter"), and how many arguments its programs get (0 if

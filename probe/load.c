@@ -15,12 +15,14 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/compat_table.h"
 #include "probe/functions.h"
 #include "probe/objects.h"
 #include "probe/syscall_table.h"
 #include "probe/tables.h"
+#include "probe/uring.h"
 
-#define HOOKS_MAX 24
+#define HOOKS_MAX 32
 
 struct loaded {
     struct bpf_object *object[HOOK_OBJECTS];
@@ -30,6 +32,7 @@ struct loaded {
     bool at_functions; /* where a hook has another program, that one is attached */
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
+    uint32_t ways_in; /* a bit for each that is seen */
 };
 
 static const struct {
@@ -38,6 +41,7 @@ static const struct {
     [HOOK_SYSCALL] = {object_syscall, object_syscall_end, "unblend"},
     [HOOK_BLOCK] = {object_block, object_block_end, "unblend_block"},
     [HOOK_FAULT] = {object_fault, object_fault_end, "unblend_fault"},
+    [HOOK_URING] = {object_uring, object_uring_end, "unblend_uring"},
 };
 
 /* libbpf's messages are for --verbose; one of them is the verifier's whole log, line by line. */
@@ -71,7 +75,9 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
     config->request_argument = hook_arguments("block_rq_issue") > 1;
     config->has_io_start = hook_arguments("block_io_start") > 0;
     config->page_shift = bucket_msb((uint64_t)sysconf(_SC_PAGESIZE));
-    syscall_table(config->syscalls);
+    config->has_compat = compat_table_known();
+    syscall_table(config->syscalls, hook_aio());
+    compat_table(config->syscalls, hook_aio());
     return 0;
 }
 
@@ -206,7 +212,9 @@ static void load_more(struct loaded *loaded, enum hook_object which,
 
     if (!err)
         err = share_maps(loaded->object[which], loaded->object[HOOK_SYSCALL]);
-    if (!err && leave_out_missing(loaded, which) && which == HOOK_FAULT) {
+    if (!err && which == HOOK_URING)
+        uring_choose(loaded->object[which]);
+    if (!err && leave_out_missing(loaded, which) && which != HOOK_BLOCK) {
         /* They only make sense together. */
         explain_all(loaded, which, "another hook that it needs is missing in this kernel");
         return;
@@ -241,6 +249,8 @@ int load_open(const struct probe_options *options, struct loaded **out)
     *out = loaded;
     libbpf_set_print(quiet);
     lift_memory_limit(&before);
+    for (unsigned i = 0; i < way_in_count; i++)
+        loaded->ways_in |= (uint32_t)ways_in[i].is_seen() << i;
     err = open_object(loaded, HOOK_SYSCALL, options);
     if (!err) {
         functions_choose(loaded->object[HOOK_SYSCALL]);
@@ -307,6 +317,11 @@ bool load_attached(const struct loaded *loaded, unsigned hook)
 const char *load_why(const struct loaded *loaded, unsigned hook)
 {
     return loaded->why[hook];
+}
+
+bool load_sees(const struct loaded *loaded, unsigned way_in)
+{
+    return loaded->ways_in >> way_in & 1;
 }
 
 uint64_t load_missed(const struct loaded *loaded)

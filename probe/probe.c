@@ -54,6 +54,7 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .origin = probe->origin,
         .shared_map = load_map(probe->loaded, "shared"),
         .last_map = load_map(probe->loaded, "last"),
+        .async_map = load_map(probe->loaded, "async"),
     };
     probe->mount_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     return drain_new(&sources, &probe->drain);
@@ -185,8 +186,12 @@ static int cover(struct probe *probe, struct batch *batch)
             .attached = load_attached(probe->loaded, i),
             .why = load_attached(probe->loaded, i) ? NULL : load_why(probe->loaded, i),
         };
-    for (unsigned i = 0; i < blind_spot_count; i++)
-        hooks[count++] = (struct hook){.name = blind_spots[i].name, .why = blind_spots[i].why};
+    for (unsigned i = 0; i < way_in_count; i++)
+        hooks[count++] = (struct hook){
+            .name = ways_in[i].name,
+            .attached = load_sees(probe->loaded, i),
+            .why = load_sees(probe->loaded, i) ? NULL : ways_in[i].why,
+        };
     batch->coverage.lost += missed - probe->missed;
     probe->missed = missed;
     return batch_hooks(batch, hooks, count);
@@ -234,10 +239,13 @@ int probe_doctor(struct probe_check *checks, unsigned max)
         else if (!check->available)
             hook_explain(err, check->why, sizeof(check->why));
     }
-    for (unsigned i = 0; i < blind_spot_count && count < max; i++, count++) {
-        checks[count] = (struct probe_check){.hook = blind_spots[i].name,
-                                             .purpose = "operations of this kind"};
-        snprintf(checks[count].why, sizeof(checks[count].why), "%s", blind_spots[i].why);
+    for (unsigned i = 0; i < way_in_count && count < max; i++, count++) {
+        checks[count] = (struct probe_check){
+            .hook = ways_in[i].name, .purpose = ways_in[i].purpose, .available = !err && ways_in[i].is_seen()};
+        if (err)
+            hook_explain(err, checks[count].why, sizeof(checks[count].why));
+        else if (!checks[count].available)
+            snprintf(checks[count].why, sizeof(checks[count].why), "%s", ways_in[i].why);
     }
     probe_free(probe);
     return (int)count;

@@ -3,10 +3,12 @@
 #ifndef UNBLEND_PROBE_SYSCALL_TABLE_H
 #define UNBLEND_PROBE_SYSCALL_TABLE_H
 
+#include <stdbool.h>
+
 #include "probe/bpf/abi.h"
 
-/* Fills ABI_SYSCALLS entries, indexed by system call number. */
-void syscall_table(struct abi_syscall table[ABI_SYSCALLS]);
+/* Fills ABI_SYSCALLS entries, indexed by system call number; with those of libaio, if the kernel lets us follow them. */
+void syscall_table(struct abi_syscall table[ABI_SYSCALLS], bool aio);
 
 /*
  * The kernel functions behind those calls ("__x64_sys_read"); not every kernel has every one. The number of

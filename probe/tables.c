@@ -29,7 +29,7 @@ static const struct {
 #define TASK_STORAGE (sizeof(struct abi_task) + 96)
 #define HASH_ELEMENT 64
 /* Maps of fixed size: shared rows, positions, requests, volumes, mounts. */
-#define FIXED_BYTES (10u << 20)
+#define FIXED_BYTES (13u << 20)
 
 static uint32_t budget_threads(uint64_t memory)
 {
