@@ -30,6 +30,8 @@ static __always_inline struct abi_task *acting_state(struct task_struct *task)
         return NULL;
     state->process = leader->process;
     state->job = leader->job;
+    if (!state->process && state->job)
+        count(ABI_COUNTER_HOMELESS, 1); /* no fork has */
     return state;
 }
 

@@ -59,23 +59,14 @@ int BPF_PROG(on_exec, struct task_struct *task)
     return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit, struct task_struct *task)
+static __always_inline void end_thread(struct abi_task *state)
 {
-    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
-    struct abi_process *process;
-    struct abi_thread *thread;
-    __u32 tgid = task->tgid;
+    struct abi_thread *thread = thread_at(state->thread);
 
-    if (!state)
-        return 0;
-    if (task->signal->live.counter <= 0)
-        async_end(tgid);
     if (state->pending) {
         count(ABI_COUNTER_KILLED, 1);
         state->pending = 0;
     }
-    thread = thread_at(state->thread);
     if (thread) {
         thread->pending_op = 0;
         thread->dead = 1;
@@ -83,11 +74,25 @@ int BPF_PROG(on_exit, struct task_struct *task)
     state->thread = 0;
     if (!state->process && state->job)
         count(ABI_COUNTER_HOMELESS, -1);
-    if (task->signal->live.counter > 0)
-        return 0;
-    process = process_at(state->process);
-    if (process && state->process && process->tgid == tgid) {
-        process->exit_code = task->exit_code;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    __u32 tgid = task->tgid, *known = NULL;
+    struct abi_process *process;
+
+    if (task->signal->live.counter <= 0) {
+        async_end(tgid);
+        known = bpf_map_lookup_elem(&by_tgid, &tgid);
+    }
+    if (state)
+        end_thread(state);
+    /* The last one may be a thread that the kernel made for io_uring, and that has no state. */
+    process = known && *known ? process_at(*known) : NULL;
+    if (process && process->tgid == tgid) {
+        process->exit_code = task->group_leader->exit_code;
         process->exited = 1;
         bpf_map_delete_elem(&by_tgid, &tgid);
     }
