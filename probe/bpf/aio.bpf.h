@@ -75,6 +75,55 @@ static __always_inline struct mm_struct *memory_of(struct task_struct *task)
     return BPF_CORE_READ((struct task_struct___memory *)task, mm);
 }
 
+/*
+ * --- what is too large for the stack ---
+ * The programs of system calls need half of it, record() a quarter. What stands between them is kept small: who works
+ * is called from there and has returned when record() is called.
+ */
+
+struct look {
+    __u64 kernel, now;
+    const struct aio_event *events;
+    __u64 position; /* where the next completion will come; 0: unknown */
+    __u64 first;    /* position of the first that is looked at, */
+    __u32 entries;  /* of the ring; 0: these are no ring's, but new */
+    __u32 consumed; /* so many of them the program has fetched */
+    __u32 done;     /* those before this one need not be looked at again */
+    __u32 stuck;
+};
+
+struct submission {
+    __u64 kernel, controls, now;
+    __u64 first; /* of those that were refused, when it is over */
+    long error; /* of the first one */
+    bool compat;
+};
+
+struct aio_scratch {
+    struct look look;
+    struct submission submission;
+    struct aio_ring ring;
+    struct aio_event event;
+    struct aio_control control;
+    struct abi_aio context;
+    struct measure measure;
+    __u32 thread, job; /* under which the measure is recorded */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct aio_scratch);
+} aio_scratch SEC(".maps");
+
+static __always_inline struct aio_scratch *scratch_of(void)
+{
+    __u32 zero = 0;
+
+    return bpf_map_lookup_elem(&aio_scratch, &zero);
+}
+
 /* --- contexts --- */
 
 struct find {
@@ -111,109 +160,149 @@ static __always_inline struct abi_aio *context_of(__u64 id, bool born)
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_aio_key key = {.memory = (__u64)memory_of(task), .id = id};
     struct abi_aio *context = born ? NULL : bpf_map_lookup_elem(&aio_contexts, &key);
-    struct abi_aio fresh = {.tgid = task->tgid};
+    struct aio_scratch *scratch = scratch_of();
+    __u64 kernel;
 
-    if (context && context->tgid == fresh.tgid)
+    if (!scratch || (context && context->tgid == (__u32)task->tgid))
         return context;
-    fresh.kernel = find_context((struct mm_struct *)key.memory, id);
-    fresh.known = born;
-    if (!fresh.kernel)
+    kernel = find_context((struct mm_struct *)key.memory, id);
+    if (!kernel)
         return NULL;
-    bpf_map_update_elem(&aio_contexts, &key, &fresh, BPF_ANY);
+    __builtin_memset(&scratch->context, 0, sizeof(scratch->context));
+    scratch->context.kernel = kernel;
+    scratch->context.tgid = task->tgid;
+    scratch->context.known = born;
+    bpf_map_update_elem(&aio_contexts, &key, &scratch->context, BPF_ANY);
     return bpf_map_lookup_elem(&aio_contexts, &key);
 }
 
 /* --- completions --- */
 
-/* A completion at that position of the ring; UINT64_MAX: it is new for certain. */
-static __always_inline void complete(__u64 kernel, const struct aio_event *event, __u64 position, __u64 now)
+/* Whoever has set the measure is done; it is recorded. */
+static __always_inline void record_measured(void)
 {
-    struct abi_async_key key = {.owner = kernel, .request = event->control};
-    struct abi_async *entry = bpf_map_lookup_elem(&async, &key);
+    struct aio_scratch *scratch = scratch_of();
 
-    if (!entry || position < entry->tag || !take(entry))
-        return;
-    account_result(entry, entry->op, entry->volume, event->result, now);
-    bpf_map_delete_elem(&async, &key);
+    if (scratch)
+        record(&scratch->measure, scratch->thread, scratch->job);
 }
 
-struct look {
-    __u64 kernel, now;
-    const struct aio_event *events;
-    __u64 first;    /* position of the first that is looked at, */
-    __u32 entries;  /* of the ring; 0: these are no ring's, but new */
-    __u32 consumed; /* so many of them the program has fetched */
-    __u32 done;     /* those before this one need not be looked at again */
-    __u32 stuck;
-};
-
-static long look_at_event(__u32 index, void *data)
+/* True when the entry was there to be taken and is measured; it is gone then. */
+static __always_inline bool measure_entry(struct aio_scratch *scratch, const struct abi_async_key *key,
+                                          struct abi_async *entry, long result, __u64 now)
 {
-    struct look *look = data;
-    struct aio_event event;
-    __u64 at = index, position = UINT64_MAX;
+    if (!take(entry))
+        return false;
+    measure_result(&scratch->measure, entry, entry->op, entry->volume, result);
+    scratch->thread = place(entry, &scratch->measure, now);
+    scratch->job = entry->job;
+    bpf_map_delete_elem(&async, key);
+    return true;
+}
 
+/* A completion at a position of the ring, or a new one in an array: 1 when it is measured. */
+__noinline int measure_event(__u32 index)
+{
+    struct aio_scratch *scratch = scratch_of();
+    __u64 at = index, position = UINT64_MAX;
+    struct abi_async_key key = {};
+    struct abi_async *entry;
+    struct look *look;
+
+    if (!scratch)
+        return 0;
+    look = &scratch->look;
     if (look->entries) {
         position = look->first + index;
         at = position % look->entries;
     }
-    if (bpf_probe_read_user(&event, sizeof(event), look->events + at)) {
+    if (bpf_probe_read_user(&scratch->event, sizeof(scratch->event), look->events + at)) {
         look->stuck = look->stuck || index >= look->consumed;
         return 0;
     }
-    complete(look->kernel, &event, position, look->now);
     if (!look->stuck)
         look->done = index + 1;
+    key.owner = look->kernel;
+    key.request = scratch->event.control;
+    entry = bpf_map_lookup_elem(&async, &key);
+    /* What lies in the ring from before the request was submitted is about an older one. */
+    return entry && position >= entry->tag &&
+           measure_entry(scratch, &key, entry, scratch->event.result, look->now);
+}
+
+static long look_at_event(__u32 index, void *unused)
+{
+    if (measure_event(index) > 0)
+        record_measured();
     return 0;
 }
 
-/* Looks at what has come into the ring since last time; the position where the next one will come, 0 when unknown. */
-static __always_inline __u64 look_at_ring(struct abi_aio *context, __u64 id)
+static __always_inline __u32 at_once(__u64 number)
 {
-    struct look look = {.kernel = context->kernel, .now = bpf_ktime_get_ns()};
-    struct aio_ring ring;
-    __u32 at, pending;
-
-    if (bpf_probe_read_user(&ring, sizeof(ring), (const void *)id) || ring.magic != AIO_RING_MAGIC ||
-        !ring.entries || ring.tail >= ring.entries)
-        return 0;
-    if (!context->readable) {
-        context->seen = context->known ? context->reaped : ring.tail;
-        context->readable = 1;
-    }
-    look.first = context->seen;
-    look.entries = ring.entries;
-    look.events = (const void *)(id + sizeof(ring));
-    at = look.first % ring.entries;
-    pending = (ring.tail + ring.entries - at) % ring.entries;
-    look.consumed = (ring.head + ring.entries - at) % ring.entries;
-    if (look.consumed > pending)
-        look.consumed = 0;
-    bpf_loop(pending > AIO_LOOK_MAX ? AIO_LOOK_MAX : pending, look_at_event, &look, 0);
-    if (look.first + look.done > context->seen)
-        context->seen = look.first + look.done;
-    return look.first + pending;
+    return number > AIO_LOOK_MAX ? AIO_LOOK_MAX : number;
 }
 
-/* What io_getevents() has put into the program's array. */
-static __always_inline void look_at_events(struct abi_aio *context, __u64 events, long fetched)
+/* How many completions have come into the ring since it was looked at; where the next one will come is `position`. */
+__noinline __u32 begin_look(__u64 memory, __u64 id)
 {
-    struct look look = {
-        .kernel = context->kernel, .now = bpf_ktime_get_ns(), .events = (const void *)events};
+    struct abi_aio_key key = {.memory = memory, .id = id};
+    struct abi_aio *context = bpf_map_lookup_elem(&aio_contexts, &key);
+    struct aio_scratch *scratch = scratch_of();
+    const struct aio_ring *ring;
+    __u32 at, pending, entries;
+    struct look *look;
 
-    bpf_loop(fetched > AIO_LOOK_MAX ? AIO_LOOK_MAX : fetched, look_at_event, &look, 0);
-    if (!context->readable)
-        __sync_fetch_and_add(&context->reaped, fetched);
+    if (!scratch || !context)
+        return 0;
+    ring = &scratch->ring;
+    look = &scratch->look;
+    look->done = look->stuck = 0;
+    look->position = 0;
+    if (bpf_probe_read_user(&scratch->ring, sizeof(scratch->ring), (const void *)id))
+        return 0;
+    entries = ring->entries;
+    if (ring->magic != AIO_RING_MAGIC || !entries || ring->tail >= entries)
+        return 0;
+    if (!context->readable) {
+        context->seen = context->known ? context->reaped : ring->tail;
+        context->readable = 1;
+    }
+    look->first = context->seen;
+    look->entries = entries;
+    at = look->first % entries;
+    pending = (ring->tail + entries - at) % entries;
+    look->position = look->first + pending;
+    look->kernel = context->kernel;
+    look->now = bpf_ktime_get_ns();
+    look->events = (const void *)(id + sizeof(*ring));
+    look->consumed = (ring->head + entries - at) % entries;
+    if (look->consumed > pending)
+        look->consumed = 0;
+    return at_once(pending);
+}
+
+__noinline int end_look(__u64 memory, __u64 id)
+{
+    struct abi_aio_key key = {.memory = memory, .id = id};
+    struct abi_aio *context = bpf_map_lookup_elem(&aio_contexts, &key);
+    struct aio_scratch *scratch = scratch_of();
+
+    if (scratch && context && scratch->look.first + scratch->look.done > context->seen)
+        context->seen = scratch->look.first + scratch->look.done;
+    return 0;
+}
+
+static __always_inline void look_at_ring(__u64 memory, __u64 id)
+{
+    __u32 pending = begin_look(memory, id);
+
+    if (!pending)
+        return;
+    bpf_loop(pending, look_at_event, NULL, 0);
+    end_look(memory, id);
 }
 
 /* --- submissions --- */
-
-struct submission {
-    __u64 kernel, controls, position, now;
-    __u64 first; /* of those that were refused, when it is over */
-    long error; /* of the first one */
-    bool compat;
-};
 
 static __always_inline __u64 control_at(const struct submission *submission, __u32 index)
 {
@@ -240,50 +329,68 @@ static __always_inline __u32 aio_operation(__u16 opcode)
     return OP_NONE;
 }
 
-static long note_control(__u32 index, void *data)
+static long note_control(__u32 index, void *unused)
 {
-    struct submission *submission = data;
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
-    struct abi_async_key key = {.owner = submission->kernel,
-                                .request = control_at(submission, index)};
-    struct abi_async entry = {.start_ns = submission->now,
-                              .tag = submission->position,
-                              .ring = submission->kernel};
-    struct aio_control control;
+    struct aio_scratch *scratch = scratch_of();
+    struct abi_async_key key = {};
+    struct aio_control *control;
+    struct abi_async *entry;
     struct file *file;
+    __u64 volume;
+    __u32 op;
 
-    if (!state || bpf_probe_read_user(&control, sizeof(control), (const void *)key.request))
+    if (!state || !scratch)
         return 1;
-    entry.op = aio_operation(control.opcode);
-    file = entry.op ? file_of(task, (int)control.fd) : NULL;
-    entry.volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
-    if (entry.volume == ABI_VOLUME_NONE)
+    control = &scratch->control;
+    key.owner = scratch->submission.kernel;
+    key.request = control_at(&scratch->submission, index);
+    if (bpf_probe_read_user(control, sizeof(*control), (const void *)key.request))
+        return 1;
+    op = aio_operation(control->opcode);
+    file = op ? file_of(task, (int)control->fd) : NULL;
+    volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
+    if (volume == ABI_VOLUME_NONE)
         return 0;
-    if (entry.op != OP_FSYNC) {
-        __u64 bytes = control.bytes;
-
-        if (control.opcode > 3)
-            bytes = submission->compat ? 0 : bytes_asked(control.buffer, control.bytes);
-        entry.order = order_asked(file, control.offset, bytes);
+    entry = note(&key, state, task);
+    if (!entry)
+        return 0;
+    entry->start_ns = scratch->submission.now;
+    entry->tag = scratch->look.position;
+    entry->ring = scratch->submission.kernel;
+    entry->volume = volume;
+    if (op != OP_FSYNC) {
+        if (control->opcode > 3)
+            control->bytes = scratch->submission.compat ? 0 : bytes_asked(control->buffer, control->bytes);
+        entry->order = order_asked(file, control->offset, control->bytes);
     }
-    note(&key, &entry, state, task);
+    entry->op = op;
     return 0;
 }
 
 /* Only the first one's error is told, and only when none was taken; the others have not begun. */
-static long forget_control(__u32 index, void *data)
+__noinline int measure_refused(__u32 index)
 {
-    struct submission *submission = data;
-    struct abi_async_key key = {.owner = submission->kernel,
-                                .request = control_at(submission, submission->first + index)};
-    struct abi_async *entry = bpf_map_lookup_elem(&async, &key);
+    struct aio_scratch *scratch = scratch_of();
+    struct submission *submission;
+    struct abi_async_key key = {};
+    struct abi_async *entry;
 
-    if (!entry || !take(entry))
+    if (!scratch)
         return 0;
-    if (!index && submission->error)
-        account_result(entry, entry->op, entry->volume, submission->error, submission->now);
-    bpf_map_delete_elem(&async, &key);
+    submission = &scratch->submission;
+    key.owner = submission->kernel;
+    key.request = control_at(submission, submission->first + index);
+    entry = bpf_map_lookup_elem(&async, &key);
+    return entry && measure_entry(scratch, &key, entry, submission->error, submission->now) && !index &&
+           submission->error;
+}
+
+static long forget_control(__u32 index, void *unused)
+{
+    if (measure_refused(index) > 0)
+        record_measured();
     return 0;
 }
 
@@ -292,101 +399,7 @@ static long forget_control(__u32 index, void *data)
 static long look_a_last_time(void *map, const struct abi_aio_key *key, struct abi_aio *context, __u32 *tgid)
 {
     if (context->tgid == *tgid)
-        look_at_ring(context, key->id);
-    return 0;
-}
-
-/* --- calls --- */
-
-#define AIO_COMPAT 256 /* beside enum abi_aio_call: by a 32-bit program */
-
-/* Before a call. Global, as the next one, so that the verifier looks at it once. */
-__noinline int aio_enter(__u32 call, __u64 id, __u64 number, __u64 controls)
-{
-    struct task_struct *task = bpf_get_current_task_btf();
-    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
-    struct submission submission = {.controls = controls, .compat = call & AIO_COMPAT};
-    struct abi_aio *context;
-    __u32 tgid = task->tgid;
-
-    if (!can_loop() || !state)
-        return 0;
-    switch (call & ~AIO_COMPAT) {
-    case ABI_AIO_EXIT:
-        if (state->async == ABI_USES_AIO)
-            bpf_for_each_map_elem(&aio_contexts, look_a_last_time, &tgid, 0);
-        return 0;
-    case ABI_AIO_DESTROY:
-        context = context_of(id, false);
-        if (context)
-            look_at_ring(context, id);
-        return 0;
-    case ABI_AIO_SUBMIT:
-        context = context_of(id, false);
-        if (!context || (long)number <= 0)
-            return 0;
-        join_users(state, tgid, ABI_USES_AIO);
-        submission.kernel = context->kernel;
-        submission.position = look_at_ring(context, id);
-        submission.now = bpf_ktime_get_ns();
-        bpf_loop(number > AIO_LOOK_MAX ? AIO_LOOK_MAX : number, note_control, &submission, 0);
-        if (number > AIO_LOOK_MAX)
-            count(ABI_COUNTER_LOST, number - AIO_LOOK_MAX);
-        return 0;
-    }
-    return 0;
-}
-
-/* And after it. number, address: of what it submits, or where it puts what it returns. */
-__noinline int aio_leave(__u32 call, __u64 id, __u64 number, __u64 address, long result)
-{
-    struct submission submission = {.controls = address, .compat = call & AIO_COMPAT};
-    struct abi_aio_key key = {.id = id};
-    struct abi_aio *context;
-
-    if (!can_loop())
-        return 0;
-    switch (call & ~AIO_COMPAT) {
-    case ABI_AIO_SETUP:
-        id = 0;
-        bpf_probe_read_user(&id, submission.compat ? sizeof(__u32) : sizeof(__u64),
-                            (const void *)address);
-        if (!result)
-            context_of(id, true);
-        return 0;
-    case ABI_AIO_SUBMIT:
-        context = context_of(id, false);
-        if (!context || (long)number <= 0)
-            return 0;
-        submission.kernel = context->kernel;
-        submission.now = bpf_ktime_get_ns();
-        if (result < 0 && result != AIO_AGAIN)
-            submission.error = result;
-        if (result > 0)
-            submission.first = result;
-        if (number > submission.first)
-            bpf_loop(number - submission.first > AIO_LOOK_MAX ? AIO_LOOK_MAX
-                                                              : number - submission.first,
-                     forget_control, &submission, 0);
-        look_at_ring(context, id);
-        return 0;
-    case ABI_AIO_GETEVENTS:
-        context = context_of(id, false);
-        if (!context)
-            return 0;
-        if (result > 0)
-            look_at_events(context, address, result);
-        look_at_ring(context, id);
-        return 0;
-    case ABI_AIO_DESTROY:
-        key.memory = (__u64)memory_of(bpf_get_current_task_btf());
-        context = result ? NULL : bpf_map_lookup_elem(&aio_contexts, &key);
-        if (!context)
-            return 0;
-        remove_async(context->kernel, 0);
-        bpf_map_delete_elem(&aio_contexts, &key);
-        return 0;
-    }
+        look_at_ring(key->memory, key->id);
     return 0;
 }
 
@@ -408,8 +421,152 @@ __noinline int async_end(__u32 tgid)
         bpf_for_each_map_elem(&aio_contexts, look_a_last_time, &tgid, 0);
         bpf_for_each_map_elem(&aio_contexts, forget_context, &tgid, 0);
     }
-    remove_async(0, tgid);
+    remove_process(tgid);
     bpf_map_delete_elem(&async_users, &tgid);
+    return 0;
+}
+
+/* What was under way when the context was destroyed: nobody learns its result. */
+static long remove_of_context(void *map, const struct abi_async_key *key, struct abi_async *entry, __u64 *kernel)
+{
+    if (key->owner != *kernel)
+        return 0;
+    if (take(entry))
+        count(ABI_COUNTER_KILLED, 1);
+    bpf_map_delete_elem(map, key);
+    return 0;
+}
+
+__noinline int destroy_context(__u64 memory, __u64 id)
+{
+    struct abi_aio_key key = {.memory = memory, .id = id};
+    struct abi_aio *context = bpf_map_lookup_elem(&aio_contexts, &key);
+    __u64 kernel = context ? context->kernel : 0;
+
+    if (!kernel)
+        return 0;
+    bpf_for_each_map_elem(&async, remove_of_context, &kernel, 0);
+    bpf_map_delete_elem(&aio_contexts, &key);
+    return 0;
+}
+
+/* --- calls --- */
+
+#define AIO_COMPAT 256 /* beside enum abi_aio_call: by a 32-bit program */
+
+/* What is about to be, or was, submitted: so many requests, from `first` on. */
+static __always_inline __u32 describe_submission(__u32 call, __u64 id, __u64 number, __u64 controls, long result)
+{
+    struct aio_scratch *scratch = scratch_of();
+    struct abi_aio *context = context_of(id, false);
+    __u64 taken = result > 0 ? result : 0;
+
+    if (!scratch || !context || (long)number <= 0 || number <= taken)
+        return 0;
+    scratch->submission.kernel = context->kernel;
+    scratch->submission.controls = controls;
+    scratch->submission.compat = call & AIO_COMPAT;
+    scratch->submission.now = bpf_ktime_get_ns();
+    scratch->submission.first = taken;
+    scratch->submission.error = result < 0 && result != AIO_AGAIN ? result : 0;
+    if (number - taken > AIO_LOOK_MAX)
+        count(ABI_COUNTER_LOST, number - taken - AIO_LOOK_MAX);
+    return at_once(number - taken);
+}
+
+__noinline __u32 begin_submission(__u32 call, __u64 id, __u64 number, __u64 controls)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+
+    if (!state)
+        return 0;
+    join_users(state, task->tgid, ABI_USES_AIO);
+    return describe_submission(call, id, number, controls, 0);
+}
+
+/* After a call: how many requests were refused, or how many completions are in the program's array. */
+__noinline __u32 begin_leave(__u32 call, __u64 id, __u64 number, __u64 address, long result)
+{
+    struct aio_scratch *scratch = scratch_of();
+    struct abi_aio *context;
+
+    switch (call & ~AIO_COMPAT) {
+    case ABI_AIO_SETUP:
+        id = 0;
+        bpf_probe_read_user(&id, call & AIO_COMPAT ? sizeof(__u32) : sizeof(__u64), (const void *)address);
+        if (!result)
+            context_of(id, true);
+        return 0;
+    case ABI_AIO_SUBMIT:
+        return describe_submission(call, id, number, address, result);
+    case ABI_AIO_GETEVENTS:
+        context = result > 0 ? context_of(id, false) : NULL;
+        if (!context || !scratch)
+            return 0;
+        scratch->look.kernel = context->kernel;
+        scratch->look.now = bpf_ktime_get_ns();
+        scratch->look.events = (const void *)address;
+        scratch->look.entries = scratch->look.done = scratch->look.stuck = 0;
+        if (!context->readable)
+            __sync_fetch_and_add(&context->reaped, result);
+        return at_once(result);
+    }
+    return 0;
+}
+
+/* Before a call. Global, as the next one, so that the verifier looks at it once. */
+__noinline int aio_enter(__u32 call, __u64 id, __u64 number, __u64 controls)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    __u32 tgid = task->tgid, requests;
+
+    if (!can_loop())
+        return 0;
+    switch (call & ~AIO_COMPAT) {
+    case ABI_AIO_EXIT:
+        if (bpf_map_lookup_elem(&async_users, &tgid))
+            bpf_for_each_map_elem(&aio_contexts, look_a_last_time, &tgid, 0);
+        break;
+    case ABI_AIO_DESTROY:
+        look_at_ring((__u64)memory_of(task), id);
+        break;
+    case ABI_AIO_SUBMIT:
+        requests = begin_submission(call, id, number, controls);
+        if (!requests)
+            break;
+        look_at_ring((__u64)memory_of(task), id);
+        bpf_loop(requests, note_control, NULL, 0);
+        break;
+    }
+    return 0;
+}
+
+/* And after it. number, address: of what it submits, or where it puts what it returns. */
+__noinline int aio_leave(__u32 call, __u64 id, __u64 number, __u64 address, long result)
+{
+    __u64 memory = (__u64)memory_of(bpf_get_current_task_btf());
+    __u32 events;
+
+    if (!can_loop())
+        return 0;
+    events = begin_leave(call, id, number, address, result);
+    switch (call & ~AIO_COMPAT) {
+    case ABI_AIO_SUBMIT:
+        if (events)
+            bpf_loop(events, forget_control, NULL, 0);
+        look_at_ring(memory, id);
+        break;
+    case ABI_AIO_GETEVENTS:
+        if (events)
+            bpf_loop(events, look_at_event, NULL, 0);
+        look_at_ring(memory, id);
+        break;
+    case ABI_AIO_DESTROY:
+        if (!result)
+            destroy_context(memory, id);
+        break;
+    }
     return 0;
 }
 

@@ -89,17 +89,28 @@ static __always_inline __u64 bytes_asked(__u64 vector, __u64 pieces)
     return bytes;
 }
 
-static __always_inline void note(const struct abi_async_key *key, struct abi_async *entry,
-                                 struct abi_task *state, struct task_struct *task)
+/* Notes a request; the caller fills in what it is, op last. It is not completed before that. NULL: no room. */
+static __always_inline struct abi_async *note(const struct abi_async_key *key, struct abi_task *state,
+                                              struct task_struct *task)
 {
+    struct abi_async *entry;
+    __u32 zero = 0;
+    void *empty = bpf_map_lookup_elem(&empty_row, &zero); /* larger, and as empty */
+
+    if (!empty)
+        return NULL;
+    /* No room, or a request of the same name whose end was missed. */
+    if (bpf_map_update_elem(&async, key, empty, BPF_NOEXIST)) {
+        count(ABI_COUNTER_LOST, 1);
+        bpf_map_update_elem(&async, key, empty, BPF_ANY);
+    }
+    entry = bpf_map_lookup_elem(&async, key);
+    if (!entry)
+        return NULL;
     entry->process = state->process;
     entry->job = job_of(state->process, state->job);
     entry->tgid = task->tgid;
-    /* No room, or a request of the same name whose end was missed. */
-    if (bpf_map_update_elem(&async, key, entry, BPF_NOEXIST)) {
-        count(ABI_COUNTER_LOST, 1);
-        bpf_map_update_elem(&async, key, entry, BPF_ANY);
-    }
+    return entry;
 }
 
 /* Whoever gets true accounts it; two may have seen it completed at once. */
@@ -108,53 +119,60 @@ static __always_inline bool take(struct abi_async *entry)
     return __sync_val_compare_and_swap(&entry->taken, 0, 1) == 0;
 }
 
-/* Counts one that has been taken. */
-static __always_inline void account_async(const struct abi_async *entry, struct measure *m, __u64 now)
+/* The row's thread for one that has been taken, its measure completed; 0 when it has none. */
+static __always_inline __u32 place(const struct abi_async *entry, struct measure *m, __u64 now)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = acting_state(task);
-    __u32 thread = 0;
 
-    if (m->volume == ABI_VOLUME_NONE)
-        return;
     m->count = 1;
     m->latency_ns = (entry->done_ns ? entry->done_ns : now) - entry->start_ns;
-    if (state && entry->process && state->process == entry->process && entry->tgid == (__u32)task->tgid) {
-        m->process = entry->process;
-        thread_of(state, task);
-        thread = state->thread;
-    }
-    record(m, thread, entry->job);
+    if (!state || !entry->process || state->process != entry->process || entry->tgid != (__u32)task->tgid)
+        return 0;
+    m->process = entry->process;
+    thread_of(state, task);
+    return state->thread;
+}
+
+static __always_inline void account_async(const struct abi_async *entry, struct measure *m, __u64 now)
+{
+    if (m->volume != ABI_VOLUME_NONE)
+        record(m, place(entry, m, now), entry->job);
 }
 
 /* A read, a write, or an operation without bytes. */
+static __always_inline void measure_result(struct measure *m, const struct abi_async *entry, __u32 op, __u64 volume,
+                                           long result)
+{
+    bool sized = result >= 0 && (op == OP_READ || op == OP_WRITE);
+
+    m->op = op;
+    m->process = 0;
+    m->volume = volume;
+    m->bytes = m->size = sized ? result : 0;
+    m->order = sized && result ? entry->order : ABI_ORDER_UNKNOWN;
+    m->error = result < 0;
+    m->sized = sized;
+}
+
 static __always_inline void account_result(const struct abi_async *entry, __u32 op, __u64 volume,
                                            long result, __u64 now)
 {
-    struct measure m = {
-        .op = op,
-        .volume = volume,
-        .error = result < 0,
-        .sized = result >= 0 && (op == OP_READ || op == OP_WRITE),
-    };
+    struct measure m = {};
 
-    if (m.sized)
-        m.bytes = m.size = result;
-    if (m.sized && result)
-        m.order = entry->order;
+    measure_result(&m, entry, op, volume, result);
     account_async(entry, &m, now);
 }
 
 struct removal {
-    __u64 kernel; /* of this context, or */
     __u64 now;
-    __u32 tgid;   /* of this process */
+    __u32 tgid;
 };
 
-static long remove_one(void *map, const struct abi_async_key *key, struct abi_async *entry,
-                       struct removal *removal)
+static long remove_of_process(void *map, const struct abi_async_key *key, struct abi_async *entry,
+                              struct removal *removal)
 {
-    if (removal->kernel ? entry->ring != removal->kernel : entry->tgid != removal->tgid)
+    if (entry->tgid != removal->tgid)
         return 0;
     if (entry->volume != ABI_VOLUME_NONE && take(entry)) {
         if (entry->silent && is_request(key->request, entry->ring, entry->tag))
@@ -166,12 +184,12 @@ static long remove_one(void *map, const struct abi_async_key *key, struct abi_as
     return 0;
 }
 
-/* What was under way when its context or its process came to its end; or had ended, and nobody was to be told. */
-static __always_inline void remove_async(__u64 kernel, __u32 tgid)
+/* What was under way when its process came to its end; or had ended, and nobody was to be told. */
+static __always_inline void remove_process(__u32 tgid)
 {
-    struct removal removal = {.kernel = kernel, .tgid = tgid, .now = bpf_ktime_get_ns()};
+    struct removal removal = {.tgid = tgid, .now = bpf_ktime_get_ns()};
 
-    bpf_for_each_map_elem(&async, remove_one, &removal, 0);
+    bpf_for_each_map_elem(&async, remove_of_process, &removal, 0);
 }
 
 #endif

@@ -77,30 +77,42 @@ static __always_inline struct file *file_asked(struct io_ring_ctx *ring, struct 
     return registered ? registered_file(ring, fd) : file_of(task, fd);
 }
 
-/* False for what touches no storage; a file that is not there yet may come. */
-static __always_inline bool resolve_file(struct abi_async *entry, struct file *file, const struct uring_request *sqe,
+/* Whether it is about an open file that is no storage, such as a socket. */
+static __always_inline bool is_elsewhere(struct io_ring_ctx *ring, struct task_struct *task,
+                                         const struct uring_request *sqe, __u8 shape)
+{
+    struct file *file;
+
+    if (shape != URING_FD && shape != URING_TRANSFER && shape != URING_VECTOR)
+        return false;
+    file = file_asked(ring, task, sqe->fd, sqe->flags & SQE_FIXED_FILE);
+    return file && volume_of_file(file) == ABI_VOLUME_NONE;
+}
+
+/* A file that is not there yet may come; what is none then is not counted. */
+static __always_inline void resolve_file(struct abi_async *entry, struct file *file, const struct uring_request *sqe,
                                          __u8 shape)
 {
     __u64 bytes = sqe->length;
 
     entry->volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
-    if (!file || entry->volume == ABI_VOLUME_NONE || (shape != URING_TRANSFER && shape != URING_VECTOR))
-        return !file || entry->volume != ABI_VOLUME_NONE;
+    if (!entry->volume || (shape != URING_TRANSFER && shape != URING_VECTOR))
+        return;
     if (sqe->offset == OWN_OFFSET) {
         entry->unplaced = 1;
-        return true;
+        return;
     }
     if (shape == URING_VECTOR)
         bytes = bytes_asked(sqe->address, sqe->length);
     entry->order = order_asked(file, sqe->offset, bytes);
-    return true;
 }
 
-static __always_inline bool resolve(struct abi_async *entry, struct io_ring_ctx *ring, struct task_struct *task,
+static __always_inline void resolve(struct abi_async *entry, struct io_ring_ctx *ring, struct task_struct *task,
                                     const struct uring_request *sqe, __u8 shape)
 {
     bool registered = sqe->flags & SQE_FIXED_FILE;
     struct file *file;
+    __u64 flags = 0;
 
     entry->directory = sqe->fd;
     entry->path = sqe->address;
@@ -108,24 +120,27 @@ static __always_inline bool resolve(struct abi_async *entry, struct io_ring_ctx 
     case URING_FD:
     case URING_TRANSFER:
     case URING_VECTOR:
-        return resolve_file(entry, file_asked(ring, task, sqe->fd, registered), sqe, shape);
+        resolve_file(entry, file_asked(ring, task, sqe->fd, registered), sqe, shape);
+        return;
     case URING_CLOSE:
         entry->slot = sqe->slot;
         file = sqe->slot ? registered_file(ring, sqe->slot - 1) : file_of(task, sqe->fd);
-        return resolve_file(entry, file, sqe, shape) && (file || sqe->slot);
+        resolve_file(entry, file, sqe, shape);
+        return;
     case URING_SPLICE:
         file = file_asked(ring, task, sqe->slot, sqe->op_flags & SPLICE_FD_IN_FIXED);
         entry->volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
         file = file_asked(ring, task, sqe->fd, registered);
         entry->volume2 = file ? volume_of_file(file) : ABI_VOLUME_NONE;
-        return entry->volume || entry->volume2;
+        return;
     case URING_OPEN:
         entry->slot = sqe->slot;
         entry->argument = sqe->op_flags;
         break;
     case URING_OPEN_HOW:
         entry->slot = sqe->slot;
-        bpf_probe_read_user(&entry->argument, sizeof(entry->argument), (const void *)sqe->offset);
+        bpf_probe_read_user(&flags, sizeof(flags), (const void *)sqe->offset);
+        entry->argument = flags;
         break;
     case URING_STATX:
         entry->argument = sqe->offset;
@@ -143,7 +158,6 @@ static __always_inline bool resolve(struct abi_async *entry, struct io_ring_ctx 
         break;
     }
     entry->volume = volume_of_path(entry->directory, entry->path);
-    return entry->volume != ABI_VOLUME_NONE || shape == URING_STATX;
 }
 
 static __always_inline int finish(struct io_kiocb *request, const struct abi_async_key *key,
@@ -154,10 +168,10 @@ static __always_inline int submit(struct io_kiocb *request, const void *sqe)
 {
     struct uring_operation what = operation_of(BPF_CORE_READ(request, opcode));
     struct abi_async_key key = {.request = (__u64)request};
+    struct io_ring_ctx *ring = BPF_CORE_READ(request, ctx);
     struct uring_request asked = {};
-    struct abi_async entry = {};
     struct task_struct *task;
-    struct abi_async *left;
+    struct abi_async *entry;
     struct abi_task *state;
     bool known;
 
@@ -167,25 +181,29 @@ static __always_inline int submit(struct io_kiocb *request, const void *sqe)
     state = acting_state(task);
     if (!state)
         return 0;
-    /* The kernel uses the memory of a request again: that one's completion was not told. */
-    left = bpf_map_lookup_elem(&async, &key);
-    if (left && left->ring == (__u64)BPF_CORE_READ(request, ctx))
-        finish(request, &key, left);
     if (sqe)
         known = !bpf_probe_read_kernel(&asked, sizeof(asked), sqe);
     else
         known = read_request(request, &asked);
-    entry.ring = (__u64)BPF_CORE_READ(request, ctx);
-    entry.opcode = BPF_CORE_READ(request, opcode);
-    entry.tag = BPF_CORE_READ(request, cqe.user_data);
-    entry.op = what.op;
-    entry.silent = asked.flags & SQE_SILENT;
-    entry.volume = ABI_VOLUME_UNKNOWN;
-    if (known && !resolve(&entry, (struct io_ring_ctx *)entry.ring, task, &asked, what.shape))
+    /* The kernel uses the memory of a request again: that one's completion was not told. */
+    entry = bpf_map_lookup_elem(&async, &key);
+    if (entry && entry->ring == (__u64)ring)
+        finish(request, &key, entry);
+    if (known && is_elsewhere(ring, task, &asked, what.shape))
+        return 0;
+    entry = note(&key, state, task);
+    if (!entry)
         return 0;
     join_users(state, task->tgid, ABI_USES_RINGS);
-    entry.start_ns = bpf_ktime_get_ns();
-    note(&key, &entry, state, task);
+    entry->ring = (__u64)ring;
+    entry->opcode = BPF_CORE_READ(request, opcode);
+    entry->tag = BPF_CORE_READ(request, cqe.user_data);
+    entry->silent = (asked.flags & SQE_SILENT) != 0;
+    entry->volume = ABI_VOLUME_UNKNOWN;
+    if (known)
+        resolve(entry, ring, task, &asked, what.shape);
+    entry->start_ns = bpf_ktime_get_ns();
+    entry->op = what.op;
     return 0;
 }
 
