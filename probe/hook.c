@@ -32,6 +32,7 @@ const struct hook_info hook_table[] = {
     {"on_uring_complete", "tp_btf/io_uring_complete", "io_uring: their completion", HOOK_URING, false, NULL, NULL},
     {"on_uring_overflow", "tp_btf/io_uring_cqe_overflow", "io_uring: completions that the ring has no room for",
      HOOK_URING, false, NULL, NULL},
+    {"on_aio_complete", "aio_complete_rw", "libaio: when requests are done", HOOK_AIO, false, NULL, NULL},
     {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true, NULL, NULL},
 };
 const unsigned hook_count = sizeof(hook_table) / sizeof(*hook_table);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* The BPF objects. Only the first one is needed. */
-enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_URING, HOOK_OBJECTS };
+enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_URING, HOOK_AIO, HOOK_OBJECTS };
 
 struct hook_info {
     const char *program; /* in the BPF object */

@@ -42,6 +42,7 @@ static const struct {
     [HOOK_BLOCK] = {object_block, object_block_end, "unblend_block"},
     [HOOK_FAULT] = {object_fault, object_fault_end, "unblend_fault"},
     [HOOK_URING] = {object_uring, object_uring_end, "unblend_uring"},
+    [HOOK_AIO] = {object_aio, object_aio_end, "unblend_aio"},
 };
 
 /* libbpf's messages are for --verbose; one of them is the verifier's whole log, line by line. */
@@ -65,7 +66,7 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
     size_t size = 0;
 
     if (!map)
-        return -ENOENT;
+        return 0; /* its programs do not look */
     /* libbpf keeps the initial value writable until the object is loaded. */
     config = (struct abi_config *)bpf_map__initial_value(map, &size);
     if (!config || size < sizeof(*config))
@@ -168,7 +169,11 @@ static int attach(struct loaded *loaded, enum hook_object which)
         }
         if (err) {
             failed = err;
-            hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
+            if (which == HOOK_AIO)
+                snprintf(loaded->why[i], sizeof(loaded->why[i]),
+                         "no kprobes here: the time of a request lasts until its completion is fetched");
+            else
+                hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
             continue;
         }
         loaded->programs[i] = bpf_program__fd(program);
