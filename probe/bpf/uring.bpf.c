@@ -160,8 +160,8 @@ static __always_inline void resolve(struct abi_async *entry, struct io_ring_ctx 
     entry->volume = volume_of_path(entry->directory, entry->path);
 }
 
-static __always_inline int finish(struct io_kiocb *request, const struct abi_async_key *key,
-                                  struct abi_async *entry);
+static __always_inline bool finish(struct io_kiocb *request, const struct abi_async_key *key,
+                                   struct abi_async *entry);
 
 /* sqe: the program's request, where it is at hand */
 static __always_inline int submit(struct io_kiocb *request, const void *sqe)
@@ -295,15 +295,16 @@ static __always_inline void finish_file(struct io_kiocb *request, struct abi_asy
         entry->order = order_asked(file, BPF_CORE_READ(file, f_pos) - result, result);
 }
 
-static __always_inline int finish(struct io_kiocb *request, const struct abi_async_key *key,
-                                  struct abi_async *entry)
+/* False when somebody else does that. */
+static __always_inline bool finish(struct io_kiocb *request, const struct abi_async_key *key,
+                                   struct abi_async *entry)
 {
     struct uring_operation what = operation_of(entry->opcode);
     long result = result_of_request(key->request);
     __u64 now = bpf_ktime_get_ns();
 
     if (!take(entry))
-        return 0;
+        return false;
     switch (what.shape) {
     case URING_OPEN:
     case URING_OPEN_HOW:
@@ -329,7 +330,7 @@ static __always_inline int finish(struct io_kiocb *request, const struct abi_asy
         account_result(entry, entry->op, entry->volume, result, now);
     }
     bpf_map_delete_elem(&async, key);
-    return 0;
+    return true;
 }
 
 SEC("tp_btf/io_uring_complete")
@@ -338,7 +339,9 @@ int on_uring_complete(__u64 *context)
     struct abi_async_key key = {.request = context[1]};
     struct abi_async *entry = key.request ? bpf_map_lookup_elem(&async, &key) : NULL;
 
-    return entry ? finish((struct io_kiocb *)key.request, &key, entry) : 0;
+    if (entry)
+        finish((struct io_kiocb *)key.request, &key, entry);
+    return 0;
 }
 
 /* The ring is full; the completion is kept for later, under the name that the program gave it. */
@@ -355,8 +358,7 @@ static long match_overflow(void *map, const struct abi_async_key *key, struct ab
     if (key->owner || entry->ring != overflow->ring || entry->tag != overflow->tag ||
         result_of_request(key->request) != overflow->result)
         return 0;
-    finish(request, key, entry);
-    return 1;
+    return finish(request, key, entry);
 }
 
 SEC("tp_btf/io_uring_cqe_overflow")
