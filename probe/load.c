@@ -32,6 +32,7 @@ struct loaded {
     bool at_functions; /* where a hook has another program, that one is attached */
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
+    struct bpf_link *again[URING_AGAIN];
     uint32_t ways_in; /* a bit for each that is seen */
 };
 
@@ -76,6 +77,7 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
     config->request_argument = hook_arguments("block_rq_issue") > 1;
     config->has_io_start = hook_arguments("block_io_start") > 0;
     config->page_shift = bucket_msb((uint64_t)sysconf(_SC_PAGESIZE));
+    config->twice = uring_twice();
     config->has_compat = compat_table_known();
     syscall_table(config->syscalls, hook_aio());
     compat_table(config->syscalls, hook_aio());
@@ -228,6 +230,8 @@ static void load_more(struct loaded *loaded, enum hook_object which,
         err = bpf_object__load(loaded->object[which]);
     if (!err) {
         attach(loaded, which);
+        if (which == HOOK_URING)
+            uring_attach_again(loaded->object[which], loaded->again);
         return;
     }
     hook_explain(err, why, sizeof(why));
@@ -289,6 +293,8 @@ void load_close(struct loaded *loaded)
         return;
     for (unsigned i = 0; i < HOOKS_MAX; i++)
         bpf_link__destroy(loaded->links[i]);
+    for (unsigned i = 0; i < URING_AGAIN; i++)
+        bpf_link__destroy(loaded->again[i]);
     for (int i = 0; i < loaded->cpu_count; i++)
         bpf_link__destroy(loaded->cpu_links[i]);
     free(loaded->cpu_links);

@@ -177,8 +177,12 @@ unsigned probe_job_living(struct probe *probe, uint32_t id)
 static int cover(struct probe *probe, struct batch *batch)
 {
     struct hook hooks[32];
-    uint64_t missed = load_missed(probe->loaded);
+    uint64_t missed = load_missed(probe->loaded), recovered;
     unsigned count = 0;
+
+    /* Read after those that were missed; what is recovered was missed before. */
+    recovered = probe->tables.counters[ABI_COUNTER_RECOVERED];
+    missed = missed > recovered ? missed - recovered : 0;
 
     for (unsigned i = 0; i < hook_count; i++)
         hooks[count++] = (struct hook){
@@ -192,8 +196,10 @@ static int cover(struct probe *probe, struct batch *batch)
             .attached = load_sees(probe->loaded, i),
             .why = load_sees(probe->loaded, i) ? NULL : ways_in[i].why,
         };
-    batch->coverage.lost += missed - probe->missed;
-    probe->missed = missed;
+    if (missed > probe->missed) {
+        batch->coverage.lost += missed - probe->missed;
+        probe->missed = missed;
+    }
     return batch_hooks(batch, hooks, count);
 }
 

@@ -140,6 +140,7 @@ struct abi_task {
     uint64_t fault_pages; /* that it has added to the page cache */
     uint32_t async; /* enum abi_async_user, as async_users has it */
     uint32_t reserved2;
+    uint64_t ring_event; /* the last one of io_uring that it has caused, where config.twice */
     struct abi_range ranges[ABI_RANGES];
 };
 
@@ -284,6 +285,8 @@ struct abi_config {
     uint32_t has_io_start;     /* block_io_start tells the owner before block_rq_issue */
     uint32_t page_shift;       /* log2 of the page size */
     uint32_t has_compat;       /* the table has 32-bit calls */
+    uint32_t twice;            /* io_uring's events have two programs, as one may be skipped */
+    uint32_t reserved;
     struct abi_syscall syscalls[2 * ABI_SYSCALLS]; /* by number, and behind them by the number of 32-bit calls */
 };
 
@@ -293,6 +296,7 @@ enum abi_counter {
     ABI_COUNTER_LOST,     /* operations that could not be counted */
     ABI_COUNTER_COMPAT,   /* 32-bit calls that are not counted on this architecture */
     ABI_COUNTER_FORKS,    /* processes born into a job */
+    ABI_COUNTER_RECOVERED, /* events that a second program has seen after the first was skipped */
     ABI_COUNTER_HOMELESS, /* living threads of a job whose process found no place in the table */
     ABI_COUNTERS
 };

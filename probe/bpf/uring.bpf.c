@@ -163,8 +163,27 @@ static __always_inline void resolve(struct abi_async *entry, struct io_ring_ctx 
 static __always_inline bool finish(struct io_kiocb *request, const struct abi_async_key *key,
                                    struct abi_async *entry);
 
+/*
+ * Kernels that preempt programs on tracepoints skip one that is still busy for somebody else. There a second one follows
+ * it, and does what the first has not: true when there is nothing left to do. position: of the ring, so that no two
+ * events in a row of one thread are alike.
+ */
+static __always_inline bool is_done(struct abi_task *state, __u64 request, __u32 position, bool again)
+{
+    __u64 event = request + ((__u64)position << 32);
+
+    if (!config.twice || !state)
+        return false;
+    if (again && state->ring_event == event)
+        return true;
+    if (again)
+        count(ABI_COUNTER_RECOVERED, 1);
+    state->ring_event = event;
+    return false;
+}
+
 /* sqe: the program's request, where it is at hand */
-static __always_inline int submit(struct io_kiocb *request, const void *sqe)
+static __always_inline int submit(struct io_kiocb *request, const void *sqe, bool again)
 {
     struct uring_operation what = operation_of(BPF_CORE_READ(request, opcode));
     struct abi_async_key key = {.request = (__u64)request};
@@ -175,11 +194,11 @@ static __always_inline int submit(struct io_kiocb *request, const void *sqe)
     struct abi_task *state;
     bool known;
 
-    if (!what.op)
+    if (!what.op && !config.twice)
         return 0;
     task = bpf_get_current_task_btf();
     state = acting_state(task);
-    if (!state)
+    if (!state || is_done(state, key.request, BPF_CORE_READ(ring, cached_sq_head), again) || !what.op)
         return 0;
     if (sqe)
         known = !bpf_probe_read_kernel(&asked, sizeof(asked), sqe);
@@ -210,14 +229,26 @@ static __always_inline int submit(struct io_kiocb *request, const void *sqe)
 SEC("tp_btf/io_uring_submit_req")
 int BPF_PROG(on_uring_submit, struct io_kiocb *request)
 {
-    return submit(request, NULL);
+    return submit(request, NULL, false);
+}
+
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(on_uring_submit_again, struct io_kiocb *request)
+{
+    return submit(request, NULL, true);
 }
 
 /* One that the kernel refuses when it reads it is not submitted, and is completed all the same. */
 SEC("tp_btf/io_uring_req_failed")
 int BPF_PROG(on_uring_refuse, const void *sqe, struct io_kiocb *request)
 {
-    return submit(request, sqe);
+    return submit(request, sqe, false);
+}
+
+SEC("tp_btf/io_uring_req_failed")
+int BPF_PROG(on_uring_refuse_again, const void *sqe, struct io_kiocb *request)
+{
+    return submit(request, sqe, true);
 }
 
 /* --- at its completion --- */
@@ -333,15 +364,37 @@ static __always_inline bool finish(struct io_kiocb *request, const struct abi_as
     return true;
 }
 
+static __always_inline int end(__u64 address, bool again)
+{
+    struct io_kiocb *request = (struct io_kiocb *)address;
+    struct abi_async_key key = {.request = address};
+    struct abi_async *entry;
+
+    if (!address)
+        return 0;
+    if (config.twice) {
+        struct task_struct *task = bpf_get_current_task_btf();
+        struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+
+        if (is_done(state, ~address, BPF_CORE_READ(request, ctx, cached_cq_tail), again))
+            return 0;
+    }
+    entry = bpf_map_lookup_elem(&async, &key);
+    if (entry)
+        finish(request, &key, entry);
+    return 0;
+}
+
 SEC("tp_btf/io_uring_complete")
 int on_uring_complete(__u64 *context)
 {
-    struct abi_async_key key = {.request = context[1]};
-    struct abi_async *entry = key.request ? bpf_map_lookup_elem(&async, &key) : NULL;
+    return end(context[1], false);
+}
 
-    if (entry)
-        finish((struct io_kiocb *)key.request, &key, entry);
-    return 0;
+SEC("tp_btf/io_uring_complete")
+int on_uring_complete_again(__u64 *context)
+{
+    return end(context[1], true);
 }
 
 /* The ring is full; the completion is kept for later, under the name that the program gave it. */

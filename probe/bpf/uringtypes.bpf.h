@@ -64,6 +64,7 @@ struct io_ring_ctx {
     void *sq_sqes;
     unsigned int cached_sq_head;
     unsigned int sq_entries;
+    unsigned int cached_cq_tail;
     struct io_file_table file_table;
 };
 
