@@ -408,7 +408,8 @@ static long match_overflow(void *map, const struct abi_async_key *key, struct ab
 {
     struct io_kiocb *request = (struct io_kiocb *)key->request;
 
-    if (key->owner || entry->ring != overflow->ring || entry->tag != overflow->tag ||
+    /* Without an op it is being noted on another CPU. */
+    if (key->owner || !entry->op || entry->ring != overflow->ring || entry->tag != overflow->tag ||
         result_of_request(key->request) != overflow->result)
         return 0;
     return finish(request, key, entry);
