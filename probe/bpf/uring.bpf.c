@@ -165,12 +165,12 @@ static __always_inline bool finish(struct io_kiocb *request, const struct abi_as
 
 /*
  * Kernels that preempt programs on tracepoints skip one that is still busy for somebody else. There a second one follows
- * it, and does what the first has not: true when there is nothing left to do. position: of the ring, so that no two
- * events in a row of one thread are alike.
+ * it, and does what the first has not: true when there is nothing left to do. place: the ring, and where in it, so that
+ * no two events of one thread are alike.
  */
-static __always_inline bool is_done(struct abi_task *state, __u64 request, __u32 position, bool again)
+static __always_inline bool is_done(struct abi_task *state, __u64 place, __u32 position, bool again)
 {
-    __u64 event = request + ((__u64)position << 32);
+    __u64 event = place + ((__u64)position << 32);
 
     if (!config.twice || !state)
         return false;
@@ -198,7 +198,7 @@ static __always_inline int submit(struct io_kiocb *request, const void *sqe, boo
         return 0;
     task = bpf_get_current_task_btf();
     state = acting_state(task);
-    if (!state || is_done(state, key.request, BPF_CORE_READ(ring, cached_sq_head), again) || !what.op)
+    if (!state || is_done(state, (__u64)ring, BPF_CORE_READ(ring, cached_sq_head), again) || !what.op)
         return 0;
     if (sqe)
         known = !bpf_probe_read_kernel(&asked, sizeof(asked), sqe);
@@ -376,7 +376,7 @@ static __always_inline int end(__u64 address, bool again)
         struct task_struct *task = bpf_get_current_task_btf();
         struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
 
-        if (is_done(state, ~address, BPF_CORE_READ(request, ctx, cached_cq_tail), again))
+        if (is_done(state, ~(__u64)BPF_CORE_READ(request, ctx), BPF_CORE_READ(request, ctx, cached_cq_tail), again))
             return 0;
     }
     entry = bpf_map_lookup_elem(&async, &key);
