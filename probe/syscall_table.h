@@ -7,7 +7,7 @@
 
 #include "probe/bpf/abi.h"
 
-/* Fills ABI_SYSCALLS entries, indexed by system call number; with those of libaio, if the kernel lets us follow them. */
+/* Fills ABI_SYSCALLS entries, indexed by system call number; with those of libaio, if they can be followed. */
 void syscall_table(struct abi_syscall table[ABI_SYSCALLS], bool aio);
 
 /*

@@ -13,7 +13,7 @@ struct bpf_object;
 /* Whether this kernel preempts programs on tracepoints, so that each of io_uring's needs a second one behind it. */
 bool uring_twice(void);
 
-/* Before the object is loaded: aims its programs at what this kernel has, and leaves out those that it does not need. */
+/* Before the object is loaded: aims its programs at what this kernel has, and leaves out what it does not need. */
 void uring_choose(struct bpf_object *object);
 
 /* Attaches the second programs behind the first ones, where they are needed. What cannot be attached is left out. */
