@@ -22,6 +22,7 @@ struct attach_account {
 
 struct attached {
     enum flavour flavour;
+    bool compat; /* calls of 32-bit programs, too, where the flavour can; the caller's wish */
     bool calls[SYSCALL_CALLS_MAX];
     int refused; /* negative errno of the last call that could not be attached; 0: none */
     struct bpf_link **links;

@@ -112,6 +112,7 @@ int calls_attach(struct calls *calls, struct bpf_object *first, calls_reload rel
         calls->object[FLAVOUR_TP_BTF] = first;
     memset(all, true, count * sizeof(*all));
     for (unsigned i = 0; err && i < calls->plan.count; i++) {
+        calls->attached[calls->plan.order[i]].compat = true;
         err = add(calls, calls->plan.order[i], all);
         if (!err)
             calls->chosen = calls->plan.order[i];

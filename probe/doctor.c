@@ -22,7 +22,7 @@ static void add_check(struct probe_diagnosis *diagnosis, const char *hook, const
     check->purpose = purpose;
     check->available = available;
     snprintf(check->hook, sizeof(check->hook), "%s", hook);
-    snprintf(check->why, sizeof(check->why), "%s", available ? "" : why);
+    snprintf(check->why, sizeof(check->why), "%s", available || !why ? "" : why);
 }
 
 static void check_hooks(struct probe_diagnosis *diagnosis, const struct probe *probe, int err)
@@ -38,8 +38,11 @@ static void check_hooks(struct probe_diagnosis *diagnosis, const struct probe *p
         add_check(diagnosis, loaded ? load_name(loaded, i) : hook_table[i].name, hook_table[i].purpose,
                   available, *why ? why : failure);
     }
-    for (unsigned i = 0; i < blind_spot_count; i++)
-        add_check(diagnosis, blind_spots[i].name, "operations of this kind", false, blind_spots[i].why);
+    for (unsigned i = 0; i < way_in_count; i++) {
+        const char *why = err ? failure : load_blind(loaded, i);
+
+        add_check(diagnosis, ways_in[i].name, ways_in[i].purpose, !why, why);
+    }
 }
 
 static void check_calls(struct probe_diagnosis *diagnosis, const struct calls *calls)
@@ -54,7 +57,7 @@ static void check_calls(struct probe_diagnosis *diagnosis, const struct calls *c
     const struct syscall_call *table;
     unsigned count = syscall_calls(&table);
 
-    syscall_table(shapes);
+    syscall_table(shapes, true);
     for (unsigned i = 0; i < count; i++) {
         struct selftest_outcome outcome = calls_outcome(calls, i);
         enum flavour flavour = calls_flavour_of(calls, i);

@@ -19,6 +19,7 @@ struct drain_sources {
     struct origin *origin;
     int shared_map; /* shared rows and the last resort behind them */
     int last_map;
+    int async_map; /* requests under way */
 };
 
 /* 0 or -errno; the sources must outlive the drain. */

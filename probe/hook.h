@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* The BPF objects. Only the first one is needed. */
-enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_OBJECTS };
+enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_URING, HOOK_AIO, HOOK_OBJECTS };
 
 struct hook_info {
     const char *program; /* in the BPF object */
@@ -16,8 +16,6 @@ struct hook_info {
     const char *purpose;
     enum hook_object object;
     bool each_cpu; /* a perf event on each CPU instead of a tracepoint */
-    const char *instead;      /* the program for the function behind the tracepoint, and */
-    const char *instead_name; /* its name; NULL where there is none */
 };
 
 /* The first two of the table are those of system calls, whose programs depend on the flavour (probe/calls.h). */
@@ -31,14 +29,21 @@ static inline bool hook_is_call(unsigned hook)
 extern const struct hook_info hook_table[];
 extern const unsigned hook_count;
 
-/* Ways in that this version does not count, and why: always listed as unavailable. */
-struct blind_spot {
+/* Ways in that the programs of system calls see, where the kernel or the architecture lets them. */
+struct way_in {
     const char *name;
-    const char *why;
+    const char *purpose;
+    bool (*is_seen)(void);
+    const char *why; /* it is not */
 };
 
-extern const struct blind_spot blind_spots[];
-extern const unsigned blind_spot_count;
+enum { WAY_IN_AIO, WAY_IN_COMPAT }; /* in the order of the table */
+
+extern const struct way_in ways_in[];
+extern const unsigned way_in_count;
+
+/* The requests of libaio are followed in loops, which not every kernel grants a program. */
+bool hook_aio(void);
 
 /*
  * Whether the kernel's BTF knows a tracepoint ("sys_enter"), and how many arguments its programs get (0 if

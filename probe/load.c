@@ -19,11 +19,13 @@
 #include "probe/attach.h"
 #include "probe/budget.h"
 #include "probe/calls.h"
+#include "probe/compat_table.h"
 #include "probe/objects.h"
 #include "probe/syscall_table.h"
 #include "probe/tables.h"
+#include "probe/uring.h"
 
-#define HOOKS_MAX 24
+#define HOOKS_MAX 32
 #define CONTROL   ".data.control"
 
 struct loaded {
@@ -35,6 +37,8 @@ struct loaded {
     struct probe_options options;
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
+    struct bpf_link *again[URING_AGAIN];
+    uint32_t ways_in; /* a bit for each that is seen */
     volatile struct abi_control *control;
     enum probe_step step;
     bool ready[HOOK_OBJECTS]; /* loaded, and attached where that could be */
@@ -47,6 +51,8 @@ static const struct {
     [HOOK_SYSCALL] = {object_syscall, object_syscall_end, "unblend"},
     [HOOK_BLOCK] = {object_block, object_block_end, "unblend_block"},
     [HOOK_FAULT] = {object_fault, object_fault_end, "unblend_fault"},
+    [HOOK_URING] = {object_uring, object_uring_end, "unblend_uring"},
+    [HOOK_AIO] = {object_aio, object_aio_end, "unblend_aio"},
 };
 
 /* libbpf's messages are for --verbose; one of them is the verifier's whole log, line by line. */
@@ -70,7 +76,7 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
     size_t size = 0;
 
     if (!map)
-        return -ENOENT;
+        return 0; /* its programs do not look */
     /* libbpf keeps the initial value writable until the object is loaded. */
     config = (struct abi_config *)bpf_map__initial_value(map, &size);
     if (!config || size < sizeof(*config))
@@ -80,7 +86,10 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
     config->request_argument = hook_arguments("block_rq_issue") > 1;
     config->has_io_start = hook_arguments("block_io_start") > 0;
     config->page_shift = bucket_msb((uint64_t)sysconf(_SC_PAGESIZE));
-    syscall_table(config->syscalls);
+    config->twice = uring_twice();
+    config->has_compat = compat_table_known();
+    syscall_table(config->syscalls, hook_aio());
+    compat_table(config->syscalls, hook_aio());
     return 0;
 }
 
@@ -157,11 +166,11 @@ static bool is_attached(const struct loaded *loaded, unsigned hook)
 /* Whether the present step leaves a hook attached. Who belongs to whom must be known after a pause, too. */
 static bool is_wanted(const struct loaded *loaded, unsigned hook)
 {
-    bool call = hook_table[hook].object == HOOK_SYSCALL;
+    enum hook_object object = hook_table[hook].object;
 
     if (loaded->step == PROBE_DETACHED)
-        return call && !hook_is_call(hook);
-    return loaded->step < PROBE_METADATA_ONLY || call;
+        return object == HOOK_SYSCALL && !hook_is_call(hook);
+    return loaded->step < PROBE_METADATA_ONLY || (object != HOOK_BLOCK && object != HOOK_FAULT);
 }
 
 /* Attaches the programs of one object that are not yet; what cannot be attached has its reason in why. */
@@ -175,6 +184,8 @@ static int attach(struct loaded *loaded, enum hook_object which)
 
         if (hook_table[i].object != which || hook_is_call(i) || is_attached(loaded, i) || !is_wanted(loaded, i))
             continue;
+        if (loaded->ready[which] && !loaded->resting[i])
+            continue; /* could not be at the start */
         program = bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program);
         if (!bpf_program__autoload(program))
             continue;
@@ -186,7 +197,11 @@ static int attach(struct loaded *loaded, enum hook_object which)
         }
         if (err) {
             failed = err;
-            hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
+            if (which == HOOK_AIO)
+                snprintf(loaded->why[i], sizeof(loaded->why[i]),
+                         "no kprobes here: the time of a request lasts until its completion is fetched");
+            else
+                hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
             continue;
         }
         loaded->programs[i] = bpf_program__fd(program);
@@ -232,7 +247,9 @@ static void load_more(struct loaded *loaded, enum hook_object which,
 
     if (!err)
         err = share_maps(loaded->object[which], loaded->object[HOOK_SYSCALL]);
-    if (!err && leave_out_missing(loaded, which) && which == HOOK_FAULT) {
+    if (!err && which == HOOK_URING)
+        uring_choose(loaded->object[which]);
+    if (!err && leave_out_missing(loaded, which) && which != HOOK_BLOCK) {
         /* They only make sense together. */
         explain_all(loaded, which, "another hook that it needs is missing in this kernel");
         return;
@@ -241,6 +258,8 @@ static void load_more(struct loaded *loaded, enum hook_object which,
         err = bpf_object__load(loaded->object[which]);
     if (!err) {
         attach(loaded, which);
+        if (which == HOOK_URING)
+            uring_attach_again(loaded->object[which], loaded->again);
         return;
     }
     hook_explain(err, why, sizeof(why));
@@ -296,6 +315,8 @@ int load_open(const struct probe_options *options, struct loaded **out)
     *out = loaded;
     libbpf_set_print(quiet);
     lift_memory_limit(&before);
+    for (unsigned i = 0; i < way_in_count; i++)
+        loaded->ways_in |= (uint32_t)ways_in[i].is_seen() << i;
     err = calls_new(options, &loaded->calls);
     if (!err)
         err = load_first(loaded, options);
@@ -397,6 +418,10 @@ int load_step(struct loaded *loaded, enum probe_step step)
     for (enum hook_object which = 0; !err && which < HOOK_OBJECTS; which++)
         if (loaded->ready[which])
             err = attach(loaded, which);
+    if (step == PROBE_DETACHED)
+        uring_detach_again(loaded->again);
+    else if (loaded->ready[HOOK_URING])
+        uring_attach_again(loaded->object[HOOK_URING], loaded->again);
     return err;
 }
 
@@ -404,6 +429,7 @@ void load_close(struct loaded *loaded)
 {
     if (!loaded)
         return;
+    uring_detach_again(loaded->again);
     for (unsigned i = 0; i < hook_count; i++)
         detach(loaded, i);
     if (loaded->control)
@@ -455,6 +481,17 @@ bool load_attached(const struct loaded *loaded, unsigned hook)
 const char *load_why(const struct loaded *loaded, unsigned hook)
 {
     return loaded->why[hook];
+}
+
+const char *load_blind(const struct loaded *loaded, unsigned way_in)
+{
+    enum flavour flavour = calls_flavour(loaded->calls);
+
+    if (!(loaded->ways_in >> way_in & 1))
+        return ways_in[way_in].why;
+    if (way_in == WAY_IN_COMPAT && flavour != FLAVOUR_TP_BTF && flavour != FLAVOUR_KPROBE)
+        return "only tp_btf and kprobe see calls of 32-bit programs";
+    return loaded->step == PROBE_DETACHED ? PROBE_TOO_DEAR : NULL;
 }
 
 static bool program_info(const struct loaded *loaded, unsigned hook, struct bpf_prog_info *info)

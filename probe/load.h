@@ -48,6 +48,9 @@ const char *load_name(const struct loaded *loaded, unsigned hook);
 bool load_attached(const struct loaded *loaded, unsigned hook);
 const char *load_why(const struct loaded *loaded, unsigned hook);
 
+/* Why a way in of the table is not seen; NULL when it is. */
+const char *load_blind(const struct loaded *loaded, unsigned way_in);
+
 /* Events for which the kernel has skipped a program because it was running already, since the start. */
 uint64_t load_missed(const struct loaded *loaded);
 

@@ -15,3 +15,5 @@ EMBED(object_syscall, "probe/bpf/syscall.bpf.o");
 EMBED(object_block, "probe/bpf/block.bpf.o");
 EMBED(object_fault, "probe/bpf/fault.bpf.o");
 EMBED(object_mix, "probe/bpf/mix.bpf.o");
+EMBED(object_uring, "probe/bpf/uring.bpf.o");
+EMBED(object_aio, "probe/bpf/aio.bpf.o");

@@ -59,6 +59,7 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .origin = probe->origin,
         .shared_map = load_map(probe->loaded, "shared"),
         .last_map = load_map(probe->loaded, "last"),
+        .async_map = load_map(probe->loaded, "async"),
     };
     probe->mount_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     return drain_new(&sources, &probe->drain);
@@ -117,6 +118,16 @@ static int drain_for_test(void *context, struct batch **out)
     return err;
 }
 
+/* Events that no program has seen, since the start. */
+static uint64_t count_missed(const struct probe *probe)
+{
+    uint64_t missed = load_missed(probe->loaded), recovered;
+
+    /* Read after those that were missed; what is recovered was missed before. */
+    recovered = probe->tables.counters[ABI_COUNTER_RECOVERED];
+    return missed > recovered ? missed - recovered : 0;
+}
+
 static int start(struct probe *probe, const struct probe_options *options)
 {
     const struct selftest_host host = {watch_for_test, drain_for_test, probe};
@@ -133,7 +144,7 @@ static int start(struct probe *probe, const struct probe_options *options)
     err = calls_test(load_calls(probe->loaded), &host);
     if (err)
         log_warning("the self-test could not be run: %s; counting goes on", log_errno(err));
-    probe->missed = load_missed(probe->loaded);
+    probe->missed = count_missed(probe);
     hook_arguments(NULL); /* no more questions about types */
     return 0;
 }
@@ -258,7 +269,7 @@ static int cover(struct probe *probe, struct batch *batch)
 {
     struct hook hooks[40 + SYSCALL_CALLS_MAX];
     struct calls *calls = load_calls(probe->loaded);
-    uint64_t missed = load_missed(probe->loaded);
+    uint64_t missed = count_missed(probe);
     unsigned count = 0;
 
     for (unsigned i = 0; i < hook_count; i++)
@@ -270,13 +281,16 @@ static int cover(struct probe *probe, struct batch *batch)
     if (hooks[HOOK_CALL_ENTRY].attached)
         hooks[HOOK_CALL_ENTRY].why = calls_why(calls);
     count += calls_exceptions(calls, &hooks[count]);
-    if (calls_flavour(calls) != FLAVOUR_TP_BTF)
-        hooks[count++] = (struct hook){.name = "32-bit calls", .why = "only tp_btf sees calls of 32-bit programs"};
-    for (unsigned i = 0; i < blind_spot_count; i++)
-        hooks[count++] = (struct hook){.name = blind_spots[i].name, .why = blind_spots[i].why};
+    for (unsigned i = 0; i < way_in_count; i++) {
+        const char *why = load_blind(probe->loaded, i);
+
+        hooks[count++] = (struct hook){.name = ways_in[i].name, .attached = !why, .why = why};
+    }
     count += cover_step(probe, hooks + count);
-    batch->coverage.lost += missed - probe->missed;
-    probe->missed = missed;
+    if (missed > probe->missed) {
+        batch->coverage.lost += missed - probe->missed;
+        probe->missed = missed;
+    }
     return batch_hooks(batch, hooks, count);
 }
 

@@ -179,7 +179,7 @@ int selftest_run(const struct selftest_host *host, const bool *wanted,
     if (directory < 0 || file < 0 || name < 0)
         return -errno;
     test.count = syscall_calls(&test.calls);
-    syscall_table(test.shapes);
+    syscall_table(test.shapes, true);
     share_out(&test, wanted);
     test.board = mmap(NULL, sizeof(*test.board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (test.board == MAP_FAILED)

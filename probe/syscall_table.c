@@ -34,9 +34,18 @@
 #define PATH(op_, path_) CALL(op_, PATH, -1, path_, -1)
 #define AT(op_, fd_)     CALL(op_, PATH, fd_, fd_ + 1, -1)
 
+/* address_: the argument with what is submitted, or where that is put which is fetched */
+#define AIO(call_, address_)                                                                       \
+    {                                                                                              \
+        .op = ABI_OP_ASYNC, .shape = ABI_SHAPE_AIO, .fd = ABI_AIO_##call_, .path = address_,       \
+        .third = -1                                                                                \
+    }
+
 #define SYSCALL(name, shape) [SYS_##name] = shape,
 static const struct abi_syscall table_[ABI_SYSCALLS] = {
 #include "probe/syscall_list.h"
+    /* Not in the list: a function that does not return is no place for a program that waits for that. */
+    [SYS_exit_group] = AIO(EXIT, -1),
 };
 #undef SYSCALL
 
@@ -83,7 +92,10 @@ const char *syscall_function(const char *kernel)
     return name;
 }
 
-void syscall_table(struct abi_syscall table[ABI_SYSCALLS])
+void syscall_table(struct abi_syscall table[ABI_SYSCALLS], bool aio)
 {
     memcpy(table, table_, sizeof(table_));
+    for (unsigned i = 0; !aio && i < ABI_SYSCALLS; i++)
+        if (table[i].shape == ABI_SHAPE_AIO)
+            table[i] = (struct abi_syscall){0};
 }

@@ -3,10 +3,12 @@
 #ifndef UNBLEND_PROBE_SYSCALL_TABLE_H
 #define UNBLEND_PROBE_SYSCALL_TABLE_H
 
+#include <stdbool.h>
+
 #include "probe/bpf/abi.h"
 
-/* Fills ABI_SYSCALLS entries, indexed by system call number. */
-void syscall_table(struct abi_syscall table[ABI_SYSCALLS]);
+/* Fills ABI_SYSCALLS entries, indexed by system call number; with those of libaio, if they can be followed. */
+void syscall_table(struct abi_syscall table[ABI_SYSCALLS], bool aio);
 
 #define SYSCALL_CALLS_MAX 128
 

@@ -33,6 +33,16 @@ static __always_inline void arguments_of(struct pt_regs *regs, __u64 argument[6]
     argument[4] = regs->r8;
     argument[5] = regs->r9;
 }
+
+static __always_inline void compat_arguments_of(struct pt_regs *regs, __u64 argument[6])
+{
+    argument[0] = (__u32)regs->bx;
+    argument[1] = (__u32)regs->cx;
+    argument[2] = (__u32)regs->dx;
+    argument[3] = (__u32)regs->si;
+    argument[4] = (__u32)regs->di;
+    argument[5] = (__u32)regs->bp;
+}
 #else
 #define COMPAT_FLAG (1UL << 22) /* TIF_32BIT */
 #define STAT_MODE   16
@@ -61,6 +71,12 @@ static __always_inline void arguments_of(struct pt_regs *regs, __u64 argument[6]
     argument[4] = regs->regs[4];
     argument[5] = regs->regs[5];
 }
+
+/* Their table is empty on this architecture. */
+static __always_inline void compat_arguments_of(struct pt_regs *regs, __u64 argument[6])
+{
+    arguments_of(regs, argument);
+}
 #endif
 
 static __always_inline __u64 pick(const __u64 argument[6], int which)
@@ -78,6 +94,19 @@ static __always_inline __u64 pick(const __u64 argument[6], int which)
         return argument[4];
     }
     return 0;
+}
+
+/* A 32-bit call's arguments, an offset put together from its halves. */
+static __always_inline void read_arguments(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+                                           bool compat, __u64 argument[6])
+{
+    if (!compat) {
+        arguments_of(regs, argument);
+        return;
+    }
+    compat_arguments_of(regs, argument);
+    if (shape->wide)
+        argument[3] |= argument[4] << 32;
 }
 
 static __always_inline int directory_argument(const volatile struct abi_syscall *shape,

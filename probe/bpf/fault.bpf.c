@@ -4,6 +4,7 @@
  * not being in the cache, to the kernel's own account of a major fault at its end. Its bytes are the pages that
  * it added to the page cache, readahead included. A fault that the kernel has to begin again after waiting is one.
  */
+#include "probe/bpf/async.bpf.h"
 #include "probe/bpf/volume.bpf.h"
 
 #include <bpf/bpf_core_read.h>
@@ -11,7 +12,7 @@
 
 static __always_inline void begin_fault(void)
 {
-    struct abi_task *state = current_state(bpf_get_current_task_btf());
+    struct abi_task *state = acting_state(bpf_get_current_task_btf());
 
     if (!state)
         return;

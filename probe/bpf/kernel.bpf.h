@@ -45,7 +45,7 @@ enum {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-    unsigned long di, si, dx, r10, r8, r9, orig_ax, ax;
+    unsigned long di, si, dx, r10, r8, r9, orig_ax, ax, bx, cx, bp;
 };
 struct thread_info {
     unsigned int status;

@@ -30,6 +30,20 @@ static __always_inline __u64 decode_device(__u64 encoded)
     return (encoded >> 8 & 0xfff) << 20 | (encoded & 0xff) | (encoded >> 12 & 0xfff00);
 }
 
+/* Where the mode, and the number of a device file, stand; the file system's number is always first. */
+struct stat_layout {
+    __u32 mode, special, device_size;
+};
+
+static __always_inline struct stat_layout layout_of(const volatile struct abi_syscall *shape)
+{
+    if (shape->layout == ABI_LAYOUT_STAT32)
+        return (struct stat_layout){8, 16, 4};
+    if (shape->layout == ABI_LAYOUT_STAT64)
+        return (struct stat_layout){16, 32, 8};
+    return (struct stat_layout){STAT_MODE, STAT_RDEV, 8};
+}
+
 /* The volume of what a successful stat has described in the program's buffer. */
 static __always_inline __u64 volume_of_stat(const volatile struct abi_syscall *shape,
                                             struct abi_thread *thread, int directory,
@@ -47,9 +61,12 @@ static __always_inline __u64 volume_of_stat(const volatile struct abi_syscall *s
         special = (__u64)numbers[0] << 20 | numbers[1];
         device = (__u64)numbers[2] << 20 | numbers[3];
     } else {
-        bpf_probe_read_user(&mode, sizeof(mode), buffer + STAT_MODE);
-        bpf_probe_read_user(&special, sizeof(special), buffer + STAT_RDEV);
-        if (bpf_probe_read_user(&device, sizeof(device), buffer))
+        const struct stat_layout at = layout_of(shape);
+
+        special = device = 0;
+        bpf_probe_read_user(&mode, sizeof(mode), buffer + at.mode);
+        bpf_probe_read_user(&special, at.device_size, buffer + at.special);
+        if (bpf_probe_read_user(&device, at.device_size, buffer))
             return ABI_VOLUME_UNKNOWN;
         special = decode_device(special);
         device = decode_device(device);

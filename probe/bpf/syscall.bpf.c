@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* System calls: from sys_enter, where the clock starts, to sys_exit, where the operation is counted. */
+#include "probe/bpf/aio.bpf.h"
 #include "probe/bpf/call.bpf.h"
 #include "probe/bpf/life.bpf.h"
 #include "probe/bpf/order.bpf.h"
@@ -101,7 +102,27 @@ static __always_inline const volatile struct abi_syscall *shape_of(long number)
     shape = &config.syscalls[number];
     /* Checked once and kept: clang would make it again from the number, whose bounds Linux 6.12 forgets. */
     barrier_var(shape);
+    return shape->op || shape->compat ? shape : NULL;
+}
+
+/* The entry of a call by a 32-bit program, or else of the 64-bit one; NULL when that one is not counted. */
+static __always_inline const volatile struct abi_syscall *
+shape_for(const volatile struct abi_syscall *shape, bool compat)
+{
+    if (compat)
+        shape += ABI_SYSCALLS;
     return shape->op ? shape : NULL;
+}
+
+/* enum abi_aio_call and its arguments: the context, a number, an address. */
+static __always_inline __u32 aio_call(const volatile struct abi_syscall *shape, bool compat)
+{
+    return shape->fd | (compat ? AIO_COMPAT : 0);
+}
+
+static __always_inline __u64 aio_address(const volatile struct abi_syscall *shape, const __u64 argument[6])
+{
+    return shape->path < 0 ? 0 : pick(argument, shape->path);
 }
 
 static __always_inline int enter(struct pt_regs *regs, long number)
@@ -111,17 +132,23 @@ static __always_inline int enter(struct pt_regs *regs, long number)
     struct abi_thread *thread;
     struct abi_task *state;
     __u64 argument[6];
+    bool compat;
 
-    if (!shape || control.shed >> shape->op & 1)
+    if (!shape)
         return 0;
     task = bpf_get_current_task_btf();
+    compat = is_compat(task);
+    if (compat && !config.has_compat) {
+        if (known_state(task))
+            count(ABI_COUNTER_COMPAT, 1);
+        return 0;
+    }
+    shape = shape_for(shape, compat);
+    if (!shape || control.shed >> shape->op & 1)
+        return 0;
     state = current_state(task);
     if (!state)
         return 0;
-    if (is_compat(task)) {
-        count(ABI_COUNTER_COMPAT, 1);
-        return 0;
-    }
     thread = thread_at(state->thread);
     if (state->restart_op) {
         if (state->pending == number + 1) {
@@ -130,7 +157,9 @@ static __always_inline int enter(struct pt_regs *regs, long number)
         }
         settle_restart(state);
     }
-    arguments_of(regs, argument);
+    read_arguments(shape, regs, compat, argument);
+    if (shape->shape == ABI_SHAPE_AIO)
+        return aio_enter(aio_call(shape, compat), argument[0], argument[1], aio_address(shape, argument));
     if (!resolve_before(shape, argument, task, state, thread))
         return 0;
     if (!thread)
@@ -231,13 +260,23 @@ static __always_inline int leave(struct pt_regs *regs, long result)
     struct abi_thread *thread;
     struct abi_task *state;
     __u64 argument[6], now, offset = UINT64_MAX;
+    bool compat;
     __u32 op;
 
     if (!shape)
         return 0;
     task = bpf_get_current_task_btf();
-    state = known_state(task);
-    if (!state || state->pending != number + 1 || state->restart_op)
+    compat = is_compat(task);
+    shape = shape_for(shape, compat);
+    state = shape ? known_state(task) : NULL;
+    if (!state)
+        return 0;
+    if (shape->shape == ABI_SHAPE_AIO) {
+        read_arguments(shape, regs, compat, argument);
+        return aio_leave(aio_call(shape, compat), argument[0], argument[1], aio_address(shape, argument),
+                         result);
+    }
+    if (state->pending != number + 1 || state->restart_op)
         return 0;
     if (state->enter_ns < control.since_ns) {
         state->pending = 0;
@@ -245,7 +284,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
     }
     now = bpf_ktime_get_ns();
     thread = thread_at(state->thread);
-    arguments_of(regs, argument);
+    read_arguments(shape, regs, compat, argument);
     op = resolve_after(shape, argument, result, task, state, thread);
     if (result >= MAY_RESTART_FIRST && result <= MAY_RESTART_LAST) {
         state->restart_op = op;
