@@ -14,7 +14,7 @@
  */
 enum share { SHARE_PROCESS, SHARE_THREAD, SHARE_STATE, SHARE_ROW, SHARE_PAGE, SHARES };
 static const uint32_t shares[SHARES] = {
-    [SHARE_PROCESS] = 125, [SHARE_THREAD] = 110, [SHARE_STATE] = 160, [SHARE_ROW] = 850, [SHARE_PAGE] = 2300};
+    [SHARE_PROCESS] = 115, [SHARE_THREAD] = 110, [SHARE_STATE] = 160, [SHARE_ROW] = 850, [SHARE_PAGE] = 2150};
 
 /* Maps that have one entry for each of a share. */
 static const struct {
@@ -34,7 +34,7 @@ static const struct {
 } shrinking[] = {
     {"shared", 256},   {"volumes", 512},    {"mounts", 1024},      {"requests", 1024},
     {"flushers", 128}, {"positions", 1024}, {"spare_tasks", 1024}, {"namespaces", 64},
-    {"async", 1024},   {"async_users", 1024}, {"aio_contexts", 256}, {"slots", 256},
+    {"async", 1024},   {"async_users", 1024}, {"aio_contexts", 256}, {"ring_slots", 256},
 };
 
 #define UNITS_MIN 64
