@@ -35,7 +35,7 @@ static const struct {
 } shrinking[] = {
     {"shared", 256},   {"volumes", 512},    {"mounts", 1024},      {"requests", 1024},
     {"flushers", 128}, {"positions", 1024}, {"spare_tasks", 1024}, {"namespaces", 64},
-    {"async", 1024},   {"async_users", 1024}, {"aio_contexts", 256}, {"opened_slots", 256},
+    {"async", 1024},   {"async_users", 1024}, {"aio_contexts", 256}, {"ring_slots", 256},
 };
 
 #define UNITS_MIN 64

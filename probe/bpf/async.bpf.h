@@ -16,10 +16,10 @@
 
 #define VECTOR_MAX 8
 
-/* The state of the calling thread; one that the kernel made for a watched process is watched from here on. */
+/* The calling thread's own state; one that the kernel made for a watched process is watched from here on. */
 static __always_inline struct abi_task *acting_state(struct task_struct *task)
 {
-    struct abi_task *state = current_state(task), *leader;
+    struct abi_task *state = own_state(task), *leader;
 
     if (state)
         return state;
@@ -28,7 +28,7 @@ static __always_inline struct abi_task *acting_state(struct task_struct *task)
         return NULL;
     state = new_state(task);
     if (!state)
-        return new_spare(task);
+        return NULL;
     state->process = leader->process;
     state->job = leader->job;
     if (!state->process && state->job)

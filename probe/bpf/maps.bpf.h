@@ -170,7 +170,7 @@ struct {
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(map_flags, BPF_F_NO_PREALLOC);
-    __uint(max_entries, 16384);
+    __uint(max_entries, 4096);
     __type(key, __u32);
     __type(value, __u32);
 } async_users SEC(".maps");
@@ -178,7 +178,7 @@ struct {
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(map_flags, BPF_F_NO_PREALLOC);
-    __uint(max_entries, 4096);
+    __uint(max_entries, 1024);
     __type(key, struct abi_aio_key);
     __type(value, struct abi_aio);
 } aio_contexts SEC(".maps");
@@ -186,10 +186,10 @@ struct {
 /* the volume of the file last opened into a slot of a ring's table */
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
-    __uint(max_entries, 4096);
+    __uint(max_entries, 1024);
     __type(key, struct abi_slot_key);
     __type(value, __u64);
-} opened_slots SEC(".maps");
+} ring_slots SEC(".maps");
 
 /* Too large for the stack. */
 struct {

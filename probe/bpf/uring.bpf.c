@@ -199,6 +199,8 @@ static __always_inline int submit(struct io_kiocb *request, const void *sqe, boo
         return 0;
     task = bpf_get_current_task_btf();
     state = acting_state(task);
+    if (!state)
+        state = current_state(task);
     if (!state || is_done(state, (__u64)ring, BPF_CORE_READ(ring, cached_sq_head), again) || !what.op)
         return 0;
     if (sqe)
@@ -272,7 +274,7 @@ static __always_inline void remember_slot(const struct abi_async *entry, __u64 v
                                .slot = entry->slot == FILE_INDEX_ALLOC ? result + 1 : entry->slot};
 
     if (entry->slot)
-        bpf_map_update_elem(&opened_slots, &key, &volume, BPF_ANY);
+        bpf_map_update_elem(&ring_slots, &key, &volume, BPF_ANY);
 }
 
 static __always_inline void finish_open(const struct abi_async *entry, long result, __u64 now)
@@ -299,7 +301,7 @@ static __always_inline void finish_open(const struct abi_async *entry, long resu
 static __always_inline __u64 volume_closed(const struct abi_async *entry)
 {
     struct abi_slot_key key = {.ring = entry->ring, .slot = entry->slot};
-    __u64 *volume = entry->volume == ABI_VOLUME_NONE ? bpf_map_lookup_elem(&opened_slots, &key) : NULL;
+    __u64 *volume = entry->volume == ABI_VOLUME_NONE ? bpf_map_lookup_elem(&ring_slots, &key) : NULL;
 
     return volume ? *volume : entry->volume;
 }

@@ -35,6 +35,8 @@
 #define VERIFIER_HALF 500000
 #define SELFTEST_LEAST 50 /* calls counted exactly */
 #define BRIEF          10 /* one call in so many */
+#define SAMPLE         8  /* one call in so many where others than the automatic flavour are looked at, */
+#define SMALL          4  /* and a fourth of that, and of the calls of the automatic one, in a small machine */
 #define MISSING_MOST   6  /* calls that a single flavour may lack */
 
 struct tally {
@@ -347,6 +349,14 @@ static int look_at_hooks(struct trial *trial)
     return 0;
 }
 
+static unsigned sample = 1; /* one call in so many is fired by run() */
+
+/* Not the same calls once and from threads. */
+static bool is_sampled(unsigned call, enum crew crew)
+{
+    return call % sample == (crew == CREW_THREADS ? sample / 2 : 0);
+}
+
 static int try_directory(struct trial *trial, const char *directory)
 {
     const struct job job = {.name = "matrix", .kind = "command", .command = "guest", .exit = -1};
@@ -362,7 +372,9 @@ static int try_directory(struct trial *trial, const char *directory)
     for (unsigned i = 0; !err && i < call_count * 2; i++) {
         trial->call = &calls[i / 2];
         trial->crew = i % 2 ? CREW_THREADS : CREW_CHILD;
-        if (trial->brief && trial->crew == CREW_THREADS && i / 2 % BRIEF != 0)
+        if (!is_sampled(i / 2, trial->crew))
+            continue;
+        if (sample == 1 && trial->brief && trial->crew == CREW_THREADS && i / 2 % BRIEF != 0)
             continue;
         /* A 32-bit program's threads are threads like others. Of a crowd whose requests all have one name, some stay in
            flight when several threads complete them at once; the manual says so. */
@@ -520,18 +532,29 @@ static bool run_forced(const char *names)
     return status == 0;
 }
 
-static void run_machine(void)
+/* words: of the kernel's command line */
+static void run_machine(char *const *words)
 {
     /* The last one: calls that one flavour cannot count go to the next. */
     static const char *const forced[] = {"tp_btf", "tracepoint", "kprobe", "fentry", "fentry,tracepoint"};
     const struct flavour_list automatic = {{FLAVOUR_AUTO}};
     char *all[] = {"/t/w", "/e/w", NULL}, *own[] = {"/t/u", NULL};
     int status = boot() || mkdir(all[0], 0700) || mkdir(all[1], 0700) || mkdir(own[0], 0700);
+    bool full = false;
 
+    for (; *words; words++) {
+        if (strcmp(*words, "verbose") == 0)
+            log_verbose(true);
+        else if (strcmp(*words, "full") == 0)
+            full = true;
+        else if (strcmp(*words, "small") == 0)
+            sample = SMALL;
+    }
     if (!status)
         status = run(all, &automatic);
     printf("exit %d\n", status);
     fflush(stdout);
+    sample *= full ? 1 : SAMPLE;
     for (unsigned i = 0; chosen != FLAVOUR_AUTO && i < sizeof(forced) / sizeof(*forced); i++)
         if (strcmp(forced[i], flavour_name(chosen)) != 0) /* whose run it was just now */
             if (!run_forced(forced[i]) && strcmp(forced[i], "fentry") == 0)
@@ -553,8 +576,7 @@ int main(int argc, char **argv)
     log_program("guest");
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (getpid() == 1) {
-        log_verbose(argc > 1 && strcmp(argv[1], "verbose") == 0);
-        run_machine();
+        run_machine(argv + 1);
     }
     while ((option = getopt(argc, argv, "uvf:")) != -1 && !wrong) {
         if (option == 'v')
