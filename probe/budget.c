@@ -15,7 +15,7 @@
  */
 enum share { SHARE_PROCESS, SHARE_THREAD, SHARE_STATE, SHARE_ROW, SHARE_PAGE, SHARES };
 static const uint32_t shares[SHARES] = {
-    [SHARE_PROCESS] = 115, [SHARE_THREAD] = 115, [SHARE_STATE] = 150, [SHARE_ROW] = 940, [SHARE_PAGE] = 2250};
+    [SHARE_PROCESS] = 118, [SHARE_THREAD] = 118, [SHARE_STATE] = 150, [SHARE_ROW] = 900, [SHARE_PAGE] = 2300};
 
 /* Maps that have one entry for each of a share. */
 static const struct {

@@ -68,6 +68,7 @@ static const struct shot shots[] = {
     SHOT(flistxattr, NAME, BUFFER, 0),
     SHOT(lseek, FILE_, 0, SEEK_CUR),
     SHOT(getdents64, DIRECTORY, BUFFER, 0),
+    SHOT(name_to_handle_at, HERE, MISSING, HANDLE, BUFFER, 0),
     SHOT(linkat, HERE, MISSING, HERE, MISSING, 0),
     SHOT(symlinkat, MISSING, HERE, MISSING),
     SHOT(mknodat, HERE, MISSING, S_IFREG, 0),

@@ -145,7 +145,7 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
-    __uint(max_entries, 32768);
+    __uint(max_entries, 16384);
     __type(key, __u64);
     __type(value, struct abi_position);
 } positions SEC(".maps");
@@ -161,7 +161,7 @@ struct {
 /* Requests of io_uring and libaio that are under way. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 16384);
+    __uint(max_entries, 8192);
     __type(key, struct abi_async_key);
     __type(value, struct abi_async);
 } async SEC(".maps");

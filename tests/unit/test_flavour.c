@@ -145,7 +145,7 @@ static void test_every_call_is_fired(void **state)
 
     syscall_table(shapes, true);
     for (unsigned i = 0; i < count; i++)
-        if (operation_is_file(shapes[calls[i].number].op) &&
+        if (operation_is_file(shapes[calls[i].number].op) && shapes[calls[i].number].shape != ABI_SHAPE_FCNTL &&
             selftest_fires(calls[i].number) == (strcmp(calls[i].name, "sync") == 0))
             fail_msg("%s", calls[i].name);
 }
