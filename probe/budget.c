@@ -35,10 +35,10 @@ static const struct {
 } shrinking[] = {
     {"shared", 256},   {"volumes", 512},    {"mounts", 1024},      {"requests", 1024},
     {"flushers", 128}, {"positions", 1024}, {"spare_tasks", 1024}, {"namespaces", 64},
-    {"async", 1024},   {"async_users", 1024}, {"aio_contexts", 256}, {"ring_slots", 256},
+    {"async", 256},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
 };
 
-#define UNITS_MIN 64
+#define UNITS_MIN 40
 
 /*
  * The kernel's own share, from kernel/bpf/{hashtab,lpm_trie,bpf_local_storage}.c: the header of an element, the head

@@ -115,7 +115,7 @@ static void refuse(struct probe_diagnosis *diagnosis)
 
 int probe_doctor(struct probe_diagnosis *diagnosis)
 {
-    const struct probe_options options = {.memory = PROBE_MEMORY_MIN, .all = true};
+    const struct probe_options options = {.memory = PROBE_MEMORY_DEFAULT, .all = true};
     struct probe *probe = NULL;
     int err;
 

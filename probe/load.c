@@ -591,6 +591,18 @@ const char *load_why(const struct loaded *loaded, unsigned hook)
     return loaded->why[hook];
 }
 
+/* Whether a call has a hook, through whichever flavour. */
+static bool is_watched(const struct loaded *loaded, const char *call)
+{
+    const struct syscall_call *table;
+    unsigned count = syscall_calls(&table);
+
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(table[i].name, call) == 0)
+            return calls_flavour_of(loaded->calls, i) != FLAVOUR_AUTO;
+    return false;
+}
+
 const char *load_blind(const struct loaded *loaded, unsigned way_in)
 {
     enum flavour flavour = calls_flavour(loaded->calls);
@@ -599,6 +611,8 @@ const char *load_blind(const struct loaded *loaded, unsigned way_in)
         return ways_in[way_in].why;
     if (way_in == WAY_IN_COMPAT && flavour != FLAVOUR_TP_BTF && flavour != FLAVOUR_KPROBE)
         return "only tp_btf and kprobe see calls of 32-bit programs";
+    if (way_in == WAY_IN_AIO && !is_watched(loaded, "io_submit"))
+        return "io_submit() has no hook of the flavours that were asked for";
     return loaded->step == PROBE_DETACHED ? PROBE_TOO_DEAR : NULL;
 }
 

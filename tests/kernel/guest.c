@@ -37,7 +37,7 @@
 #define BRIEF          10 /* one call in so many */
 #define SAMPLE         8  /* one call in so many where others than the automatic flavour are looked at, */
 #define SMALL          4  /* and a fourth of that, and of the calls of the automatic one, in a small machine */
-#define MISSING_MOST   6  /* calls that a single flavour may lack */
+#define MISSING_MOST   10 /* calls that a single flavour may lack */
 
 struct tally {
     uint64_t ops, bytes, errors;
@@ -304,6 +304,9 @@ static void try_call(struct trial *trial)
     int err;
 
     if (trial->call->way == WAY_CALL && is_missing(trial, trial->call->number))
+        return;
+    if ((trial->call->way == WAY_AIO || trial->call->way == WAY_AIO_RING) &&
+        load_blind(probe_loaded(trial->probe), WAY_IN_AIO))
         return;
     if (trial->call->way == WAY_COMPAT && load_blind(probe_loaded(trial->probe), WAY_IN_COMPAT))
         return;
