@@ -15,7 +15,7 @@
  */
 enum share { SHARE_PROCESS, SHARE_THREAD, SHARE_STATE, SHARE_ROW, SHARE_PAGE, SHARES };
 static const uint32_t shares[SHARES] = {
-    [SHARE_PROCESS] = 118, [SHARE_THREAD] = 118, [SHARE_STATE] = 150, [SHARE_ROW] = 900, [SHARE_PAGE] = 2300};
+    [SHARE_PROCESS] = 116, [SHARE_THREAD] = 116, [SHARE_STATE] = 150, [SHARE_ROW] = 950, [SHARE_PAGE] = 2280};
 
 /* Maps that have one entry for each of a share. */
 static const struct {
@@ -33,7 +33,7 @@ static const struct {
     const char *map;
     uint32_t least;
 } shrinking[] = {
-    {"shared", 256},   {"volumes", 512},    {"mounts", 1024},      {"requests", 1024},
+    {"shared", 128},   {"volumes", 512},    {"mounts", 1024},      {"requests", 1024},
     {"flushers", 128}, {"positions", 1024}, {"spare_tasks", 1024}, {"namespaces", 64},
     {"async", 256},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
 };

@@ -62,7 +62,7 @@ static void check_calls(struct probe_diagnosis *diagnosis, const struct calls *c
         struct selftest_outcome outcome = calls_outcome(calls, i);
         enum flavour flavour = calls_flavour_of(calls, i);
 
-        if (!operation_is_file(shapes[table[i].number].op))
+        if (!operation_is_file(shapes[table[i].number].op) || shapes[table[i].number].shape == ABI_SHAPE_FCNTL)
             continue; /* part of an operation that several calls make up */
         diagnosis->calls[diagnosis->call_count++] = (struct probe_call){
             .name = table[i].name,

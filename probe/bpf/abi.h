@@ -98,7 +98,7 @@ static inline uint32_t abi_octave(uint32_t octave)
     return octave < ABI_OCTAVES ? octave : ABI_OCTAVES - 1;
 }
 
-#define ABI_SLOTS_MIN 65536 /* bytes of the ring buffer: a page on every machine */
+#define ABI_SLOTS_MIN (64u << 10)
 
 /* What a row had counted when its slot was over, in the ring buffer. */
 struct abi_slot {

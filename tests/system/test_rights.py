@@ -16,6 +16,8 @@ def nobody(*capabilities):
     return [harness.tool("setpriv"), f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
             f"--inh-caps={words}", f"--ambient-caps={words}", f"--bounding-set={words}"]
 
+ALONE = True  # see tests/system/run
+
 
 class NobodyTest(harness.SystemTest):
     @classmethod
