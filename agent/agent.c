@@ -238,6 +238,7 @@ static int start_probe(struct agent *agent)
         .pseudo = agent->options->pseudo,
         .memory = agent->options->kernel_memory,
         .burst_factor = agent->options->burst_factor,
+        .flavours = agent->options->flavours,
         .node = agent->options->node,
     };
     const struct sampler_options sampler = {

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/record.h"
+#include "probe/flavour.h"
 
 #define AGENT_SOCKET RUNSTATEDIR "/unblend/agent.sock"
 #define AGENT_STATE  LOCALSTATEDIR "/lib/unblend/agent"
@@ -27,6 +28,7 @@ struct agent_options {
     uint64_t kernel_memory;
     uint64_t max_cost;     /* as in sampler.h */
     uint64_t burst_factor;
+    struct flavour_list flavours;
     bool pseudo;
 };
 

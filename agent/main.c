@@ -27,6 +27,7 @@ int main(int argc, char **argv)
         .max_cost = SAMPLER_MAX_COST,
         .burst_factor = PROBE_BURST_FACTOR,
     };
+    const char *flavour = "auto";
     bool verbose = false;
     const struct option_spec options[] = {
         {"collector", 'c', OPTION_STRING, "URL", &agent.collector,
@@ -53,6 +54,8 @@ int main(int argc, char **argv)
          "of the node's processors; watch less when watching costs more (0: no limit)"},
         {"burst-factor", 0, OPTION_COUNT, "N", &agent.burst_factor,
          "a slot of 100 ms with N times the mean of the last minute is in a burst"},
+        {"flavour", 0, OPTION_STRING, "NAME[,NAME...]", &flavour,
+         "watch calls only through tp_btf, tracepoint, fentry or kprobe"},
         {"pseudo", 0, OPTION_FLAG, NULL, &agent.pseudo,
          "count operations on proc, sysfs and their like too"},
         {"verbose", 'v', OPTION_FLAG, NULL, &verbose, "say more"},
@@ -76,6 +79,8 @@ int main(int argc, char **argv)
         log_error("%s: no operand is expected here; see --help", argv[first]);
     else if (!is_role(agent.role))
         log_error("role %s: give client, storage or converged", agent.role);
+    else if (flavour_parse(flavour, &agent.flavours))
+        log_error("flavour: %s: give " FLAVOUR_NAMES, flavour);
     else if (agent.interval_ns < 1000000000 || agent.interval_ns > 3600000000000ull ||
              agent.interval_ns % 1000000000)
         log_error("interval: give a whole number of seconds, from 1s to 1h");

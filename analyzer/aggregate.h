@@ -99,7 +99,8 @@ struct node_total {
 
 struct hook_total {
     const char *name;
-    const char *why; /* NULL when attached on all nodes */
+    const char *why; /* of a missing one; else what the nodes say about it, or NULL */
+    bool missing;    /* on at least one node */
 };
 
 struct bypass_total {

@@ -56,7 +56,13 @@ static int add_hooks(struct aggregate *a, const struct coverage *coverage)
                 return -ENOMEM;
             a->hook_count++;
         }
-        if (!from->attached &&
+        if (!from->attached && !hook->missing) {
+            hook->missing = true;
+            hook->why = NULL; /* of when it was attached */
+        }
+        if (from->attached && hook->missing)
+            continue;
+        if ((from->why || !from->attached) &&
             aggregate_fill(a, &hook->why, from->why ? from->why : "not attached"))
             return -ENOMEM;
     }

@@ -28,7 +28,7 @@
 #define LINGER_MS 20
 
 struct options {
-    const char *output, *agent, *job;
+    const char *output, *agent, *job, *flavour;
     uint64_t interval_ns, duration_ns, kernel_memory, max_cost, burst_factor;
     bool all, pseudo;
 };
@@ -244,7 +244,8 @@ static int run(struct session *session, char **argv)
     return err ? 1 : session->status;
 }
 
-static int record(const struct options *options, char **argv)
+static int record(const struct options *options, const struct flavour_list *flavours,
+                  char **argv)
 {
     const struct recorder_options recorder = {
         .all = options->all || !*argv,
@@ -253,6 +254,7 @@ static int record(const struct options *options, char **argv)
         .kernel_memory = options->kernel_memory,
         .max_cost = options->max_cost,
         .burst_factor = options->burst_factor,
+        .flavours = *flavours,
     };
     struct session session = {.options = options, .signals = -1};
     bool use_agent = options->agent != NULL;
@@ -298,7 +300,8 @@ int command_record(int argc, char **argv)
 {
     struct options record_options = {
         .output = "unblend.rec", .interval_ns = 1000000000, .kernel_memory = PROBE_MEMORY_DEFAULT,
-        .burst_factor = PROBE_BURST_FACTOR};
+        .burst_factor = PROBE_BURST_FACTOR, .flavour = "auto"};
+    struct flavour_list flavours;
     const struct option_spec specs[] = {
         {"output", 'o', OPTION_STRING, "FILE", &record_options.output,
          "the recording"},
@@ -319,6 +322,8 @@ int command_record(int argc, char **argv)
          "memory the probe may use in the kernel"},
         {"max-cost", 0, OPTION_PERCENT, "PERCENT", &record_options.max_cost,
          "of the node's processors; watch less when watching costs more (default: no limit)"},
+        {"flavour", 0, OPTION_STRING, "NAME[,NAME...]", &record_options.flavour,
+         "watch calls only through tp_btf, tracepoint, fentry or kprobe"},
     };
     const struct option_program program = {
         .name = "unblend record",
@@ -339,7 +344,11 @@ int command_record(int argc, char **argv)
         log_error("burst-factor: give a whole number from 1");
         return 2;
     }
-    if (!record_options.agent)
+    if (flavour_parse(record_options.flavour, &flavours)) {
+        log_error("flavour: %s: give " FLAVOUR_NAMES, record_options.flavour);
+        return 2;
+    }
+    if (!record_options.agent && flavours.order[0] == FLAVOUR_AUTO)
         record_options.agent = default_agent();
-    return record(&record_options, argv + first);
+    return record(&record_options, &flavours, argv + first);
 }

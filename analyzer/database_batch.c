@@ -32,7 +32,8 @@ enum {
     UNATTRIBUTED,
     OVERFLOW,
     HOOKS,
-    BYPASSES
+    BYPASSES,
+    SHED
 };
 
 static int compare(const void *a, const void *b)
@@ -104,6 +105,7 @@ static int set_interval(struct batch *batch, const PGresult *r, int row)
         {&batch->cluster, CLUSTER}, {&batch->node, NODE},       {&batch->role, ROLE},
         {&batch->kernel, KERNEL},   {&batch->boot_id, BOOT_ID}, {&batch->stream, STREAM},
     };
+    json_auto_t *shed = NULL;
     int err = 0;
 
     for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts) && !err; i++)
@@ -117,6 +119,9 @@ static int set_interval(struct batch *batch, const PGresult *r, int row)
     batch->coverage.in_flight = (uint64_t)number(r, row, IN_FLIGHT);
     batch->coverage.unattributed = (uint64_t)number(r, row, UNATTRIBUTED);
     batch->coverage.overflow = (uint64_t)number(r, row, OVERFLOW);
+    shed = json(r, row, SHED);
+    for (unsigned i = 0; i < SHED_COUNT; i++)
+        batch->coverage.shed_ms[i] = (uint64_t)json_integer_value(json_array_get(shed, i));
     return err;
 }
 

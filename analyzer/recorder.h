@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/record.h"
+#include "probe/flavour.h"
 
 struct recorder {
     /* Gives a process and all that it forks the job. 0 or -errno, logged. */
@@ -31,6 +32,7 @@ struct recorder_options {
     uint64_t kernel_memory;
     uint64_t max_cost; /* as in probe/sampler.h; an agent has its own */
     uint64_t burst_factor; /* an agent has its own */
+    struct flavour_list flavours; /* a probe of our own only */
 };
 
 /* With a probe of its own. 0 or -errno, logged. */

@@ -74,8 +74,12 @@ static void local_free(struct recorder *recorder)
 int recorder_local(const struct recorder_options *options, struct recorder **out)
 {
     const struct probe_options probe = {
-        .all = options->all, .pseudo = options->pseudo, .memory = options->kernel_memory,
-        .burst_factor = options->burst_factor};
+        .all = options->all,
+        .pseudo = options->pseudo,
+        .memory = options->kernel_memory,
+        .flavours = options->flavours,
+        .burst_factor = options->burst_factor,
+    };
     const struct sampler_options sampler = {.interval_ns = options->interval_ns,
                                             .max_cost = options->max_cost};
     struct local *local = calloc(1, sizeof(*local));

@@ -54,12 +54,16 @@ static int insert_interval(struct store *store, const struct batch *batch,
 {
     _cleanup_free_ char *job_ids = array_text(jobs, batch->job_count);
     _cleanup_free_ char *volume_ids = array_text(volumes, batch->volume_count);
-    _cleanup_free_ char *ends = NULL, *exits = NULL;
+    _cleanup_free_ char *ends = NULL, *exits = NULL, *shed = NULL;
+    int64_t shed_ms[SHED_COUNT];
     _cleanup_result_ PGresult *result = NULL;
     struct db_args args = {.count = 0};
     int err = ends_text(batch, &ends, &exits);
 
-    if (err || !job_ids || !volume_ids)
+    for (unsigned i = 0; i < SHED_COUNT; i++)
+        shed_ms[i] = (int64_t)batch->coverage.shed_ms[i];
+    shed = array_text(shed_ms, SHED_COUNT);
+    if (err || !job_ids || !volume_ids || !shed)
         return -ENOMEM;
     db_number(&args, place->node_id);
     db_number(&args, place->stream_id);
@@ -78,12 +82,13 @@ static int insert_interval(struct store *store, const struct batch *batch,
     db_text(&args, ends);
     db_text(&args, exits);
     db_text(&args, volume_ids);
+    db_text(&args, shed);
     err = db_query(
         &store->db,
         "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
-        "job_ids, job_end_ns, job_exit, volume_ids) values (unblend.timestamp_of($5), $1, $2, "
-        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms) values (unblend.timestamp_of($5), $1, $2, "
+        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
         "returning batch_id",
         &args, &result);
     if (!err)

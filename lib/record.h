@@ -114,7 +114,7 @@ struct record {
 struct hook {
     const char *name;
     bool attached;
-    const char *why; /* NULL when attached */
+    const char *why; /* it is not attached; of one that is, what there is to say (NULL: nothing) */
 };
 
 /* Kernel-bypass paths found on the node. */

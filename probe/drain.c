@@ -12,6 +12,7 @@
 #include "lib/clock.h"
 #include "probe/detail.h"
 #include "probe/flight.h"
+#include "probe/pending.h"
 #include "probe/shared.h"
 #include "probe/slots.h"
 
@@ -296,23 +297,30 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
                          &(struct detail_target){.batch = batch, .process = process, .job = job});
 }
 
+static int find_series(void *context, uint32_t index, uint64_t volume_key, enum operation op, struct batch *batch,
+                       struct record **record)
+{
+    struct drain *drain = context;
+    uint32_t process = NO_INDEX, job, volume;
+    int err = name_process(drain, index, batch, &process, &job);
+
+    if (!err)
+        err = volumes_name(drain->from.volumes, volume_key, batch, &volume);
+    return err ? err : batch_record(batch, job, volume, process, op, record);
+}
+
 /* A call that has not returned yet: its series shows it while it hangs. */
 static int drain_pending(struct drain *drain, const struct abi_thread *thread, int64_t now_ns,
                          struct batch *batch)
 {
     enum operation op = __atomic_load_n(&thread->pending_op, __ATOMIC_ACQUIRE);
     uint64_t since_ns = thread->pending_ns, age_ns;
-    uint32_t process = NO_INDEX, job, volume;
     struct record *record;
     int err;
 
     if (!op || op >= OP_FILE_END || since_ns < drain->since_ns)
         return 0;
-    err = name_process(drain, thread->process, batch, &process, &job);
-    if (!err)
-        err = volumes_name(drain->from.volumes, thread->pending_volume, batch, &volume);
-    if (!err)
-        err = batch_record(batch, job, volume, process, op, &record);
+    err = find_series(drain, thread->process, thread->pending_volume, op, batch, &record);
     if (err)
         return err;
     age_ns = now_ns > (int64_t)since_ns ? (uint64_t)now_ns - since_ns : 0;
@@ -415,6 +423,8 @@ int drain_run(struct drain *drain, struct batch *batch)
     drain->slot = slots_now(drain->slots);
     if (!err)
         err = bursts_judge(drain->bursts, batch, drain->slot);
+    if (!err)
+        err = pending_drain(drain->from.async_map, drain->since_ns, monotonic_ns(), find_series, drain, batch);
     if (!err)
         err = shared_rows_drain(drain->shared, drain->from.volumes, drain->from.origin, before, drain->slot,
                                 batch);

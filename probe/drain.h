@@ -22,6 +22,7 @@ struct drain_sources {
     int slots_map; /* slots that are over, and when slots begin */
     int phase_map;
     uint64_t burst_factor;
+    int async_map; /* requests under way */
 };
 
 /* 0 or -errno; the sources must outlive the drain. */

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/compat_table.h"
+
 const struct hook_info hook_table[] = {
-    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false,
-     "on_call_enter", "kprobe.multi/sys_*"},
-    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false,
-     "on_call_exit", "kretprobe.multi/sys_*"},
+    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false, NULL, NULL},
+    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false, NULL, NULL},
     {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", HOOK_SYSCALL, false, NULL, NULL},
     {"on_exec", "tp_btf/sched_process_exec", "the names of processes", HOOK_SYSCALL, false, NULL, NULL},
     {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", HOOK_SYSCALL, false, NULL, NULL},
@@ -27,16 +27,33 @@ const struct hook_info hook_table[] = {
      "on_filemap_fault_function", "fentry/filemap_fault"},
     {"on_page_added", "tp_btf/mm_filemap_add_to_page_cache", "bytes of page faults; reads served from the page cache",
      HOOK_FAULT, false, NULL, NULL},
+    {"on_uring_submit", "io_uring_submit", "io_uring: requests", HOOK_URING, false, NULL, NULL},
+    {"on_uring_refuse", "tp_btf/io_uring_req_failed", "io_uring: requests that are refused", HOOK_URING, false, NULL, NULL},
+    {"on_uring_complete", "tp_btf/io_uring_complete", "io_uring: their completion", HOOK_URING, false, NULL, NULL},
+    {"on_uring_overflow", "tp_btf/io_uring_cqe_overflow", "io_uring: completions that the ring has no room for",
+     HOOK_URING, false, NULL, NULL},
+    {"on_aio_complete", "aio_complete_rw", "libaio: when requests are done", HOOK_AIO, false, NULL, NULL},
     {"on_open_file", "iter/task_file", "files that were open before the start", HOOK_SEED, false, NULL, NULL},
     {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true, NULL, NULL},
 };
 const unsigned hook_count = sizeof(hook_table) / sizeof(*hook_table);
 
-const struct blind_spot blind_spots[] = {
-    {"io_uring", "operations through io_uring are not captured by this version"},
-    {"libaio", "operations through io_submit are not captured by this version"},
+bool hook_aio(void)
+{
+    static int known = -1; /* asking means to load a program */
+
+    if (known < 0)
+        known = libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_loop, NULL) != 0;
+    return known;
+}
+
+const struct way_in ways_in[] = {
+    {"libaio", "operations through io_submit()", hook_aio,
+     "the requests cannot be followed: programs of this kernel have no bpf_loop(), which Linux 5.17 has"},
+    {"32-bit calls", "operations of 32-bit programs", compat_table_known,
+     "calls of 32-bit programs are not captured on this architecture; they count as lost"},
 };
-const unsigned blind_spot_count = sizeof(blind_spots) / sizeof(*blind_spots);
+const unsigned way_in_count = sizeof(ways_in) / sizeof(*ways_in);
 
 /* The kernel's types; several megabytes to parse, and the same for every question. */
 static struct btf *kernel_types(bool give_back)
@@ -52,11 +69,29 @@ static struct btf *kernel_types(bool give_back)
     return btf;
 }
 
-bool hook_function(const char *name)
+uint32_t hook_function_id(const char *name)
 {
     const struct btf *btf = kernel_types(false);
+    int id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) : 0;
 
-    return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
+    return id > 0 ? (uint32_t)id : 0;
+}
+
+bool hook_function(const char *name)
+{
+    return hook_function_id(name) != 0;
+}
+
+bool hook_member(const char *name, const char *member)
+{
+    const struct btf *btf = kernel_types(false);
+    int id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT) : 0;
+    const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (unsigned)id) : NULL;
+
+    for (unsigned i = 0; type && i < btf_vlen(type); i++)
+        if (strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), member) == 0)
+            return true;
+    return false;
 }
 
 int hook_arguments(const char *tracepoint)

@@ -5,9 +5,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The BPF objects. Only the first one is needed. */
-enum hook_object { HOOK_SYSCALL, HOOK_BLOCK, HOOK_FAULT, HOOK_FAULT_FUNCTION, HOOK_SEED, HOOK_OBJECTS };
+enum hook_object {
+    HOOK_SYSCALL,
+    HOOK_BLOCK,
+    HOOK_FAULT,
+    HOOK_FAULT_FUNCTION,
+    HOOK_URING,
+    HOOK_AIO,
+    HOOK_SEED,
+    HOOK_OBJECTS
+};
 
 struct hook_info {
     const char *program; /* in the BPF object */
@@ -19,17 +29,32 @@ struct hook_info {
     const char *instead_name; /* its name; NULL where there is none */
 };
 
+/* The first two of the table are those of system calls, whose programs depend on the flavour (probe/calls.h). */
+enum { HOOK_CALL_ENTRY, HOOK_CALL_EXIT };
+
+static inline bool hook_is_call(unsigned hook)
+{
+    return hook <= HOOK_CALL_EXIT;
+}
+
 extern const struct hook_info hook_table[];
 extern const unsigned hook_count;
 
-/* Ways in that this version does not count, and why: always listed as unavailable. */
-struct blind_spot {
+/* Ways in that the programs of system calls see, where the kernel or the architecture lets them. */
+struct way_in {
     const char *name;
-    const char *why;
+    const char *purpose;
+    bool (*is_seen)(void);
+    const char *why; /* it is not */
 };
 
-extern const struct blind_spot blind_spots[];
-extern const unsigned blind_spot_count;
+enum { WAY_IN_AIO, WAY_IN_COMPAT }; /* in the order of the table */
+
+extern const struct way_in ways_in[];
+extern const unsigned way_in_count;
+
+/* The requests of libaio are followed in loops, which not every kernel grants a program. */
+bool hook_aio(void);
 
 /*
  * Whether the kernel's BTF knows a tracepoint ("sys_enter"), and how many arguments its programs get (0 if
@@ -38,8 +63,12 @@ extern const unsigned blind_spot_count;
  */
 int hook_arguments(const char *tracepoint);
 
-/* Whether the kernel's BTF knows a function. */
+/* Whether the kernel's BTF knows a function, or a member of a structure. */
 bool hook_function(const char *name);
+bool hook_member(const char *type, const char *member);
+
+/* The BTF id of a function; 0 when there is none of that name. */
+uint32_t hook_function_id(const char *name);
 
 /* The one-line reason why loading or attaching failed with err (negative errno), and what to do. */
 void hook_explain(int err, char *text, size_t size);

@@ -16,13 +16,16 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/attach.h"
 #include "probe/budget.h"
-#include "probe/functions.h"
+#include "probe/calls.h"
+#include "probe/compat_table.h"
 #include "probe/objects.h"
 #include "probe/syscall_table.h"
 #include "probe/tables.h"
+#include "probe/uring.h"
 
-#define HOOKS_MAX 24
+#define HOOKS_MAX 32
 #define CONTROL   ".data.control"
 
 struct loaded {
@@ -30,9 +33,13 @@ struct loaded {
     struct bpf_link *links[HOOKS_MAX];
     struct bpf_link **cpu_links; /* of the hook that is attached to each CPU */
     int cpu_count;
-    bool at_functions[HOOK_OBJECTS]; /* where a hook of that object has another program, that one is attached */
+    bool at_functions[HOOK_OBJECTS]; /* its tracepoints are missing, and programs watch functions instead */
+    struct calls *calls;
+    struct probe_options options;
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
+    struct bpf_link *again[URING_AGAIN];
+    uint32_t ways_in; /* a bit for each that is seen */
     volatile struct abi_control *control;
     enum probe_step step;
     bool ready[HOOK_OBJECTS]; /* loaded, and attached where that could be */
@@ -45,6 +52,8 @@ static const struct {
     [HOOK_SYSCALL] = {object_syscall, object_syscall_end, "unblend"},
     [HOOK_BLOCK] = {object_block, object_block_end, "unblend_block"},
     [HOOK_FAULT] = {object_fault, object_fault_end, "unblend_fault"},
+    [HOOK_URING] = {object_uring, object_uring_end, "unblend_uring"},
+    [HOOK_AIO] = {object_aio, object_aio_end, "unblend_aio"},
     [HOOK_FAULT_FUNCTION] = {object_fault_function, object_fault_function_end, "unblend_fault"},
     [HOOK_SEED] = {object_seed, object_seed_end, "unblend_seed"},
 };
@@ -70,7 +79,7 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
     size_t size = 0;
 
     if (!map)
-        return -ENOENT;
+        return 0; /* its programs do not look */
     /* libbpf keeps the initial value writable until the object is loaded. */
     config = (struct abi_config *)bpf_map__initial_value(map, &size);
     if (!config || size < sizeof(*config))
@@ -80,7 +89,10 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
     config->request_argument = hook_arguments("block_rq_issue") > 1;
     config->has_io_start = hook_arguments("block_io_start") > 0;
     config->page_shift = bucket_msb((uint64_t)sysconf(_SC_PAGESIZE));
-    syscall_table(config->syscalls);
+    config->twice = uring_twice();
+    config->has_compat = compat_table_known();
+    syscall_table(config->syscalls, hook_aio());
+    compat_table(config->syscalls, hook_aio());
     return 0;
 }
 
@@ -161,11 +173,11 @@ static bool is_attached(const struct loaded *loaded, unsigned hook)
 /* Whether the present step leaves a hook attached. Who belongs to whom must be known after a pause, too. */
 static bool is_wanted(const struct loaded *loaded, unsigned hook)
 {
-    bool call = hook_table[hook].object == HOOK_SYSCALL;
+    enum hook_object object = hook_table[hook].object;
 
     if (loaded->step == PROBE_DETACHED)
-        return call && !hook_table[hook].instead;
-    return loaded->step < PROBE_METADATA_ONLY || call;
+        return object == HOOK_SYSCALL && !hook_is_call(hook);
+    return loaded->step < PROBE_METADATA_ONLY || (object != HOOK_BLOCK && object != HOOK_FAULT);
 }
 
 /* Attaches the programs of one object that are not yet; what cannot be attached has its reason in why. */
@@ -177,8 +189,10 @@ static int attach(struct loaded *loaded, enum hook_object which)
         struct bpf_program *program;
         int err = 0;
 
-        if (hook_table[i].object != which || is_attached(loaded, i) || !is_wanted(loaded, i))
+        if (hook_table[i].object != which || hook_is_call(i) || is_attached(loaded, i) || !is_wanted(loaded, i))
             continue;
+        if (loaded->ready[which] && !loaded->resting[i])
+            continue; /* could not be at the start */
         program = bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program);
         if (!bpf_program__autoload(program))
             continue;
@@ -190,7 +204,11 @@ static int attach(struct loaded *loaded, enum hook_object which)
         }
         if (err) {
             failed = err;
-            hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
+            if (which == HOOK_AIO)
+                snprintf(loaded->why[i], sizeof(loaded->why[i]),
+                         "no kprobes here: the time of a request lasts until its completion is fetched");
+            else
+                hook_explain(err, loaded->why[i], sizeof(loaded->why[i]));
             if (hook_table[i].each_cpu && (err == -EACCES || err == -EPERM) && geteuid())
                 snprintf(loaded->why[i], sizeof(loaded->why[i]),
                          "not permitted: run as root; the capability PERFMON is enough only where "
@@ -205,8 +223,10 @@ static int attach(struct loaded *loaded, enum hook_object which)
 }
 
 /* Leaves out the programs whose tracepoint this kernel does not have. */
-static void leave_out_missing(struct loaded *loaded, enum hook_object which)
+static bool leave_out_missing(struct loaded *loaded, enum hook_object which)
 {
+    bool missing = false;
+
     for (unsigned i = 0; i < hook_count; i++) {
         const char *tracepoint = strchr(hook_table[i].name, '/');
 
@@ -217,7 +237,9 @@ static void leave_out_missing(struct loaded *loaded, enum hook_object which)
             bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program), false);
         snprintf(loaded->why[i], sizeof(loaded->why[i]), "this kernel has no tracepoint %s",
                  tracepoint + 1);
+        missing = true;
     }
+    return missing;
 }
 
 static void explain_all(struct loaded *loaded, enum hook_object which, const char *why)
@@ -248,14 +270,21 @@ static void finish(struct loaded *loaded, enum hook_object which, int err)
     explain_all(loaded, which, why);
 }
 
-/* Without the block layer the rest goes on: the reason stands in the coverage. */
-static void load_block(struct loaded *loaded, const struct probe_options *options)
+/* Without the block layer, io_uring or libaio the rest goes on: the reason stands in the coverage. */
+static void load_more(struct loaded *loaded, enum hook_object which, const struct probe_options *options)
 {
-    int err = open_more(loaded, HOOK_BLOCK, options);
+    int err = open_more(loaded, which, options);
 
-    if (!err)
-        leave_out_missing(loaded, HOOK_BLOCK);
-    finish(loaded, HOOK_BLOCK, err);
+    if (!err && which == HOOK_URING)
+        uring_choose(loaded->object[which]);
+    if (!err && leave_out_missing(loaded, which) && which != HOOK_BLOCK) {
+        /* They only make sense together. */
+        explain_all(loaded, which, "another hook that it needs is missing in this kernel");
+        return;
+    }
+    finish(loaded, which, err);
+    if (which == HOOK_URING && loaded->ready[which])
+        uring_attach_again(loaded->object[which], loaded->again);
 }
 
 /* The functions that handle page faults, for kernels without the tracepoints in them. 0 or -errno. */
@@ -360,29 +389,64 @@ static int map_control(struct loaded *loaded, const struct budget *budget)
     return 0;
 }
 
+static int load_first(struct loaded *loaded, const struct probe_options *options)
+{
+    int err = open_object(loaded, HOOK_SYSCALL, options), cpus = libbpf_num_possible_cpus();
+    struct bpf_object *object;
+    struct budget budget;
+
+    if (err)
+        return err;
+    object = loaded->object[HOOK_SYSCALL];
+    calls_prepare(loaded->calls, object);
+    budget_apply(object, options->memory ? options->memory : PROBE_MEMORY_DEFAULT,
+                 cpus > 0 ? (unsigned)cpus : 1, &budget);
+    err = bpf_object__load(object);
+    return err ? err : map_control(loaded, &budget);
+}
+
 int load_open(const struct probe_options *options, struct loaded **out)
 {
     struct loaded *loaded = calloc(1, sizeof(*loaded));
-    int err, cpus = libbpf_num_possible_cpus();
-    struct budget budget;
     struct rlimit before;
+    int err;
 
     if (!loaded)
         return -ENOMEM;
     *out = loaded;
     libbpf_set_print(quiet);
     lift_memory_limit(&before);
-    err = open_object(loaded, HOOK_SYSCALL, options);
-    if (!err) {
-        functions_choose(loaded->object[HOOK_SYSCALL]);
-        budget_apply(loaded->object[HOOK_SYSCALL],
-                     options->memory ? options->memory : PROBE_MEMORY_DEFAULT,
-                     cpus > 0 ? (unsigned)cpus : 1, &budget);
-        err = bpf_object__load(loaded->object[HOOK_SYSCALL]);
-    }
+    for (unsigned i = 0; i < way_in_count; i++)
+        loaded->ways_in |= (uint32_t)ways_in[i].is_seen() << i;
+    err = calls_new(options, &loaded->calls);
     if (!err)
-        err = map_control(loaded, &budget);
+        err = load_first(loaded, options);
     setrlimit(RLIMIT_MEMLOCK, &before); /* a recorded command shall have the limit it would have had */
+    return err;
+}
+
+/* The first object once more, for the programs of another flavour. */
+static int reload(void *context, enum flavour flavour, struct bpf_object **out)
+{
+    struct loaded *loaded = context, again = {0};
+    struct bpf_program *program;
+    struct rlimit before;
+    int err = open_object(&again, HOOK_SYSCALL, &loaded->options);
+
+    if (err)
+        return err;
+    bpf_object__for_each_program(program, again.object[HOOK_SYSCALL])
+        bpf_program__set_autoload(program, false);
+    attach_prepare(again.object[HOOK_SYSCALL], flavour);
+    lift_memory_limit(&before);
+    err = share_maps(again.object[HOOK_SYSCALL], loaded->object[HOOK_SYSCALL]);
+    if (!err)
+        err = bpf_object__load(again.object[HOOK_SYSCALL]);
+    setrlimit(RLIMIT_MEMLOCK, &before);
+    if (err)
+        bpf_object__close(again.object[HOOK_SYSCALL]);
+    else
+        *out = again.object[HOOK_SYSCALL];
     return err;
 }
 
@@ -391,17 +455,19 @@ int load_attach(struct loaded *loaded, const struct probe_options *options)
     struct rlimit before;
     int err;
 
+    loaded->options = *options;
     lift_memory_limit(&before);
     load_faults(loaded, options); /* before the first read, so that none passes with its misses unseen */
-    loaded->at_functions[HOOK_SYSCALL] =
-        functions_attach(loaded->object[HOOK_SYSCALL], loaded->links, loaded->programs);
-    err = attach(loaded, HOOK_SYSCALL);
+    err = calls_attach(loaded->calls, loaded->object[HOOK_SYSCALL], reload, loaded);
     if (!err)
-        load_block(loaded, options);
-    if (!err)
+        err = attach(loaded, HOOK_SYSCALL);
+    if (!err) {
+        load_more(loaded, HOOK_BLOCK, options);
+        load_more(loaded, HOOK_URING, options);
+        load_more(loaded, HOOK_AIO, options);
         seed(loaded, options);
+    }
     setrlimit(RLIMIT_MEMLOCK, &before);
-    hook_arguments(NULL);
     return err;
 }
 
@@ -418,27 +484,50 @@ static void detach(struct loaded *loaded, unsigned hook)
     loaded->cpu_count = 0;
 }
 
-int load_step(struct loaded *loaded, enum probe_step step)
+static void rest(struct loaded *loaded, unsigned hook)
 {
+    loaded->resting[hook] = true;
+    snprintf(loaded->why[hook], sizeof(loaded->why[hook]), "%s", PROBE_TOO_DEAR);
+}
+
+/* The hooks of calls, whatever their flavour: both or none. */
+static int step_calls(struct loaded *loaded)
+{
+    bool wanted = is_wanted(loaded, HOOK_CALL_ENTRY);
     int err = 0;
 
+    if (wanted != loaded->resting[HOOK_CALL_ENTRY])
+        return 0;
+    if (wanted) {
+        err = calls_resume(loaded->calls);
+    } else {
+        calls_detach(loaded->calls);
+        rest(loaded, HOOK_CALL_ENTRY);
+        rest(loaded, HOOK_CALL_EXIT);
+    }
+    if (wanted && !err)
+        loaded->resting[HOOK_CALL_ENTRY] = loaded->resting[HOOK_CALL_EXIT] = false;
+    return err;
+}
+
+int load_step(struct loaded *loaded, enum probe_step step)
+{
+    int err;
+
     loaded->step = step;
-    /* In the order of the table: no call begins any more when the ends of calls go unseen. */
+    err = step_calls(loaded);
     for (unsigned i = 0; i < hook_count; i++)
         if (is_attached(loaded, i) && !is_wanted(loaded, i)) {
             detach(loaded, i);
-            loaded->resting[i] = true;
-            snprintf(loaded->why[i], sizeof(loaded->why[i]), "%s", PROBE_TOO_DEAR);
+            rest(loaded, i);
         }
-    if (loaded->at_functions[HOOK_SYSCALL] && step < PROBE_DETACHED && loaded->resting[0]) {
-        err = functions_attach(loaded->object[HOOK_SYSCALL], loaded->links, loaded->programs) ? 0 : -EIO;
-        for (unsigned i = 0; !err && i < hook_count; i++)
-            if (loaded->links[i])
-                loaded->resting[i] = false;
-    }
     for (enum hook_object which = 0; !err && which < HOOK_OBJECTS; which++)
         if (loaded->ready[which])
             err = attach(loaded, which);
+    if (step == PROBE_DETACHED)
+        uring_detach_again(loaded->again);
+    else if (loaded->ready[HOOK_URING])
+        uring_attach_again(loaded->object[HOOK_URING], loaded->again);
     return err;
 }
 
@@ -446,10 +535,12 @@ void load_close(struct loaded *loaded)
 {
     if (!loaded)
         return;
+    uring_detach_again(loaded->again);
     for (unsigned i = 0; i < hook_count; i++)
         detach(loaded, i);
     if (loaded->control)
         munmap((void *)loaded->control, sizeof(*loaded->control));
+    calls_free(loaded->calls);
     for (unsigned i = HOOK_OBJECTS; i-- > 0;)
         bpf_object__close(loaded->object[i]);
     free(loaded);
@@ -470,21 +561,59 @@ volatile struct abi_control *load_control(const struct loaded *loaded)
     return loaded->control;
 }
 
+struct calls *load_calls(const struct loaded *loaded)
+{
+    return loaded->calls;
+}
+
+static enum flavour flavour_at(const struct loaded *loaded, unsigned hook)
+{
+    return hook_is_call(hook) && loaded->calls ? calls_flavour(loaded->calls) : FLAVOUR_AUTO;
+}
+
 const char *load_name(const struct loaded *loaded, unsigned hook)
 {
     const struct hook_info *info = &hook_table[hook];
+    enum flavour flavour = flavour_at(loaded, hook);
 
+    if (flavour != FLAVOUR_AUTO)
+        return flavour_hook(flavour, hook == HOOK_CALL_EXIT);
     return loaded->at_functions[info->object] && info->instead ? info->instead_name : info->name;
 }
 
 bool load_attached(const struct loaded *loaded, unsigned hook)
 {
-    return loaded->programs[hook] && !loaded->resting[hook];
+    return (loaded->programs[hook] || flavour_at(loaded, hook) != FLAVOUR_AUTO) && !loaded->resting[hook];
 }
 
 const char *load_why(const struct loaded *loaded, unsigned hook)
 {
     return loaded->why[hook];
+}
+
+/* Whether a call has a hook, through whichever flavour. */
+static bool is_watched(const struct loaded *loaded, const char *call)
+{
+    const struct syscall_call *table;
+    unsigned count = syscall_calls(&table);
+
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(table[i].name, call) == 0)
+            return calls_flavour_of(loaded->calls, i) != FLAVOUR_AUTO;
+    return false;
+}
+
+const char *load_blind(const struct loaded *loaded, unsigned way_in)
+{
+    enum flavour flavour = calls_flavour(loaded->calls);
+
+    if (!(loaded->ways_in >> way_in & 1))
+        return ways_in[way_in].why;
+    if (way_in == WAY_IN_COMPAT && flavour != FLAVOUR_TP_BTF && flavour != FLAVOUR_KPROBE)
+        return "only tp_btf and kprobe see calls of 32-bit programs";
+    if (way_in == WAY_IN_AIO && !is_watched(loaded, "io_submit"))
+        return "io_submit() has no hook of the flavours that were asked for";
+    return loaded->step == PROBE_DETACHED ? PROBE_TOO_DEAR : NULL;
 }
 
 static bool program_info(const struct loaded *loaded, unsigned hook, struct bpf_prog_info *info)
@@ -498,7 +627,7 @@ static bool program_info(const struct loaded *loaded, unsigned hook, struct bpf_
 uint64_t load_missed(const struct loaded *loaded)
 {
     struct bpf_prog_info info;
-    uint64_t missed = 0;
+    uint64_t missed = calls_account(loaded->calls).missed;
 
     for (unsigned i = 0; i < hook_count; i++)
         if (program_info(loaded, i, &info))
@@ -509,7 +638,7 @@ uint64_t load_missed(const struct loaded *loaded)
 uint64_t load_run_ns(const struct loaded *loaded)
 {
     struct bpf_prog_info info;
-    uint64_t run_ns = 0;
+    uint64_t run_ns = calls_account(loaded->calls).run_ns;
 
     for (unsigned i = 0; i < hook_count; i++)
         if (program_info(loaded, i, &info))

@@ -21,6 +21,10 @@ int load_attach(struct loaded *loaded, const struct probe_options *options);
 
 void load_close(struct loaded *loaded); /* NULL is fine */
 
+/* How the system calls are watched. */
+struct calls;
+struct calls *load_calls(const struct loaded *loaded);
+
 struct bpf_object;
 const struct bpf_object *load_object(const struct loaded *loaded);
 
@@ -43,6 +47,9 @@ const char *load_name(const struct loaded *loaded, unsigned hook);
 /* Whether a hook of the table is attached, and why not ("" if nothing is known). */
 bool load_attached(const struct loaded *loaded, unsigned hook);
 const char *load_why(const struct loaded *loaded, unsigned hook);
+
+/* Why a way in of the table is not seen; NULL when it is. */
+const char *load_blind(const struct loaded *loaded, unsigned way_in);
 
 /* Events for which the kernel has skipped a program because it was running already, since the start. */
 uint64_t load_missed(const struct loaded *loaded);

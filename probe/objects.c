@@ -17,3 +17,6 @@ EMBED(object_block, "probe/bpf/block.bpf.o");
 EMBED(object_fault, "probe/bpf/fault.bpf.o");
 EMBED(object_fault_function, "probe/bpf/fault_function.bpf.o");
 EMBED(object_seed, "probe/bpf/seed.bpf.o");
+EMBED(object_mix, "probe/bpf/mix.bpf.o");
+EMBED(object_uring, "probe/bpf/uring.bpf.o");
+EMBED(object_aio, "probe/bpf/aio.bpf.o");

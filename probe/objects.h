@@ -9,5 +9,8 @@ extern const char object_block[], object_block_end[];
 extern const char object_fault[], object_fault_end[];
 extern const char object_fault_function[], object_fault_function_end[];
 extern const char object_seed[], object_seed_end[];
+extern const char object_mix[], object_mix_end[];
+extern const char object_uring[], object_uring_end[];
+extern const char object_aio[], object_aio_end[];
 
 #endif

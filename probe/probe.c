@@ -14,9 +14,11 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/calls.h"
 #include "probe/drain.h"
 #include "probe/hook.h"
 #include "probe/load.h"
+#include "probe/rights.h"
 
 struct probe {
     struct loaded *loaded;
@@ -60,13 +62,78 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .slots_map = load_map(probe->loaded, "slots"),
         .phase_map = load_map(probe->loaded, "slot_phase"),
         .burst_factor = options->burst_factor ? options->burst_factor : PROBE_BURST_FACTOR,
+        .async_map = load_map(probe->loaded, "async"),
     };
     probe->mount_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     return drain_new(&sources, &probe->drain);
 }
 
+/* The table entry of a living process; made here when the kernel side does not know it yet. */
+static int find_process(struct probe *probe, pid_t pid, uint32_t *index)
+{
+    uint32_t tgid = (uint32_t)pid;
+    int by_tgid = load_map(probe->loaded, "by_tgid"), err;
+    struct abi_process *process;
+
+    if (bpf_map_lookup_elem(by_tgid, &tgid, index) == 0)
+        return 0;
+    err = table_take(&probe->tables.table[ABI_TABLE_PROCESSES], index);
+    if (err)
+        return err;
+    process = process_at(&probe->tables, *index);
+    process->tgid = tgid;
+    process->uid = getuid();
+    return bpf_map_update_elem(by_tgid, &tgid, index, BPF_ANY) ? -errno : 0;
+}
+
+/* The process and its descendants are watched from now on; where they are already, only the job is new. */
+static int watch(struct probe *probe, pid_t pid, uint32_t job)
+{
+    _cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct abi_task state = {.uncounted = 1};
+    int err = pidfd < 0 ? -errno : find_process(probe, pid, &state.process);
+
+    if (err)
+        return err;
+    if (job)
+        process_at(&probe->tables, state.process)->job = job;
+    if (bpf_map_update_elem(load_map(probe->loaded, "tasks"), &pidfd, &state, BPF_NOEXIST) && errno != EEXIST)
+        return -errno;
+    return 0;
+}
+
+static int watch_for_test(void *context, pid_t pid)
+{
+    return watch(context, pid, 0);
+}
+
+/* What was there before the test goes with it: the recording begins afterwards. */
+static int drain_for_test(void *context, struct batch **out)
+{
+    _cleanup_(batch_freep) struct batch *batch = NULL;
+    struct probe *probe = context;
+    int err = batch_new(&batch);
+
+    if (!err)
+        err = drain_run(probe->drain, batch);
+    if (!err)
+        *out = take_pointer(batch);
+    return err;
+}
+
+/* Events that no program has seen, since the start. */
+static uint64_t count_missed(const struct probe *probe)
+{
+    uint64_t missed = load_missed(probe->loaded), recovered;
+
+    /* Read after those that were missed; what is recovered was missed before. */
+    recovered = probe->tables.counters[ABI_COUNTER_RECOVERED];
+    return missed > recovered ? missed - recovered : 0;
+}
+
 static int start(struct probe *probe, const struct probe_options *options)
 {
+    const struct selftest_host host = {watch_for_test, drain_for_test, probe};
     int err;
 
     probe->mount_fd = -1;
@@ -75,26 +142,64 @@ static int start(struct probe *probe, const struct probe_options *options)
         err = make_parts(probe, options);
     if (!err)
         err = load_attach(probe->loaded, options);
-    for (unsigned i = 0; !err && i < hook_count; i++)
+    if (err)
+        return err;
+    for (unsigned i = 0; i < hook_count; i++)
         if (strcmp(hook_table[i].program, "on_page_added") == 0 && load_attached(probe->loaded, i))
             drain_know_cache(probe->drain);
-    if (!err)
-        volumes_refresh_namespaces(probe->volumes); /* of the processes that have files open */
-    return err;
+    volumes_refresh_namespaces(probe->volumes); /* of the processes that have files open */
+    err = calls_test(load_calls(probe->loaded), &host);
+    if (err)
+        log_warning("the self-test could not be run: %s; counting goes on", log_errno(err));
+    probe->missed = count_missed(probe);
+    hook_arguments(NULL); /* no more questions about types */
+    return 0;
+}
+
+int probe_try(const struct probe_options *options, struct probe **out)
+{
+    struct probe *probe = calloc(1, sizeof(*probe));
+
+    if (!probe)
+        return -ENOMEM;
+    *out = probe;
+    return start(probe, options);
+}
+
+/* The plan's own reason for a flavour that was forced; libbpf's error says less. */
+static void explain_failure(const struct probe *probe, const struct probe_options *options, int err,
+                            char *why, size_t size)
+{
+    const struct calls *calls = probe->loaded ? load_calls(probe->loaded) : NULL;
+
+    enum flavour forced = options->flavours.order[0];
+
+    size_t used = 0;
+
+    if (forced == FLAVOUR_AUTO || !calls || calls_flavour(calls) != FLAVOUR_AUTO) {
+        hook_explain(err, why, size);
+        return;
+    }
+    used = (size_t)snprintf(why, size, "not through %s: ", flavour_name(forced));
+    calls_explain(calls, forced, err, why + used, size - used);
 }
 
 int probe_new(const struct probe_options *options, struct probe **out)
 {
-    struct probe *probe = calloc(1, sizeof(*probe));
-    char why[200];
+    struct probe *probe = NULL;
+    char why[300];
     int err;
 
-    if (!probe)
-        return -ENOMEM;
-    err = start(probe, options);
+    if (!rights_host_pids()) {
+        log_error("cannot watch system calls: this container has process ids of its own, and the kernel's are "
+                  "others: start it with the host's (docker run --pid=host, hostPID: true)");
+        return -EOPNOTSUPP;
+    }
+    err = probe_try(options, &probe);
     if (err) {
-        hook_explain(err, why, sizeof(why));
-        log_error("cannot watch system calls: %s", why);
+        if (probe)
+            explain_failure(probe, options, err, why, sizeof(why));
+        log_error("cannot watch system calls: %s", probe ? why : log_errno(err));
         probe_free(probe);
         return err;
     }
@@ -116,42 +221,11 @@ void probe_free(struct probe *probe)
     free(probe);
 }
 
-/* The table entry of a living process; made here when the kernel side does not know it yet. */
-static int find_process(struct probe *probe, pid_t pid, uint32_t *index)
-{
-    uint32_t tgid = (uint32_t)pid;
-    int by_tgid = load_map(probe->loaded, "by_tgid"), err;
-    struct abi_process *process;
-
-    if (bpf_map_lookup_elem(by_tgid, &tgid, index) == 0)
-        return 0;
-    err = table_take(&probe->tables.table[ABI_TABLE_PROCESSES], index);
-    if (err)
-        return err;
-    process = process_at(&probe->tables, *index);
-    process->tgid = tgid;
-    process->uid = getuid();
-    return bpf_map_update_elem(by_tgid, &tgid, index, BPF_ANY) ? -errno : 0;
-}
-
 int probe_adopt(struct probe *probe, pid_t pid, const struct job *job, uint32_t *id)
 {
-    _cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct abi_task state = {.uncounted = 1};
-    int tasks = load_map(probe->loaded, "tasks"), err;
+    int err = origin_job(probe->origin, job, id);
 
-    if (pidfd < 0)
-        return -errno;
-    err = find_process(probe, pid, &state.process);
-    if (!err)
-        err = origin_job(probe->origin, job, id);
-    if (err)
-        return err;
-    process_at(&probe->tables, state.process)->job = *id;
-    /* Watched already (by a probe of the whole node): only its job is new. */
-    if (bpf_map_update_elem(tasks, &pidfd, &state, BPF_NOEXIST) && errno != EEXIST)
-        return -errno;
-    return 0;
+    return err ? err : watch(probe, pid, *id);
 }
 
 void probe_job_exit(struct probe *probe, uint32_t id, int status, int64_t end_ns)
@@ -200,8 +274,9 @@ static unsigned cover_step(const struct probe *probe, struct hook *hooks)
 
 static int cover(struct probe *probe, struct batch *batch)
 {
-    struct hook hooks[40];
-    uint64_t missed = load_missed(probe->loaded);
+    struct hook hooks[40 + SYSCALL_CALLS_MAX];
+    struct calls *calls = load_calls(probe->loaded);
+    uint64_t missed = count_missed(probe);
     unsigned count = 0;
 
     for (unsigned i = 0; i < hook_count; i++)
@@ -210,15 +285,23 @@ static int cover(struct probe *probe, struct batch *batch)
             .attached = load_attached(probe->loaded, i),
             .why = load_attached(probe->loaded, i) ? NULL : load_why(probe->loaded, i),
         };
-    for (unsigned i = 0; i < blind_spot_count; i++)
-        hooks[count++] = (struct hook){.name = blind_spots[i].name, .why = blind_spots[i].why};
+    if (hooks[HOOK_CALL_ENTRY].attached)
+        hooks[HOOK_CALL_ENTRY].why = calls_why(calls);
+    count += calls_exceptions(calls, &hooks[count]);
+    for (unsigned i = 0; i < way_in_count; i++) {
+        const char *why = load_blind(probe->loaded, i);
+
+        hooks[count++] = (struct hook){.name = ways_in[i].name, .attached = !why, .why = why};
+    }
     count += cover_step(probe, hooks + count);
     if (probe->tables.counters[ABI_COUNTER_SLOTS_BLURRED])
         hooks[count++] = (struct hook){.name = "burst-slots",
                                        .why = "slots of 100 ms found no room and are counted with later ones: give "
                                               "the probe more memory"};
-    batch->coverage.lost += missed - probe->missed;
-    probe->missed = missed;
+    if (missed > probe->missed) {
+        batch->coverage.lost += missed - probe->missed;
+        probe->missed = missed;
+    }
     return batch_hooks(batch, hooks, count);
 }
 
@@ -285,32 +368,7 @@ void probe_mounts_changed(struct probe *probe)
     volumes_refresh(probe->volumes);
 }
 
-int probe_doctor(struct probe_check *checks, unsigned max)
+const struct loaded *probe_loaded(const struct probe *probe)
 {
-    const struct probe_options options = {.memory = PROBE_MEMORY_MIN};
-    struct probe *probe = calloc(1, sizeof(*probe));
-    unsigned count = 0;
-    int err;
-
-    if (!probe)
-        return -ENOMEM;
-    err = start(probe, &options);
-    for (unsigned i = 0; i < hook_count && count < max; i++, count++) {
-        struct probe_check *check = &checks[count];
-
-        *check = (struct probe_check){.hook = probe->loaded ? load_name(probe->loaded, i) : hook_table[i].name,
-                                      .purpose = hook_table[i].purpose,
-                                      .available = probe->loaded && load_attached(probe->loaded, i)};
-        if (!check->available && probe->loaded && *load_why(probe->loaded, i))
-            snprintf(check->why, sizeof(check->why), "%s", load_why(probe->loaded, i));
-        else if (!check->available)
-            hook_explain(err, check->why, sizeof(check->why));
-    }
-    for (unsigned i = 0; i < blind_spot_count && count < max; i++, count++) {
-        checks[count] = (struct probe_check){.hook = blind_spots[i].name,
-                                             .purpose = "operations of this kind"};
-        snprintf(checks[count].why, sizeof(checks[count].why), "%s", blind_spots[i].why);
-    }
-    probe_free(probe);
-    return (int)count;
+    return probe->loaded;
 }

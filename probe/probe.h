@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/record.h"
+#include "probe/flavour.h"
 
 #define PROBE_MEMORY_DEFAULT (64ull << 20)
 #define PROBE_MEMORY_MIN     (4ull << 20)
@@ -35,6 +36,7 @@ struct probe_options {
     bool pseudo;     /* count operations on proc, sysfs and their like too */
     uint64_t memory; /* bytes of kernel memory; 0 is PROBE_MEMORY_DEFAULT */
     uint64_t burst_factor; /* see lib/flow.h; 0 is PROBE_BURST_FACTOR */
+    struct flavour_list flavours; /* the only ones to be tried; empty: whatever is best */
     const char *node; /* the name that local volumes carry; NULL is the host's name */
 };
 
@@ -85,15 +87,11 @@ uint64_t probe_run_ns(const struct probe *probe);
 int probe_mount_fd(const struct probe *probe);
 void probe_mounts_changed(struct probe *probe);
 
-/* What `unblend doctor` shows. */
-struct probe_check {
-    const char *hook;
-    const char *purpose;
-    bool available;
-    char why[200]; /* empty when available */
-};
+/* For probe/doctor.c: as probe_new(), without a word on stderr; *out is set in case of failure, too, unless there is no
+   memory, and what was loaded can be asked why. */
+int probe_try(const struct probe_options *options, struct probe **out);
 
-/* Tries every hook on its own. The number of checks written, or -errno. */
-int probe_doctor(struct probe_check *checks, unsigned max);
+struct loaded;
+const struct loaded *probe_loaded(const struct probe *probe);
 
 #endif

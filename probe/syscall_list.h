@@ -83,6 +83,13 @@ SYSCALL(syncfs, FD(FSYNC))
 SYSCALL(sync, CALL(FSYNC, NOWHERE, -1, -1, -1))
 SYSCALL(msync, CALL(FSYNC, NOWHERE, -1, -1, -1))
 
+/* libaio's requests count, and not these */
+SYSCALL(io_setup, AIO(SETUP, 1))
+SYSCALL(io_destroy, AIO(DESTROY, -1))
+SYSCALL(io_submit, AIO(SUBMIT, 2))
+SYSCALL(io_getevents, AIO(GETEVENTS, 3))
+SYSCALL(io_pgetevents, AIO(GETEVENTS, 3))
+
 /* The older spellings, which only older architectures have. */
 #ifdef SYS_renameat
 SYSCALL(renameat, AT(RENAME, 0))

@@ -182,9 +182,9 @@ static json_t *cluster(const struct report *report)
                      "capacity", json_capacity(report));
 }
 
-static json_t *hook(const char *name, const char *why)
+static json_t *hook(const char *name, bool missing, const char *why)
 {
-    return json_pack("{s:s,s:s,s:o}", "hook", name, "state", why ? "unavailable" : "attached",
+    return json_pack("{s:s,s:s,s:o}", "hook", name, "state", missing ? "unavailable" : "attached",
                      "why", json_text(why));
 }
 
@@ -193,10 +193,13 @@ static json_t *hooks(const struct report *report)
     json_t *list = json_array();
     bool failed = !list;
 
-    for (uint32_t i = 0; i < report->totals.hook_count; i++)
-        json_add(&failed, list, hook(report->totals.hooks[i].name, report->totals.hooks[i].why));
+    for (uint32_t i = 0; i < report->totals.hook_count; i++) {
+        const struct hook_total *h = &report->totals.hooks[i];
+
+        json_add(&failed, list, hook(h->name, h->missing, h->why));
+    }
     for (const struct gap **gap = report->gaps; *gap; gap++)
-        json_add(&failed, list, hook((*gap)->hook, (*gap)->why));
+        json_add(&failed, list, hook((*gap)->hook, true, (*gap)->why));
     if (!failed)
         return list;
     json_decref(list);

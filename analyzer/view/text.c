@@ -66,7 +66,7 @@ static void show_coverage(const struct pen *pen, const struct report *report)
     unsigned unavailable = 0;
 
     for (uint32_t i = 0; i < totals->hook_count; i++)
-        unavailable += totals->hooks[i].why != NULL;
+        unavailable += totals->hooks[i].missing;
     title(pen, "Coverage  ");
     draw_tone(pen, good ? TONE_GOOD : TONE_BAD);
     fputs(good ? "complete" : "incomplete", pen->out);
@@ -118,7 +118,7 @@ static void show_gaps(const struct pen *pen, const struct report *report)
     fputc('\n', pen->out);
     title(pen, "Not seen\n");
     for (uint32_t i = 0; i < report->totals.hook_count; i++)
-        if (report->totals.hooks[i].why) {
+        if (report->totals.hooks[i].missing) {
             const char *why = report->totals.hooks[i].why;
 
             fputs("  ", pen->out);

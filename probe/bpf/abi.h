@@ -98,7 +98,7 @@ static inline uint32_t abi_octave(uint32_t octave)
     return octave < ABI_OCTAVES ? octave : ABI_OCTAVES - 1;
 }
 
-#define ABI_SLOTS_MIN 65536 /* bytes of the ring buffer: a page on every machine */
+#define ABI_SLOTS_MIN (64u << 10)
 
 /* What a row had counted when its slot was over, in the ring buffer. */
 struct abi_slot {
@@ -213,7 +213,8 @@ struct abi_task {
     uint32_t pending;    /* system call number + 1 while one is in flight */
     uint32_t restart_op; /* not 0: it was interrupted and may begin again, so it has not returned yet */
     uint32_t place;      /* which of the thread's files is file, if it is there */
-    uint32_t uncounted;  /* not one of ABI_COUNTER_STATES: user space made it */
+    uint16_t uncounted;  /* not one of ABI_COUNTER_STATES: user space made it */
+    uint16_t async;      /* enum abi_async_user, as async_users has it */
     uint32_t fault_write; /* enum abi_fault */
     uint64_t enter_ns;
     uint64_t volume;
@@ -227,7 +228,7 @@ struct abi_task {
     uint32_t fault_number; /* how many faults the thread had had when it began, */
     uint32_t fault_minor;  /* and minor ones, both modulo 2^32 */
     uint32_t fault_pages;  /* that it has added to the page cache */
-    uint32_t reserved;
+    uint32_t ring_event;   /* the last one of io_uring that it has caused, where config.twice */
     union { /* no call needs two of them */
         uint64_t exit_ns; /* of the interrupted attempt */
         uint64_t stat[4]; /* the beginning of a struct stat, up to st_mode */
@@ -261,6 +262,62 @@ struct abi_request {
     uint32_t reserved;
 };
 
+/*
+ * An operation that its program does not wait for: a request of io_uring or of libaio, from its submission to
+ * its completion.
+ */
+struct abi_async_key {
+    uint64_t owner;   /* libaio: the kernel's context (struct kioctx); io_uring: 0 */
+    uint64_t request; /* libaio: the program's control block; io_uring: the kernel's request */
+};
+
+struct abi_async {
+    uint64_t start_ns;
+    uint64_t done_ns;  /* when the kernel completed it, where that is known before it is seen; 0 */
+    uint64_t volume;   /* as far as it is known before the operation runs */
+    uint64_t volume2;  /* the writing side of a transfer */
+    uint64_t ring;     /* the kernel's context or ring, */
+    uint64_t tag;      /* and libaio: completions before this position are older; io_uring: user_data */
+    uint64_t path;     /* in the program's memory, as is */
+    uint64_t argument; /* what statx() fills; the flags of an open */
+    uint32_t process, job, tgid;
+    uint32_t opcode; /* io_uring's */
+    int32_t directory;
+    uint32_t slot; /* of a file registered with the ring, + 1 */
+    uint8_t op;
+    uint8_t order;   /* enum abi_order */
+    uint8_t silent;  /* its success is not told to the program */
+    uint8_t unplaced; /* the file's own offset is used, which is known afterwards */
+    uint32_t taken;  /* accounted, by whoever set it */
+};
+
+/* A context of libaio; the key is the memory it belongs to and its number there. */
+struct abi_aio_key {
+    uint64_t memory;
+    uint64_t id;
+};
+
+struct abi_aio {
+    uint64_t kernel; /* struct kioctx */
+    uint64_t seen;   /* completions looked at: a position in the ring, counted from its birth */
+    uint64_t reaped; /* completions fetched before the ring could be read */
+    uint32_t tgid;
+    uint16_t readable;
+    uint16_t known; /* from its birth */
+};
+
+/* What the calls of libaio are, and the last one of a process. */
+enum abi_aio_call { ABI_AIO_SETUP, ABI_AIO_DESTROY, ABI_AIO_SUBMIT, ABI_AIO_GETEVENTS, ABI_AIO_EXIT };
+
+/* Through what a process has submitted requests; each includes the one before. */
+enum abi_async_user { ABI_USES_RINGS = 1, ABI_USES_AIO };
+
+/* A slot of a ring's table of files: what was last opened into it. */
+struct abi_slot_key {
+    uint64_t ring;
+    uint64_t slot;
+};
+
 #define ABI_FSTYPE_MAX 32
 
 /* A superblock as first seen by the kernel side: what remains when its mount is gone again. */
@@ -285,6 +342,7 @@ enum abi_shape {
     ABI_SHAPE_CLOSE_RANGE, /* first, last, flags */
     ABI_SHAPE_TRANSFER,    /* fd reads, second writes */
     ABI_SHAPE_FCNTL,       /* not counted; fd, command: may change how the file is read */
+    ABI_SHAPE_AIO,         /* fd: enum abi_aio_call */
     ABI_SHAPE_OPEN,        /* fd (directory), path, third: flags */
     ABI_SHAPE_OPEN_HOW,    /* the same, third: struct open_how */
     ABI_SHAPE_PATH,        /* fd (directory), path */
@@ -300,8 +358,16 @@ struct abi_syscall {
     int8_t fd;
     int8_t path; /* ABI_SHAPE_TRANSFER: the writing descriptor */
     int8_t third; /* ABI_SHAPE_FD: the offset, if it is given and not the file's own */
-    uint8_t reserved[3];
+    uint8_t wide;   /* 32-bit calls: the offset is in two arguments, the low half first */
+    uint8_t layout; /* enum abi_layout */
+    uint8_t compat; /* 64-bit calls: the 32-bit call of the same number counts */
 };
+
+/* How what a stat returns is laid out. */
+enum abi_layout { ABI_LAYOUT_NATIVE, ABI_LAYOUT_STAT32, ABI_LAYOUT_STAT64 };
+
+/* The op of calls that count by what they submit and not themselves. */
+#define ABI_OP_ASYNC OP_COUNT
 
 #define ABI_SYSCALLS 512
 
@@ -312,8 +378,10 @@ struct abi_config {
     uint32_t request_argument; /* which argument of block_rq_issue is the request */
     uint32_t has_io_start;     /* block_io_start tells the owner before block_rq_issue */
     uint32_t page_shift;       /* log2 of the page size */
+    uint32_t has_compat;       /* the table has 32-bit calls */
+    uint32_t twice;            /* io_uring's events have two programs, as one may be skipped */
     uint32_t reserved;
-    struct abi_syscall syscalls[ABI_SYSCALLS];
+    struct abi_syscall syscalls[2 * ABI_SYSCALLS]; /* by number, and behind them by the number of 32-bit calls */
 };
 
 /*
@@ -332,8 +400,9 @@ enum abi_counter {
     ABI_COUNTER_KILLED,   /* calls whose thread died inside */
     ABI_COUNTER_OVERFLOW, /* operations counted in shared rows for want of room */
     ABI_COUNTER_LOST,     /* operations that could not be counted */
-    ABI_COUNTER_COMPAT,   /* 32-bit calls seen and not counted */
+    ABI_COUNTER_COMPAT,   /* 32-bit calls that are not counted on this architecture */
     ABI_COUNTER_FORKS,    /* processes born into a job */
+    ABI_COUNTER_RECOVERED, /* events that a second program has seen after the first was skipped */
     ABI_COUNTER_HOMELESS, /* living threads of a job whose process found no place in the table */
     ABI_COUNTER_STATES,   /* living threads with a state */
     ABI_COUNTER_SLOTS_BLURRED, /* slots of rows that are counted with a later slot, for want of room */

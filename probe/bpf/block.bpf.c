@@ -3,7 +3,7 @@
  * The block layer: a request is counted when the device has completed all of it, with the time from its issue
  * to its completion. Its owner is who caused it to be made; writeback belongs to the kernel's own threads.
  */
-#include "probe/bpf/task.bpf.h"
+#include "probe/bpf/async.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
@@ -97,7 +97,7 @@ static __always_inline void settle_unseen(__u64 key)
 /* The request has been made: whoever runs now asked for it. */
 static __always_inline void own(struct request *request)
 {
-    struct abi_task *state = current_state(bpf_get_current_task_btf());
+    struct abi_task *state = acting_state(bpf_get_current_task_btf());
     struct abi_request entry = {};
     __u64 key = (__u64)request;
 

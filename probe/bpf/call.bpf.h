@@ -41,6 +41,23 @@ static __always_inline __u64 argument_of(struct pt_regs *regs, int which)
     }
     return 0;
 }
+/* The same of a 32-bit call. */
+static __always_inline __u64 compat_argument_of(struct pt_regs *regs, int which)
+{
+    switch (which) {
+    case 0:
+        return (__u32)regs->bx;
+    case 1:
+        return (__u32)regs->cx;
+    case 2:
+        return (__u32)regs->dx;
+    case 3:
+        return (__u32)regs->si;
+    case 4:
+        return (__u32)regs->di;
+    }
+    return 0;
+}
 #else
 #define COMPAT_FLAG (1UL << 22) /* TIF_32BIT */
 #define STAT_MODE   16
@@ -76,11 +93,30 @@ static __always_inline __u64 argument_of(struct pt_regs *regs, int which)
     }
     return 0;
 }
+
+/* There is no table of 32-bit calls on this architecture. */
+static __always_inline __u64 compat_argument_of(struct pt_regs *regs, int which)
+{
+    return argument_of(regs, which);
+}
 #endif
 
-static __always_inline int directory_argument(const volatile struct abi_syscall *shape, struct pt_regs *regs)
+static __always_inline __u64 argument_in(struct pt_regs *regs, bool compat, int which)
 {
-    return shape->fd < 0 ? AT_FDCWD : (int)argument_of(regs, shape->fd);
+    return compat ? compat_argument_of(regs, which) : argument_of(regs, which);
+}
+
+/* An offset of 64 bits, which 32-bit calls give in halves. */
+static __always_inline __u64 offset_argument(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat)
+{
+    __u64 low = argument_in(regs, compat, 3);
+
+    return compat && shape->wide ? low | compat_argument_of(regs, 4) << 32 : low;
+}
+
+static __always_inline int directory_argument(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat)
+{
+    return shape->fd < 0 ? AT_FDCWD : (int)argument_in(regs, compat, shape->fd);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef UNBLEND_PROBE_ENTER_H
 #define UNBLEND_PROBE_ENTER_H
 
+#include "probe/bpf/aio.bpf.h"
 #include "probe/bpf/call.bpf.h"
 #include "probe/bpf/order.bpf.h"
 #include "probe/bpf/range.bpf.h"
@@ -11,7 +12,7 @@
 #define F_SETFL      4
 #define CLOEXEC_ONLY 4 /* CLOSE_RANGE_CLOEXEC */
 
-/* NULL for a call that is not counted. */
+/* NULL for a call that is not counted, neither of 64-bit nor of 32-bit programs. */
 static __always_inline const volatile struct abi_syscall *shape_of(long number)
 {
     const volatile struct abi_syscall *shape;
@@ -21,7 +22,33 @@ static __always_inline const volatile struct abi_syscall *shape_of(long number)
     shape = &config.syscalls[number];
     /* Checked once and kept: clang would make it again from the number, whose bounds Linux 6.12 forgets. */
     barrier_var(shape);
+    return shape->op || shape->compat ? shape : NULL;
+}
+
+/* The entry of a 32-bit call, or else of the 64-bit one; NULL when that one is not counted. */
+static __always_inline const volatile struct abi_syscall *shape_for(const volatile struct abi_syscall *shape,
+                                                                    bool compat)
+{
+    if (compat)
+        shape += ABI_SYSCALLS;
     return shape->op ? shape : NULL;
+}
+
+/* What stands in abi_task.pending for a call. */
+static __always_inline __u32 mark_of(long number, bool compat)
+{
+    return number + 1 + (compat ? ABI_SYSCALLS : 0);
+}
+
+/* enum abi_aio_call and the address in its arguments. */
+static __always_inline __u32 aio_call(const volatile struct abi_syscall *shape, bool compat)
+{
+    return shape->fd | (compat ? AIO_COMPAT : 0);
+}
+
+static __always_inline __u64 aio_address(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat)
+{
+    return shape->path < 0 ? 0 : argument_in(regs, compat, shape->path);
 }
 
 /* An interrupted call did not begin again, so its program has seen EINTR: it counts as failed. */
@@ -109,27 +136,27 @@ static __always_inline __u64 resolve_descriptor(struct abi_task *state, struct t
 
 /* False when the call touches no storage. */
 static __always_inline bool resolve_before(const volatile struct abi_syscall *shape, struct pt_regs *regs,
-                                           struct task_struct *task, struct abi_task *state)
+                                           bool compat, struct task_struct *task, struct abi_task *state)
 {
     state->volume2 = ABI_VOLUME_NONE;
     if (shape->shape == ABI_SHAPE_FD) {
-        state->volume = resolve_descriptor(state, task, (int)argument_of(regs, 0));
+        state->volume = resolve_descriptor(state, task, (int)argument_in(regs, compat, 0));
         return state->volume != ABI_VOLUME_NONE;
     }
     switch (shape->shape) {
     case ABI_SHAPE_TRANSFER:
-        state->volume2 = resolve_descriptor(state, task, (int)argument_of(regs, shape->path));
-        state->volume = resolve_descriptor(state, task, (int)argument_of(regs, shape->fd));
+        state->volume2 = resolve_descriptor(state, task, (int)argument_in(regs, compat, shape->path));
+        state->volume = resolve_descriptor(state, task, (int)argument_in(regs, compat, shape->fd));
         state->file = 0;
         return state->volume || state->volume2;
     case ABI_SHAPE_FCNTL:
-        if (argument_of(regs, 1) == F_SETFL)
-            forget_file(state, (int)argument_of(regs, 0)); /* it may turn O_DIRECT */
+        if (argument_in(regs, compat, 1) == F_SETFL)
+            forget_file(state, (int)argument_in(regs, compat, 0)); /* it may turn O_DIRECT */
         return false;
     case ABI_SHAPE_CLOSE_RANGE:
-        if (argument_of(regs, 2) & CLOEXEC_ONLY)
+        if (argument_in(regs, compat, 2) & CLOEXEC_ONLY)
             return false;
-        remember_range(state, (__u32)argument_of(regs, 0), (__u32)argument_of(regs, 1));
+        remember_range(state, (__u32)argument_in(regs, compat, 0), (__u32)argument_in(regs, compat, 1));
         return state->ranges[0].count;
     }
     state->file = 0;
@@ -138,10 +165,10 @@ static __always_inline bool resolve_before(const volatile struct abi_syscall *sh
 }
 
 /* Sets the clock of a call that counts. */
-static __always_inline void begin(const volatile struct abi_syscall *shape, long number, struct abi_task *state,
+static __always_inline void begin(const volatile struct abi_syscall *shape, __u32 mark, struct abi_task *state,
                                   struct abi_thread *thread)
 {
-    state->pending = number + 1;
+    state->pending = mark;
     if (thread) {
         thread->pending_volume = state->volume ? state->volume : state->volume2;
         thread->pending_op = shape->op;
@@ -159,27 +186,38 @@ static __noinline int enter_any(struct pt_regs *regs, long number)
 {
     const volatile struct abi_syscall *shape = shape_of(number);
     struct task_struct *task = bpf_get_current_task_btf();
+    bool compat = is_compat(task);
     struct abi_thread *thread;
     struct abi_task *state;
+    __u32 mark = mark_of(number, compat);
 
-    state = current_state(task);
-    if (!state || !shape)
+    if (!shape)
         return 0;
-    if (is_compat(task)) {
-        count(ABI_COUNTER_COMPAT, 1);
+    if (compat && !config.has_compat) {
+        if (known_state(task))
+            count(ABI_COUNTER_COMPAT, 1);
         return 0;
     }
+    shape = shape_for(shape, compat);
+    if (!shape || control.shed >> shape->op & 1)
+        return 0;
+    state = current_state(task);
+    if (!state)
+        return 0;
     if (state->restart_op) {
-        if (state->pending == number + 1) {
+        if (state->pending == mark) {
             state->restart_op = 0;
             return 0; /* the same call again: its clock runs on */
         }
         settle_restart(state);
     }
-    if (!resolve_before(shape, regs, task, state))
+    if (shape->shape == ABI_SHAPE_AIO)
+        return aio_enter(aio_call(shape, compat), argument_in(regs, compat, 0), argument_in(regs, compat, 1),
+                         aio_address(shape, regs, compat));
+    if (!resolve_before(shape, regs, compat, task, state))
         return 0;
     thread = thread_of(state, task);
-    begin(shape, number, state, thread);
+    begin(shape, mark, state, thread);
     return 0;
 }
 
@@ -194,7 +232,7 @@ static __always_inline int enter(struct pt_regs *regs, long number)
     struct opened opened;
     int fd;
 
-    if (!shape || control.shed >> shape->op & 1)
+    if (!shape)
         return 0;
     task = bpf_get_current_task_btf();
     state = bpf_task_storage_get(&tasks, task, NULL, 0);
@@ -202,6 +240,8 @@ static __always_inline int enter(struct pt_regs *regs, long number)
         return 0;
     if (!state || state->restart_op || is_compat(task))
         return enter_any(regs, number);
+    if (!shape->op || control.shed >> shape->op & 1)
+        return 0;
     thread = thread_in(state);
     if (!thread)
         return enter_any(regs, number);
@@ -224,7 +264,7 @@ static __always_inline int enter(struct pt_regs *regs, long number)
         return enter_any(regs, number);
     }
     state->volume2 = ABI_VOLUME_NONE;
-    begin(shape, number, state, thread);
+    begin(shape, mark_of(number, false), state, thread);
     return 0;
 }
 

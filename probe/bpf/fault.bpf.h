@@ -7,6 +7,7 @@
 #ifndef UNBLEND_PROBE_FAULT_H
 #define UNBLEND_PROBE_FAULT_H
 
+#include "probe/bpf/async.bpf.h"
 #include "probe/bpf/volume.bpf.h"
 
 static __always_inline __u32 faults_of(struct task_struct *task)
@@ -69,7 +70,7 @@ static __always_inline void open_fault(struct abi_task *state, struct task_struc
 static __always_inline void map_around(struct inode *inode, __u32 write)
 {
     struct task_struct *task = bpf_get_current_task_btf();
-    struct abi_task *state = current_state(task);
+    struct abi_task *state = acting_state(task);
 
     if (state)
         open_fault(state, task, inode, write);
@@ -79,7 +80,7 @@ static __always_inline void map_around(struct inode *inode, __u32 write)
 static __always_inline void look_for_page(struct inode *inode, __u32 write)
 {
     struct task_struct *task = bpf_get_current_task_btf();
-    struct abi_task *state = current_state(task);
+    struct abi_task *state = acting_state(task);
 
     if (!state)
         return;

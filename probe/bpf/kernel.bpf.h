@@ -26,6 +26,7 @@ typedef _Bool bool;
 enum {
     BPF_MAP_TYPE_HASH = 1,
     BPF_MAP_TYPE_ARRAY = 2,
+    BPF_MAP_TYPE_PROG_ARRAY = 3,
     BPF_MAP_TYPE_PERCPU_ARRAY = 6,
     BPF_MAP_TYPE_LRU_HASH = 9,
     BPF_MAP_TYPE_LPM_TRIE = 11,
@@ -45,7 +46,7 @@ enum {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-    unsigned long di, si, dx, r10, r8, r9, orig_ax, ax;
+    unsigned long di, si, dx, r10, r8, r9, orig_ax, ax, bx, cx, bp;
 };
 struct thread_info {
     unsigned int status;

@@ -18,16 +18,16 @@ static __always_inline bool may_restart(long result)
     return result >= MAY_RESTART_FIRST && result <= MAY_RESTART_LAST;
 }
 
-static __always_inline bool makes_a_file(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+static __always_inline bool makes_a_file(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
                                          const struct abi_task *state)
 {
     struct file *file = (struct file *)state->file;
     __u64 flags = 0;
 
     if (shape->shape == ABI_SHAPE_OPEN_HOW)
-        bpf_probe_read_user(&flags, sizeof(flags), (const void *)argument_of(regs, shape->third));
+        bpf_probe_read_user(&flags, sizeof(flags), (const void *)argument_in(regs, compat, shape->third));
     else if (shape->third >= 0)
-        flags = argument_of(regs, shape->third);
+        flags = argument_in(regs, compat, shape->third);
     return flags & O_TMPFILE_BIT || (file && BPF_CORE_READ(file, f_mode) & FMODE_CREATED);
 }
 
@@ -45,19 +45,19 @@ static __always_inline void opened(struct abi_task *state, struct abi_thread *th
 
 /* The operation and the volume of a call that is not by descriptor. */
 static __always_inline void resolve_after(const volatile struct abi_syscall *shape, struct pt_regs *regs,
-                                          long result, struct task_struct *task, struct abi_task *state,
+                                          bool compat, long result, struct task_struct *task, struct abi_task *state,
                                           struct abi_thread *thread, struct measure *m)
 {
-    int directory = directory_argument(shape, regs);
-    __u64 path = argument_of(regs, shape->path);
+    int directory = directory_argument(shape, regs, compat);
+    __u64 path = argument_in(regs, compat, shape->path);
 
     switch (shape->shape) {
     case ABI_SHAPE_STAT:
     case ABI_SHAPE_STATX:
         if (result == 0)
             state->volume =
-                volume_of_stat(shape->shape == ABI_SHAPE_STATX, thread, directory, path,
-                               (const void *)argument_of(regs, shape->third));
+                volume_of_stat(shape->shape == ABI_SHAPE_STATX, (enum abi_layout)shape->layout, thread, directory, path,
+                               (const void *)argument_in(regs, compat, shape->third));
         else
             state->volume = volume_of_path(directory, path);
         break;
@@ -71,7 +71,7 @@ static __always_inline void resolve_after(const volatile struct abi_syscall *sha
         if (!state->file)
             state->volume = shape->path < 0 ? volume_of_directory(task, directory)
                                             : volume_of_path(directory, path);
-        m->op = makes_a_file(shape, regs, state) ? OP_CREATE : OP_OPEN;
+        m->op = makes_a_file(shape, regs, compat, state) ? OP_CREATE : OP_OPEN;
         if (state->file && state->volume != ABI_VOLUME_NONE)
             opened(state, thread, m);
         break;
@@ -79,10 +79,10 @@ static __always_inline void resolve_after(const volatile struct abi_syscall *sha
 }
 
 /* Where a transfer by descriptor started. -1 to preadv2() is the file's own offset, too; that has moved on by now. */
-static __always_inline __u64 start_of(const volatile struct abi_syscall *shape, struct pt_regs *regs, __u64 file,
-                                      long result)
+static __always_inline __u64 start_of(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
+                                      __u64 file, long result)
 {
-    __u64 start = shape->third < 0 ? UINT64_MAX : argument_of(regs, 3);
+    __u64 start = shape->third < 0 ? UINT64_MAX : offset_argument(shape, regs, compat);
 
     return start == UINT64_MAX ? offset_of(file) - result : start;
 }
@@ -101,11 +101,15 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = known_state(task);
     struct measure m = {.count = 1};
+    bool compat = is_compat(task);
     struct abi_file *mine = NULL;
     struct abi_thread *thread;
     __u32 row;
 
     if (!shape || !state)
+        return 0;
+    shape = shape_for(shape, compat);
+    if (!shape)
         return 0;
     thread = thread_at(state->thread);
     m.op = shape->op;
@@ -114,11 +118,11 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency
     m.latency_ns = latency_ns;
     m.end_ns = state->enter_ns + latency_ns;
     if (shape->shape != ABI_SHAPE_FD)
-        resolve_after(shape, regs, result, task, state, thread, &m);
+        resolve_after(shape, regs, compat, result, task, state, thread, &m);
     if (may_restart(result)) {
         state->restart_op = m.op;
         state->exit_ns = state->enter_ns + latency_ns;
-        state->pending = number + 1;
+        state->pending = mark_of(number, compat);
         if (thread)
             thread->pending_op = m.op;
         return 0;
@@ -134,7 +138,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency
     if (m.op <= OP_WRITE && state->file) {
         mine = place_of(state, thread);
         if (result > 0 && !control.no_order)
-            m.order = order_of(mine, start_of(shape, regs, state->file, result), result);
+            m.order = order_of(mine, start_of(shape, regs, compat, state->file, result), result);
         if (mine && m.order && !mine->uncached)
             m.cache = added_pages(state) ? ABI_CACHE_MISS : ABI_CACHE_HIT;
     }
@@ -148,6 +152,35 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency
         record(&m, state->thread, state->job);
     }
     return 0;
+}
+
+/* The end of a 32-bit call, or of one of libaio's. Not inlined, for the stack's sake. */
+static __noinline int leave_special(struct pt_regs *regs, long result)
+{
+    long number = number_of(regs);
+    const volatile struct abi_syscall *shape = shape_of(number);
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct abi_task *state = known_state(task);
+    bool compat = is_compat(task);
+    struct abi_thread *thread;
+
+    if (!shape || !state)
+        return 0;
+    shape = shape_for(shape, compat);
+    if (!shape)
+        return 0;
+    if (shape->shape == ABI_SHAPE_AIO)
+        return aio_leave(aio_call(shape, compat), argument_in(regs, compat, 0), argument_in(regs, compat, 1),
+                         aio_address(shape, regs, compat), result);
+    if (!compat || state->pending != mark_of(number, true) || state->restart_op)
+        return 0;
+    state->pending = 0;
+    if (state->enter_ns < control.since_ns)
+        return 0;
+    thread = thread_at(state->thread);
+    if (thread)
+        thread->pending_op = 0;
+    return leave_any(regs, result, bpf_ktime_get_ns() - state->enter_ns);
 }
 
 /* Not inlined, for the stack's sake. */
@@ -178,7 +211,11 @@ static __always_inline int leave(struct pt_regs *regs, long result)
     state = bpf_task_storage_get(&tasks, task, NULL, 0);
     if (!state && control.crowded)
         state = spare_state();
-    if (!state || state->pending != number + 1 || state->restart_op)
+    if (!state)
+        return 0;
+    if (state->pending != mark_of(number, false))
+        return state->pending > ABI_SYSCALLS || shape->compat || shape->op == ABI_OP_ASYNC ? leave_special(regs, result) : 0;
+    if (state->restart_op)
         return 0;
     now = bpf_ktime_get_ns();
     latency_ns = now - state->enter_ns;
@@ -199,7 +236,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
                 return leave_any(regs, result, latency_ns);
             at = &mine->row[op == OP_WRITE];
             if (result > 0)
-                start = start_of(shape, regs, mine->file, result);
+                start = start_of(shape, regs, false, mine->file, result);
         }
     } else if (shape->shape == ABI_SHAPE_STAT && result == 0) {
         volume = volume_of_plain_stat(state, thread, (const void *)argument_of(regs, shape->third));

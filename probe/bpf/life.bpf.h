@@ -3,6 +3,7 @@
 #ifndef UNBLEND_PROBE_LIFE_H
 #define UNBLEND_PROBE_LIFE_H
 
+#include "probe/bpf/aio.bpf.h"
 #include "probe/bpf/fault.bpf.h"
 #include "probe/bpf/order.bpf.h"
 
@@ -75,23 +76,23 @@ int BPF_PROG(on_exec, struct task_struct *task)
     return 0;
 }
 
-/* The thread group's last thread has gone. */
-static __always_inline void end_process(struct task_struct *task, __u32 index)
+/* The thread group's last thread has gone, maybe one that the kernel made for io_uring, and that has no state. */
+static __always_inline void end_process(struct task_struct *task)
 {
-    struct abi_process *process = process_at(index);
-    __u32 tgid = task->tgid;
+    __u32 tgid = task->tgid, *known = bpf_map_lookup_elem(&by_tgid, &tgid);
+    struct abi_process *process = known && *known ? process_at(*known) : NULL;
 
-    if (task->signal->live.counter > 0 || !process || !index || process->tgid != tgid)
+    if (!process || process->tgid != tgid)
         return;
-    process->exit_code = task->exit_code;
+    process->exit_code = task->group_leader->exit_code;
     process->exited = 1;
     bpf_map_delete_elem(&by_tgid, &tgid);
 }
 
 /* The exit of a thread that has no state of its own. */
-static __always_inline void exit_spare(struct task_struct *task)
+static __always_inline void end_spare(struct task_struct *task)
 {
-    __u32 tgid = task->tgid, pid = task->pid, *known;
+    __u32 pid = task->pid;
     struct abi_task *spare;
 
     if (!control.crowded)
@@ -100,21 +101,12 @@ static __always_inline void exit_spare(struct task_struct *task)
     if (spare && spare->pending)
         count(ABI_COUNTER_KILLED, 1);
     drop_spare(task);
-    known = bpf_map_lookup_elem(&by_tgid, &tgid);
-    if (known)
-        end_process(task, *known);
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit, struct task_struct *task)
+static __always_inline void end_thread(struct abi_task *state, struct task_struct *task)
 {
-    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
-    struct abi_thread *thread;
+    struct abi_thread *thread = thread_at(state->thread);
 
-    if (!state) {
-        exit_spare(task);
-        return 0;
-    }
     if (!state->uncounted)
         count(ABI_COUNTER_STATES, -1);
     if (state->pending && state->enter_ns >= control.since_ns) {
@@ -122,7 +114,6 @@ int BPF_PROG(on_exit, struct task_struct *task)
         state->pending = 0;
     }
     settle_fault(state, task);
-    thread = thread_at(state->thread);
     if (thread) {
         for (__u32 place = 0; place < ABI_FILE_CACHE; place++)
             release_place(state->thread, place);
@@ -132,7 +123,22 @@ int BPF_PROG(on_exit, struct task_struct *task)
     state->thread = 0;
     if (!state->process && state->job)
         count(ABI_COUNTER_HOMELESS, -1);
-    end_process(task, state->process);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    bool last = task->signal->live.counter <= 0;
+
+    if (last)
+        async_end(task->tgid);
+    if (state)
+        end_thread(state, task);
+    else
+        end_spare(task);
+    if (last)
+        end_process(task);
     return 0;
 }
 

@@ -145,7 +145,7 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
-    __uint(max_entries, 32768);
+    __uint(max_entries, 16384);
     __type(key, __u64);
     __type(value, struct abi_position);
 } positions SEC(".maps");
@@ -157,6 +157,39 @@ struct {
     __type(key, __u64);
     __type(value, __u32);
 } flushers SEC(".maps");
+
+/* Requests of io_uring and libaio that are under way. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 8192);
+    __type(key, struct abi_async_key);
+    __type(value, struct abi_async);
+} async SEC(".maps");
+
+/* tgid -> enum abi_async_user */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, 4096);
+    __type(key, __u32);
+    __type(value, __u32);
+} async_users SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, 1024);
+    __type(key, struct abi_aio_key);
+    __type(value, struct abi_aio);
+} aio_contexts SEC(".maps");
+
+/* the volume of the file last opened into a slot of a ring's table */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1024);
+    __type(key, struct abi_slot_key);
+    __type(value, __u64);
+} ring_slots SEC(".maps");
 
 /* Too large for the stack. */
 struct {

@@ -56,6 +56,21 @@ static __always_inline long describe_stat(struct described *file, const void *bu
     return 0;
 }
 
+/* The two layouts of 32-bit calls. */
+static __always_inline long describe_compat_stat(struct described *file, const void *buffer, bool wide)
+{
+    __u32 size = wide ? 8 : 4;
+    __u64 device = 0, special = 0;
+
+    if (bpf_probe_read_user(&file->mode, sizeof(file->mode), buffer + (wide ? 16 : 8)) ||
+        bpf_probe_read_user(&special, size, buffer + (wide ? 32 : 16)) ||
+        bpf_probe_read_user(&device, size, buffer))
+        return -1;
+    file->device = decode_device(device);
+    file->special = decode_device(special);
+    return 0;
+}
+
 static __always_inline long describe_statx(struct described *file, const void *buffer)
 {
     __u32 numbers[4]; /* stx_rdev_major, _minor, stx_dev_major, _minor */
@@ -86,13 +101,20 @@ static __always_inline __u64 volume_of_plain_stat(struct abi_task *state, const 
 }
 
 /* The volume of what a successful stat has described in the program's buffer. */
-static __always_inline __u64 volume_of_stat(bool statx, struct abi_thread *thread, int directory, __u64 path,
-                                            const void *buffer)
+static __always_inline __u64 volume_of_stat(bool statx, enum abi_layout layout, struct abi_thread *thread, int directory,
+                                            __u64 path, const void *buffer)
 {
     struct described file = {};
     __u64 volume;
+    long err;
 
-    if (statx ? describe_statx(&file, buffer) : describe_stat(&file, buffer))
+    if (statx)
+        err = describe_statx(&file, buffer);
+    else if (layout == ABI_LAYOUT_NATIVE)
+        err = describe_stat(&file, buffer);
+    else
+        err = describe_compat_stat(&file, buffer, layout == ABI_LAYOUT_STAT64);
+    if (err)
         return ABI_VOLUME_UNKNOWN;
     switch (file.mode & S_IFMT) {
     case S_IFBLK:

@@ -18,8 +18,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
     return enter(regs, number);
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
+static __always_inline int leave_and_tidy(struct pt_regs *regs, long result)
 {
     leave(regs, result);
     if (control.crowded)
@@ -27,26 +26,14 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
     return 0;
 }
 
-/* The same at the functions behind the calls, for kernels that preempt a program on a system call's tracepoint. */
-
-SEC("kprobe.multi")
-int on_call_enter(void *context)
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
-    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-    return enter(regs, number_of(regs));
+    return leave_and_tidy(regs, result);
 }
 
-SEC("kretprobe.multi")
-int on_call_exit(struct pt_regs *context)
-{
-    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-    leave(regs, result_of(context));
-    if (control.crowded)
-        forget_spare();
-    return 0;
-}
+/* The same at other places, for kernels and loads where those are better. */
+#include "probe/bpf/flavour.bpf.h"
 
 /* --- the drain's helpers: push free indices on a stack, faster than a system call for each --- */
 

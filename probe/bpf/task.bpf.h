@@ -98,10 +98,10 @@ static __always_inline struct abi_task *known_state(struct task_struct *task)
 }
 
 /*
- * The state of the calling thread; NULL for one that is not watched. With config.all a thread that was there
- * before the probe gets its state at its first call.
+ * The state that the calling thread has for itself; NULL for one that is not watched, or that can have none. With
+ * config.all a thread that was there before the probe gets its state at its first call.
  */
-static __always_inline struct abi_task *current_state(struct task_struct *task)
+static __always_inline struct abi_task *own_state(struct task_struct *task)
 {
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
     __u32 tgid, index, *known;
@@ -110,7 +110,7 @@ static __always_inline struct abi_task *current_state(struct task_struct *task)
         return state;
     state = new_state(task);
     if (!state)
-        return new_spare(task);
+        return NULL;
     tgid = task->tgid;
     known = bpf_map_lookup_elem(&by_tgid, &tgid);
     if (!known) {
@@ -122,6 +122,14 @@ static __always_inline struct abi_task *current_state(struct task_struct *task)
     }
     state->process = known ? *known : 0;
     return state;
+}
+
+/* The same, with one for the call alone where the thread can have none of its own. */
+static __always_inline struct abi_task *current_state(struct task_struct *task)
+{
+    struct abi_task *state = own_state(task);
+
+    return state || !config.all ? state : new_spare(task);
 }
 
 static __always_inline struct abi_thread *thread_at(__u32 index)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "lib/operation.h"
+#include "tests/kernel/way.h"
 
 #define FIRED     50 /* by each worker */
 #define DATA_SIZE 65536
@@ -34,6 +35,7 @@ struct call {
     enum operation block; /* what the device is asked for, once a call; OP_NONE: not looked at */
     bool nowhere;         /* counted under volume "?" */
     bool opens_data;      /* the file opened is the one of DATA_SIZE bytes, not an empty one */
+    enum way way;         /* into the kernel; what number and arguments mean depends on it */
 };
 
 #define SOME   (-1000) /* any descriptor */

@@ -2,10 +2,10 @@
 /*
  * Fires every system call of the table under the probe and compares what it counted, call by call:
  *
- *     guest [-v] [-u] DIRECTORY...    in directories of the machine it runs on; -u: without being root
+ *     guest [-v] [-u] [-f FLAVOURS] DIRECTORY...    in directories of the machine it runs on; -u: without being root
  *
- * As the first process of a virtual machine it mounts a tmpfs and an ext4 and uses those, and the tmpfs again without
- * being root.
+ * As the first process of a virtual machine it mounts a tmpfs and an ext4 and uses those, then the tmpfs again through
+ * each flavour, and again without being root.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -24,12 +24,20 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "probe/calls.h"
+#include "probe/hook.h"
+#include "probe/load.h"
 #include "probe/probe.h"
 #include "tests/kernel/boot.h"
 #include "tests/kernel/memory.h"
 #include "tests/kernel/watched.h"
 
 #define VERIFIER_HALF 500000
+#define SELFTEST_LEAST 50 /* calls counted exactly */
+#define BRIEF          10 /* one call in so many */
+#define SAMPLE         8  /* one call in so many where others than the automatic flavour are looked at, */
+#define SMALL          4  /* and a fourth of that, and of the calls of the automatic one, in a small machine */
+#define MISSING_MOST   10 /* calls that a single flavour may lack */
 
 struct tally {
     uint64_t ops, bytes, errors;
@@ -50,6 +58,9 @@ struct trial {
     bool faults; /* major page faults are seen, and */
     bool kinds;  /* whether they read or write */
     unsigned passed, failed;
+    bool missing[SYSCALL_CALLS_MAX]; /* calls that the forced flavour cannot count, as it says itself */
+    bool brief; /* only some of the calls from threads */
+    bool lossy; /* busy threads may lose calls through this flavour here, and the probe says how many */
     char complaint[400];
 };
 
@@ -152,7 +163,7 @@ static void tally_record(struct trial *trial, const struct batch *batch,
     const struct volume *volume = &batch->volumes[record->volume];
 
     if (!record_ops(record))
-        return; /* minor page faults */
+        return; /* in flight, or minor page faults */
     got[record->op].ops += record_ops(record);
     got[record->op].bytes += record->bytes;
     got[record->op].errors += record->errors;
@@ -177,6 +188,9 @@ static void compare(struct trial *trial, enum operation op, const struct tally *
 {
     if (memcmp(expected, got, sizeof(*got)) == 0)
         return;
+    if (trial->lossy && trial->crew == CREW_THREADS && got->ops < expected->ops &&
+        got->ops + lost >= expected->ops)
+        return;
     complain(trial,
              "%s: expected %lu operations, %lu bytes, %lu errors, got %lu, %lu, %lu, and %lu lost",
              operation_info(op)->name, (unsigned long)expected->ops,
@@ -190,19 +204,28 @@ static void check_counts(struct trial *trial, const struct batch *batch,
     const struct call *call = trial->call;
     struct tally expected[OP_COUNT] = {0}, got[OP_COUNT] = {0};
     uint64_t fired = FIRED * (trial->crew == CREW_THREADS ? WORKERS : 1);
+    uint64_t killed = call->way == WAY_RING_CROWDED ? batch->coverage.killed : 0;
 
     for (uint32_t i = 0; i < batch->record_count; i++)
         tally_record(trial, batch, &batch->records[i], pid, got);
     expected[call->op] = (struct tally){fired, outcome->bytes, outcome->failed};
     expected[call->also] = expected[call->op];
     expected[call->block] = (struct tally){fired, outcome->bytes, 0};
+    /* Where programs on tracepoints are skipped, a request of io_uring may be among what is said to be lost; and of a
+       crowd with one name, among what is said not to have ended. */
+    if (call->way >= WAY_RING && call->way <= WAY_RING_CROWDED && got[call->op].ops < fired &&
+        fired - got[call->op].ops <= batch->coverage.lost + killed)
+        expected[call->op] = got[call->op];
+    if (getpid() != 1 && call->block && got[call->block].ops < fired && fired - got[call->block].ops <= batch->coverage.lost)
+        expected[call->block] = got[call->block];
     for (int op = OP_FIRST; op < OP_COUNT; op++)
         if (operation_is_file(op) || (op == (int)call->block && trial->crew == CREW_CHILD))
             compare(trial, op, &expected[op], &got[op], batch->coverage.lost);
     /* Where kernels preempt programs, one of the block layer's is skipped now and then while four threads sync, and
-       says so. It takes no file operation away: those have been compared. */
-    if (batch->coverage.lost > (trial->crew == CREW_THREADS ? fired / 50 : 0) ||
-        batch->coverage.overflow || batch->coverage.killed)
+       says so; also where others load programs, which only a machine of our own has none of. It takes no file operation
+       away: those have been compared. */
+    if ((batch->coverage.lost > (trial->crew == CREW_THREADS ? fired / 10 : 0) && !trial->lossy && getpid() == 1) ||
+        batch->coverage.overflow || batch->coverage.killed > killed)
         complain(trial, "%lu lost, %lu overflowed, %lu killed", (unsigned long)batch->coverage.lost,
                  (unsigned long)batch->coverage.overflow, (unsigned long)batch->coverage.killed);
 }
@@ -264,11 +287,29 @@ static int fire(struct trial *trial)
     return 0;
 }
 
+static bool is_missing(const struct trial *trial, long number)
+{
+    const struct syscall_call *table;
+    unsigned count = syscall_calls(&table);
+
+    for (unsigned i = 0; i < count; i++)
+        if ((long)table[i].number == number)
+            return trial->missing[i];
+    return false;
+}
+
 static void try_call(struct trial *trial)
 {
     const char *crew = trial->crew == CREW_CHILD ? "once" : "threads";
     int err;
 
+    if (trial->call->way == WAY_CALL && is_missing(trial, trial->call->number))
+        return;
+    if ((trial->call->way == WAY_AIO || trial->call->way == WAY_AIO_RING) &&
+        load_blind(probe_loaded(trial->probe), WAY_IN_AIO))
+        return;
+    if (trial->call->way == WAY_COMPAT && load_blind(probe_loaded(trial->probe), WAY_IN_COMPAT))
+        return;
     *trial->complaint = '\0';
     err = fire(trial);
     if (err)
@@ -316,6 +357,14 @@ static int look_at_hooks(struct trial *trial)
     return 0;
 }
 
+static unsigned sample = 1; /* one call in so many is fired by run() */
+
+/* Not the same calls once and from threads. */
+static bool is_sampled(unsigned call, enum crew crew)
+{
+    return call % sample == (crew == CREW_THREADS ? sample / 2 : 0);
+}
+
 static int try_directory(struct trial *trial, const char *directory)
 {
     const struct job job = {.name = "matrix", .kind = "command", .command = "guest", .exit = -1};
@@ -331,6 +380,14 @@ static int try_directory(struct trial *trial, const char *directory)
     for (unsigned i = 0; !err && i < call_count * 2; i++) {
         trial->call = &calls[i / 2];
         trial->crew = i % 2 ? CREW_THREADS : CREW_CHILD;
+        if (!is_sampled(i / 2, trial->crew))
+            continue;
+        if (sample == 1 && trial->brief && trial->crew == CREW_THREADS && i / 2 % BRIEF != 0)
+            continue;
+        /* A 32-bit program's threads are threads like others. Of a crowd whose requests all have one name, some stay in
+           flight when several threads complete them at once; the manual says so. */
+        if ((trial->call->way == WAY_COMPAT || trial->call->way == WAY_RING_CROWDED) && trial->crew == CREW_THREADS)
+            continue;
         if (applies(trial))
             try_call(trial);
     }
@@ -362,20 +419,58 @@ static void check_room(struct trial *trial)
     }
 }
 
+static void judge(struct trial *trial, bool good, const char *what, const char *why)
+{
+    printf("%s %s%s%s\n", good ? "ok    " : "FAILED", what, *why ? ": " : "", why);
+    if (good)
+        trial->passed++;
+    else
+        trial->failed++;
+}
+
 /* What the probe takes on a machine that may have many processors. */
 static void check_memory(struct trial *trial, uint64_t limit)
 {
     uint64_t bytes = kernel_memory();
-    bool good = bytes && bytes < limit;
+    char said[100];
 
-    printf("%s memory of the kernel, %d processors: %lu KiB\n", good ? "ok    " : "FAILED",
-           libbpf_num_possible_cpus(), (unsigned long)(bytes >> 10));
-    *(good ? &trial->passed : &trial->failed) += 1;
+    snprintf(said, sizeof(said), "%d processors: %lu KiB", libbpf_num_possible_cpus(),
+             (unsigned long)(bytes >> 10));
+    judge(trial, bytes && bytes < limit, "memory of the kernel", said);
 }
 
-static int run(char *const *directories)
+/*
+ * A single flavour may lack a few calls; then it says which, and why. Whoever may choose has none left. What is said to
+ * be counted is fired below.
+ */
+static void check_self_test(struct trial *trial, bool single)
 {
-    const struct probe_options options = {.memory = getpid() == 1 ? PROBE_MEMORY_DEFAULT : PROBE_MEMORY_MIN};
+    struct calls *watched = load_calls(probe_loaded(trial->probe));
+    struct hook rows[SYSCALL_CALLS_MAX];
+    unsigned count = calls_exceptions(watched, rows), missing = 0, exact = 0;
+    const struct syscall_call *table;
+
+    for (unsigned i = 0; i < syscall_calls(&table); i++)
+        exact += calls_outcome(watched, i).result == SELFTEST_EXACT;
+    for (unsigned k = 0; k < count; k++) {
+        printf("       %s %s: %s\n", rows[k].name, rows[k].attached ? "instead" : "unavailable", rows[k].why);
+        missing += !rows[k].attached;
+        for (unsigned i = 0; i < syscall_calls(&table) && !rows[k].attached; i++)
+            if (strcmp(strchr(rows[k].name, '/') + 1, table[i].name) == 0)
+                trial->missing[i] = true;
+    }
+    judge(trial, calls_tested(watched) && exact > SELFTEST_LEAST, "self-test", calls_why(watched));
+    judge(trial, missing <= (single ? MISSING_MOST : 0), "every call has a hook", "");
+}
+
+static enum flavour chosen; /* by the last run() */
+
+static int run(char *const *directories, const struct flavour_list *flavours)
+{
+    const struct probe_options options = {
+        .memory = getpid() == 1 ? PROBE_MEMORY_DEFAULT : PROBE_MEMORY_MIN,
+        .flavours = *flavours,
+    };
     struct trial trial = {0};
     int64_t started = monotonic_ms(), loaded;
     struct utsname name;
@@ -384,6 +479,12 @@ static int run(char *const *directories)
     if (err)
         return 1;
     loaded = monotonic_ms();
+    trial.lossy = flavours->order[0] != FLAVOUR_AUTO && flavours->order[0] != FLAVOUR_KPROBE &&
+                  hook_function("trace_call_bpf_faultable");
+    chosen = calls_flavour(load_calls(probe_loaded(trial.probe)));
+    printf("flavour %s\n", flavour_name(chosen));
+    trial.brief = flavours->order[0] != FLAVOUR_AUTO;
+    check_self_test(&trial, flavours->order[0] != FLAVOUR_AUTO && flavours->order[1] == FLAVOUR_AUTO);
     if (getpid() == 1) {
         check_room(&trial);
         check_memory(&trial, options.memory);
@@ -411,49 +512,91 @@ static int run_renounced(char *const *directories)
         return 1;
     }
     puts("without being root:");
-    status = run(directories);
+    status = run(directories, &(struct flavour_list){{FLAVOUR_AUTO}});
     fflush(stdout);
     return status;
 }
 
-static void run_machine(void)
+/* In a process of its own, so that nothing is left of the one before. */
+static bool run_forced(const char *names)
 {
+    struct flavour_list flavours;
+    char directory[64], *own[] = {directory, NULL};
+
+    int status = 1;
+
+    if (flavour_parse(names, &flavours))
+        return false;
+    snprintf(directory, sizeof(directory), "/t/%s", names);
+    printf("forced %s:\n", names);
+    fflush(stdout);
+    if (fork() == 0) {
+        status = mkdir(directory, 0700) || run(own, &flavours);
+        fflush(stdout);
+        _exit(status);
+    }
+    while (wait(&status) > 0)
+        ;
+    return status == 0;
+}
+
+/* words: of the kernel's command line */
+static void run_machine(char *const *words)
+{
+    /* The last one: calls that one flavour cannot count go to the next. */
+    static const char *const forced[] = {"tp_btf", "tracepoint", "kprobe", "fentry", "fentry,tracepoint"};
+    const struct flavour_list automatic = {{FLAVOUR_AUTO}};
     char *all[] = {"/t/w", "/e/w", NULL}, *own[] = {"/t/u", NULL};
     int status = boot() || mkdir(all[0], 0700) || mkdir(all[1], 0700) || mkdir(own[0], 0700);
+    bool full = false;
 
+    for (; *words; words++) {
+        if (strcmp(*words, "verbose") == 0)
+            log_verbose(true);
+        else if (strcmp(*words, "full") == 0)
+            full = true;
+        else if (strcmp(*words, "small") == 0)
+            sample = SMALL;
+    }
     if (!status)
-        status = run(all);
+        status = run(all, &automatic);
     printf("exit %d\n", status);
     fflush(stdout);
-    if (!status && fork() == 0)
+    sample *= full ? 1 : SAMPLE;
+    for (unsigned i = 0; chosen != FLAVOUR_AUTO && i < sizeof(forced) / sizeof(*forced); i++)
+        if (strcmp(forced[i], flavour_name(chosen)) != 0) /* whose run it was just now */
+            if (!run_forced(forced[i]) && strcmp(forced[i], "fentry") == 0)
+                break;
+    if (chosen != FLAVOUR_AUTO && fork() == 0)
         _exit(run_renounced(own));
     while (wait(NULL) > 0)
         ;
+    puts("finished");
     power_off();
 }
 
 int main(int argc, char **argv)
 {
-    bool less = false;
+    struct flavour_list flavours = {{FLAVOUR_AUTO}};
+    bool less = false, wrong = false;
     int option;
 
     log_program("guest");
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (getpid() == 1) {
-        log_verbose(argc > 1 && strcmp(argv[1], "verbose") == 0);
-        run_machine();
+        run_machine(argv + 1);
     }
-    while ((option = getopt(argc, argv, "uv")) != -1) {
+    while ((option = getopt(argc, argv, "uvf:")) != -1 && !wrong) {
         if (option == 'v')
             log_verbose(true);
         else if (option == 'u')
             less = true;
         else
-            break;
+            wrong = option != 'f' || flavour_parse(optarg, &flavours);
     }
-    if (option != -1 || optind == argc) {
-        fprintf(stderr, "usage: guest [-v] [-u] DIRECTORY...\n");
+    if (wrong || optind == argc) {
+        fprintf(stderr, "usage: guest [-v] [-u] [-f FLAVOURS] DIRECTORY...\n");
         return 2;
     }
-    return less ? run_renounced(argv + optind) : run(argv + optind);
+    return less ? run_renounced(argv + optind) : run(argv + optind, &flavours);
 }

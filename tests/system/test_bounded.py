@@ -37,6 +37,8 @@ def latency_sums(recording, mount):
                 sums[record["op"]] = sums.get(record["op"], 0) + record["latency_sum_ns"]
     return sums
 
+ALONE = True  # see tests/system/run
+
 
 class BoundedTest(harness.SystemTest):
     @classmethod

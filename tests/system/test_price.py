@@ -41,6 +41,8 @@ def bpf_objects_of(pid):
         held |= {(kind, int(info[f"{kind}_id"])) for kind in ("prog", "link") if f"{kind}_id" in info}
     return held
 
+ALONE = True  # see tests/system/run
+
 
 class PriceTest(harness.SystemTest):
     @classmethod

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "probe/attach.h"
 #include "probe/budget.h"
 #include "probe/objects.h"
 #include "probe/probe.h"
@@ -102,6 +103,7 @@ static void the_kernel_takes_what_was_computed(void **state)
     struct bpf_object *object = split(8 * MIB, (unsigned)cpus, &budget);
     const struct bpf_map *map;
 
+    attach_prepare(object, FLAVOUR_TP_BTF);
     if (geteuid() != 0 || bpf_object__load(object)) {
         bpf_object__close(object);
         skip();
