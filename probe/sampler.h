@@ -18,8 +18,9 @@ struct sampler_options {
     uint64_t max_cost;   /* what watching may cost, in millionths of the node's processors; 0: anything */
 };
 
-/* 1 %: what a daemon may cost that nobody waits for. */
-#define SAMPLER_MAX_COST 10000
+/* No limit: a node is watched least cheaply when it is busiest, and then counts must not stop unless somebody has
+   asked for that. */
+#define SAMPLER_MAX_COST 0
 
 /* Borrows the probe. The first interval begins now and ends on the next multiple. 0 or -errno. */
 int sampler_new(struct probe *probe, const struct sampler_options *options, struct sampler **out);

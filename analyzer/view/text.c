@@ -78,8 +78,9 @@ static void show_coverage(const struct pen *pen, const struct report *report)
     show_shed(pen, totals->shed_ms);
     if (unavailable || totals->bypass_count)
         fprintf(pen->out,
-                "          %u hooks unavailable, %u ways around the kernel found (below)\n",
-                unavailable, totals->bypass_count);
+                "          %u hook%s unavailable, %u way%s around the kernel found (below)\n",
+                unavailable, unavailable == 1 ? "" : "s", totals->bypass_count,
+                totals->bypass_count == 1 ? "" : "s");
 }
 
 static void show_job_list(const struct pen *pen, const struct report *report)
