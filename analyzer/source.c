@@ -44,8 +44,7 @@ static uint32_t keep_records(struct batch *batch, const uint32_t *jobs, const ui
         struct record *record = &batch->records[i];
 
         if (jobs[record->job] == NO_INDEX) {
-            histogram_clear(&record->size);
-            histogram_clear(&record->latency_ns);
+            record_clear(record);
             continue;
         }
         record->job = jobs[record->job];

@@ -32,15 +32,19 @@ int batch_new(struct batch **out)
     return 0;
 }
 
+void record_clear(struct record *record)
+{
+    histogram_clear(&record->size);
+    histogram_clear(&record->latency_ns);
+    histogram_clear(&record->error_codes);
+}
+
 void batch_free(struct batch *batch)
 {
     if (!batch)
         return;
-    for (uint32_t i = 0; i < batch->record_count; i++) {
-        histogram_clear(&batch->records[i].size);
-        histogram_clear(&batch->records[i].latency_ns);
-        histogram_clear(&batch->records[i].error_codes);
-    }
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        record_clear(&batch->records[i]);
     for (uint32_t i = 0; i < batch->flow_count; i++)
         flow_clear(&batch->flows[i]);
     lookup_clear(&batch->index->jobs);

@@ -210,6 +210,9 @@ int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t pr
    0, -ENOMEM, or -EINVAL for an index out of range. */
 int batch_flow(struct batch *batch, uint32_t job, uint32_t volume, struct flow **out);
 
+/* Frees what a record that is left out of its batch holds. */
+void record_clear(struct record *record);
+
 /* Adds the counts of src to dst, which is of the same interval (keys untouched). 0, -ENOMEM or -ERANGE; dst unchanged on failure. */
 int record_add(struct record *dst, const struct record *src);
 
