@@ -56,7 +56,7 @@ static __always_inline void resolve_after(const volatile struct abi_syscall *sha
     case ABI_SHAPE_STATX:
         if (result == 0)
             state->volume =
-                volume_of_stat(shape->shape == ABI_SHAPE_STATX, (enum abi_layout)shape->layout, thread, directory, path,
+                volume_of_stat(shape->shape == ABI_SHAPE_STATX ? LAYOUT_STATX : shape->layout, thread, directory, path,
                                (const void *)argument_in(regs, compat, shape->third));
         else
             state->volume = volume_of_path(directory, path);

@@ -100,15 +100,17 @@ static __always_inline __u64 volume_of_plain_stat(struct abi_task *state, const 
     return thread->device_volume;
 }
 
-/* The volume of what a successful stat has described in the program's buffer. */
-static __always_inline __u64 volume_of_stat(bool statx, enum abi_layout layout, struct abi_thread *thread, int directory,
-                                            __u64 path, const void *buffer)
+#define LAYOUT_STATX (ABI_LAYOUT_STAT64 + 1)
+
+/* The volume of what a successful stat has described in the program's buffer. Not inlined, for the stack's sake. */
+static __noinline __u64 volume_of_stat(__u32 layout, struct abi_thread *thread, int directory, __u64 path,
+                                       const void *buffer)
 {
     struct described file = {};
     __u64 volume;
     long err;
 
-    if (statx)
+    if (layout == LAYOUT_STATX)
         err = describe_statx(&file, buffer);
     else if (layout == ABI_LAYOUT_NATIVE)
         err = describe_stat(&file, buffer);
