@@ -29,13 +29,18 @@
 /* Makes a superblock known, so that it has a name even when it is unmounted before anybody looks. */
 static __always_inline struct abi_volume *learn_volume(__u64 key, struct super_block *super)
 {
-    struct abi_volume volume = {};
     struct file_system_type *type = BPF_CORE_READ(super, s_type);
+    struct abi_volume *volume;
+    __u32 zero = 0;
 
-    bpf_probe_read_kernel_str(volume.fstype, sizeof(volume.fstype), BPF_CORE_READ(type, name));
-    volume.pseudo = bpf_map_lookup_elem(&pseudo_types, volume.fstype) != NULL;
-    bpf_probe_read_kernel_str(volume.id, sizeof(volume.id), super->s_id);
-    bpf_map_update_elem(&volumes, &key, &volume, BPF_NOEXIST);
+    volume = bpf_map_lookup_elem(&scratch_volume, &zero);
+    if (!volume)
+        return NULL;
+    __builtin_memset(volume, 0, sizeof(*volume));
+    bpf_probe_read_kernel_str(volume->fstype, sizeof(volume->fstype), BPF_CORE_READ(type, name));
+    volume->pseudo = bpf_map_lookup_elem(&pseudo_types, volume->fstype) != NULL;
+    bpf_probe_read_kernel_str(volume->id, sizeof(volume->id), super->s_id);
+    bpf_map_update_elem(&volumes, &key, volume, BPF_NOEXIST);
     return bpf_map_lookup_elem(&volumes, &key);
 }
 
