@@ -54,11 +54,11 @@ static __always_inline void resolve_after(const volatile struct abi_syscall *sha
     switch (shape->shape) {
     case ABI_SHAPE_STAT:
     case ABI_SHAPE_STATX:
+        state->volume = ABI_VOLUME_UNKNOWN;
         if (result == 0)
-            state->volume =
-                volume_of_stat(shape->shape == ABI_SHAPE_STATX ? LAYOUT_STATX : shape->layout, thread, directory, path,
-                               (const void *)argument_in(regs, compat, shape->third));
-        else
+            state->volume = volume_of_stat(shape->shape == ABI_SHAPE_STATX ? LAYOUT_STATX : shape->layout, thread,
+                                           (const void *)argument_in(regs, compat, shape->third));
+        if (state->volume == ABI_VOLUME_UNKNOWN)
             state->volume = volume_of_path(directory, path);
         break;
     case ABI_SHAPE_PATH:
@@ -112,6 +112,8 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency
     if (!shape)
         return 0;
     thread = thread_at(state->thread);
+    if (thread)
+        thread->pending_op = 0;
     m.op = shape->op;
     m.error_code = result < 0 ? -result : 0;
     m.process = state->process;
@@ -154,7 +156,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency
     return 0;
 }
 
-/* The end of a 32-bit call, or of one of libaio's. Not inlined, for the stack's sake. */
+/* The end of one of libaio's calls, or of one that does not count. Not inlined, for the stack's sake. */
 static __noinline int leave_special(struct pt_regs *regs, long result)
 {
     long number = number_of(regs);
@@ -162,25 +164,14 @@ static __noinline int leave_special(struct pt_regs *regs, long result)
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = known_state(task);
     bool compat = is_compat(task);
-    struct abi_thread *thread;
 
     if (!shape || !state)
         return 0;
     shape = shape_for(shape, compat);
-    if (!shape)
+    if (!shape || shape->shape != ABI_SHAPE_AIO)
         return 0;
-    if (shape->shape == ABI_SHAPE_AIO)
-        return aio_leave(aio_call(shape, compat), argument_in(regs, compat, 0), argument_in(regs, compat, 1),
-                         aio_address(shape, regs, compat), result);
-    if (!compat || state->pending != mark_of(number, true) || state->restart_op)
-        return 0;
-    state->pending = 0;
-    if (state->enter_ns < control.since_ns)
-        return 0;
-    thread = thread_at(state->thread);
-    if (thread)
-        thread->pending_op = 0;
-    return leave_any(regs, result, bpf_ktime_get_ns() - state->enter_ns);
+    return aio_leave(aio_call(shape, compat), argument_in(regs, compat, 0), argument_in(regs, compat, 1),
+                     aio_address(shape, regs, compat), result);
 }
 
 /* Not inlined, for the stack's sake. */
@@ -213,10 +204,16 @@ static __always_inline int leave(struct pt_regs *regs, long result)
         state = spare_state();
     if (!state)
         return 0;
-    if (state->pending != mark_of(number, false))
-        return state->pending > ABI_SYSCALLS || shape->compat || shape->op == ABI_OP_ASYNC ? leave_special(regs, result) : 0;
+    if (state->pending != mark_of(number, false) && state->pending != mark_of(number, true))
+        return shape->compat || shape->op == ABI_OP_ASYNC ? leave_special(regs, result) : 0;
     if (state->restart_op)
         return 0;
+    if (state->pending > ABI_SYSCALLS) { /* a 32-bit call */
+        state->pending = 0;
+        return state->enter_ns < control.since_ns
+                   ? 0
+                   : leave_any(regs, result, bpf_ktime_get_ns() - state->enter_ns);
+    }
     now = bpf_ktime_get_ns();
     latency_ns = now - state->enter_ns;
     state->pending = 0;

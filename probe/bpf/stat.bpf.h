@@ -40,11 +40,10 @@ struct described {
     __u16 mode;
 };
 
-static __always_inline long describe_stat(struct described *file, const void *buffer)
+/* words: room for four, which the three of them share; here st_dev and what follows, up to st_mode. */
+static __always_inline long describe_stat(struct described *file, __u64 *words, const void *buffer)
 {
-    __u64 words[4]; /* st_dev and what follows, up to st_mode */
-
-    if (bpf_probe_read_user(words, sizeof(words), buffer))
+    if (bpf_probe_read_user(words, 4 * sizeof(*words), buffer))
         return -1;
     file->device = decode_device(words[0]);
     file->mode = (__u16)words[STAT_MODE / 8];
@@ -57,26 +56,26 @@ static __always_inline long describe_stat(struct described *file, const void *bu
 }
 
 /* The two layouts of 32-bit calls. */
-static __always_inline long describe_compat_stat(struct described *file, const void *buffer, bool wide)
+static __always_inline long describe_compat_stat(struct described *file, __u64 *words, const void *buffer, bool wide)
 {
     __u32 size = wide ? 8 : 4;
-    __u64 device = 0, special = 0;
 
+    words[0] = words[1] = 0;
     if (bpf_probe_read_user(&file->mode, sizeof(file->mode), buffer + (wide ? 16 : 8)) ||
-        bpf_probe_read_user(&special, size, buffer + (wide ? 32 : 16)) ||
-        bpf_probe_read_user(&device, size, buffer))
+        bpf_probe_read_user(&words[1], size, buffer + (wide ? 32 : 16)) ||
+        bpf_probe_read_user(&words[0], size, buffer))
         return -1;
-    file->device = decode_device(device);
-    file->special = decode_device(special);
+    file->device = decode_device(words[0]);
+    file->special = decode_device(words[1]);
     return 0;
 }
 
-static __always_inline long describe_statx(struct described *file, const void *buffer)
+static __always_inline long describe_statx(struct described *file, __u64 *words, const void *buffer)
 {
-    __u32 numbers[4]; /* stx_rdev_major, _minor, stx_dev_major, _minor */
+    __u32 *numbers = (__u32 *)words; /* stx_rdev_major, _minor, stx_dev_major, _minor */
 
     if (bpf_probe_read_user(&file->mode, sizeof(file->mode), buffer + STATX_MODE) ||
-        bpf_probe_read_user(numbers, sizeof(numbers), buffer + STATX_DEVICES))
+        bpf_probe_read_user(numbers, 4 * sizeof(*numbers), buffer + STATX_DEVICES))
         return -1;
     file->special = (__u64)numbers[0] << 20 | numbers[1];
     file->device = (__u64)numbers[2] << 20 | numbers[3];
@@ -102,20 +101,23 @@ static __always_inline __u64 volume_of_plain_stat(struct abi_task *state, const 
 
 #define LAYOUT_STATX (ABI_LAYOUT_STAT64 + 1)
 
-/* The volume of what a successful stat has described in the program's buffer. Not inlined, for the stack's sake. */
-static __noinline __u64 volume_of_stat(__u32 layout, struct abi_thread *thread, int directory, __u64 path,
-                                       const void *buffer)
+/*
+ * The volume of what a successful stat has described in the program's buffer. ABI_VOLUME_UNKNOWN for a number that is no
+ * superblock's (a btrfs subvolume, an overlay's lower file, a memfd): then the path tells. Not inlined, for the stack's
+ * sake.
+ */
+static __noinline __u64 volume_of_stat(__u32 layout, struct abi_thread *thread, const void *buffer)
 {
     struct described file = {};
-    __u64 volume;
+    __u64 words[4];
     long err;
 
     if (layout == LAYOUT_STATX)
-        err = describe_statx(&file, buffer);
+        err = describe_statx(&file, words, buffer);
     else if (layout == ABI_LAYOUT_NATIVE)
-        err = describe_stat(&file, buffer);
+        err = describe_stat(&file, words, buffer);
     else
-        err = describe_compat_stat(&file, buffer, layout == ABI_LAYOUT_STAT64);
+        err = describe_compat_stat(&file, words, buffer, layout == ABI_LAYOUT_STAT64);
     if (err)
         return ABI_VOLUME_UNKNOWN;
     switch (file.mode & S_IFMT) {
@@ -128,9 +130,7 @@ static __noinline __u64 volume_of_stat(__u32 layout, struct abi_thread *thread, 
     default:
         return ABI_VOLUME_NONE;
     }
-    volume = volume_of_device_number(thread, file.device);
-    /* A number that is no superblock's: a btrfs subvolume, an overlay's lower file, a memfd. */
-    return volume == ABI_VOLUME_UNKNOWN ? volume_of_path(directory, path) : volume;
+    return volume_of_device_number(thread, file.device);
 }
 
 #endif

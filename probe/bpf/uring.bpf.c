@@ -308,7 +308,9 @@ static __always_inline __u64 volume_closed(const struct abi_async *entry)
 
 static __always_inline __u64 volume_described(const struct abi_async *entry)
 {
-    return volume_of_stat(LAYOUT_STATX, NULL, entry->directory, entry->path, (const void *)entry->argument);
+    __u64 volume = volume_of_stat(LAYOUT_STATX, NULL, (const void *)entry->argument);
+
+    return volume == ABI_VOLUME_UNKNOWN ? volume_of_path(entry->directory, entry->path) : volume;
 }
 
 /* The file that the kernel has found for the request, which is known at the latest when it has run. */
