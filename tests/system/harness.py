@@ -121,23 +121,9 @@ def report(recording, *options):
 
 
 def batches(recording):
-    """The batches of a recording, as they are written: a frame's head is two words of 32 bits."""
-    with open(recording, "rb") as file:
-        data = file.read()
-    payloads, at = [], len(b"UNBLEND1")
-    while at < len(data):
-        length = int.from_bytes(data[at:at + 4], "little")
-        payloads.append(data[at + 8:at + 8 + length])
-        at += 8 + length
-    done = subprocess.run([tool("zstd"), "-dcq"], input=b"".join(payloads), stdout=subprocess.PIPE,
-                          timeout=COMMAND_TIMEOUT_S, check=True)
-    text, found, at = done.stdout.decode(), [], 0
-    while at < len(text):
-        batch, at = json.JSONDecoder().raw_decode(text, at)
-        found.append(batch)
-        while at < len(text) and text[at].isspace():
-            at += 1
-    return found
+    """The batches of a recording."""
+    program = os.path.join(bindir(), "tests/system/dump_recording")
+    return [json.loads(line) for line in must([program, recording]).splitlines()]
 
 
 def record(recording, command, *options, **popen):
@@ -230,6 +216,13 @@ class SystemTest(unittest.TestCase):
         volume = Volume(directory, size_mib)
         cls.addClassCleanup(volume.close)
         return volume
+
+    @classmethod
+    def make_memory(cls):
+        """A directory on a tmpfs."""
+        directory = tempfile.mkdtemp(dir="/dev/shm", prefix="unblend-test-")
+        cls.addClassCleanup(shutil.rmtree, directory)
+        return directory
 
     def path(self, name):
         return os.path.join(self.directory, name)

@@ -155,15 +155,7 @@ path = sys.argv[1]
 """
 
 
-class RequestTest(harness.SystemTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.volume = cls.make_volume(32)
-        cls.data = os.path.join(cls.volume.mount, "data")
-        with open(cls.data, "wb") as file:
-            file.write(os.urandom(1 << 20))
-
+class RequestTest(harness.DataTest):
     def program(self, text, status=0):
         done = harness.record(self.path("async.rec"), [harness.PYTHON, "-I", "-S", "-c", text, self.data])
         self.assertEqual((status, ""), (done.returncode, done.stderr))

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import tempfile
 
 import harness
 
@@ -37,6 +36,7 @@ def latency_sums(recording, mount):
                 sums[record["op"]] = sums.get(record["op"], 0) + record["latency_sum_ns"]
     return sums
 
+
 ALONE = True  # see tests/system/run
 
 
@@ -46,8 +46,7 @@ class BoundedTest(harness.SystemTest):
         super().setUpClass()
         cls.crowd = os.path.join(harness.bindir(), "tests/workload/crowd")
         cls.disk = cls.make_volume(32).mount
-        cls.memory = tempfile.mkdtemp(dir="/dev/shm", prefix="unblend-test-")
-        cls.addClassCleanup(lambda: harness.run(["rm", "-r", cls.memory]))
+        cls.memory = cls.make_memory()
         # The file is there before anybody counts.
         harness.must([cls.crowd, cls.disk, cls.memory])
 

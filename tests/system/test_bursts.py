@@ -74,23 +74,9 @@ def slot_of(text):
     return round(moment.timestamp() * 1e9) // SLOT_NS
 
 
-class BurstTest(harness.SystemTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.volume = cls.make_volume(32)
-        cls.data = os.path.join(cls.volume.mount, "data")
-        with open(cls.data, "wb") as file:
-            file.write(bytes(1 << 20))
-
-    def on_volume(self, report):
-        return next(v for v in report.job()["volumes"] if self.volume.mount in v["mounts"])
-
-    def batches(self, recording):
-        return [json.loads(line) for line in harness.must([os.path.join(harness.bindir(), "tests/system/dump_recording"), recording]).splitlines()]
-
+class BurstTest(harness.DataTest):
     def assert_sums(self, recording):
-        batches = self.batches(recording)
+        batches = harness.batches(recording)
         sums, slots = flow_sums(batches)
         self.assertEqual(record_sums(batches), sums)
         return slots
@@ -184,7 +170,7 @@ class BurstTest(harness.SystemTest):
         alone = [harness.report(recording) for recording in recordings]
         burst = together["cluster"]["burst"]
         self.assertEqual(0, alone[0].data["cluster"]["burst"]["overlap"])
-        slots = [flow_sums(self.batches(recording))[1] for recording in recordings]
+        slots = [flow_sums(harness.batches(recording))[1] for recording in recordings]
         sums, jobs = {}, {}
         for index, part in enumerate(slots):
             for key, at in part.items():

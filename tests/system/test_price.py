@@ -41,6 +41,7 @@ def bpf_objects_of(pid):
         held |= {(kind, int(info[f"{kind}_id"])) for kind in ("prog", "link") if f"{kind}_id" in info}
     return held
 
+
 ALONE = True  # see tests/system/run
 
 
@@ -49,8 +50,7 @@ class PriceTest(harness.SystemTest):
     def setUpClass(cls):
         super().setUpClass()
         cls.crowd = os.path.join(harness.bindir(), "tests/workload/crowd")
-        cls.memory = tempfile.mkdtemp(dir="/dev/shm", prefix="unblend-test-")
-        cls.addClassCleanup(lambda: harness.run(["rm", "-r", cls.memory]))
+        cls.memory = cls.make_memory()
         harness.must([cls.crowd, cls.memory])
 
     def test_each_step_and_back(self):
@@ -92,7 +92,7 @@ class PriceTest(harness.SystemTest):
         # Nothing is counted twice on the way.
         truth = json.loads(done.stdout)[self.memory]
         for name, (count, _) in truth.items():
-            self.assertLessEqual(report.volume("/dev/shm")[name]["ops"], count)
+            self.assertLessEqual(report.volume("/dev/shm")[name]["ops"], count, name)
 
     def agent(self, *options):
         socket = os.path.join(tempfile.mkdtemp(dir=self.directory), "agent.sock")
