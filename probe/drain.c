@@ -37,6 +37,7 @@ struct drain {
     struct shared_rows *shared;
     struct slots *slots;
     struct bursts *bursts;
+    struct hung *hung;
     struct flight *flight;
     int64_t slot; /* of the last drain */
     uint64_t counters[ABI_COUNTERS];
@@ -77,7 +78,8 @@ int drain_new(const struct drain_sources *sources, struct drain **out)
         details_new(sources->tables, sources->volumes, &drain->details) ||
         shared_rows_new(sources->shared_map, sources->last_map, &drain->shared) ||
         bursts_new(sources->burst_factor, &drain->bursts) ||
-        flight_new(sources->tables, sources->volumes, sources->origin, &drain->flight)) {
+        hung_new(&drain->hung) ||
+        flight_new(sources->tables, sources->volumes, sources->origin, drain->hung, &drain->flight)) {
         drain_free(drain);
         return -ENOMEM;
     }
@@ -105,6 +107,7 @@ void drain_free(struct drain *drain)
     slots_free(drain->slots);
     bursts_free(drain->bursts);
     flight_free(drain->flight);
+    hung_free(drain->hung);
     free(drain);
 }
 
@@ -320,7 +323,7 @@ static int drain_pending(struct drain *drain, const struct abi_thread *thread, i
 
     if (!op || op >= OP_FILE_END || since_ns < drain->since_ns)
         return 0;
-    err = find_series(drain, thread->process, thread->pending_volume, op, batch, &record);
+    err = find_series(drain, thread->process, flight_volume(drain->flight, thread, since_ns), op, batch, &record);
     if (err)
         return err;
     age_ns = now_ns > (int64_t)since_ns ? (uint64_t)now_ns - since_ns : 0;

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "lib/clock.h"
 
 /* So many threads are looked at ten times a second; twice as many five times. */
 #define THREADS_A_LOOK 1000
@@ -22,12 +23,14 @@ struct flight {
     struct tables *tables;
     struct volumes *volumes;
     struct origin *origin;
+    struct hung *hung;
     struct place *places;
     uint32_t count, capacity;
     int64_t last_ns; /* when it was looked last */
 };
 
-int flight_new(struct tables *tables, struct volumes *volumes, struct origin *origin, struct flight **out)
+int flight_new(struct tables *tables, struct volumes *volumes, struct origin *origin, struct hung *hung,
+               struct flight **out)
 {
     struct flight *flight = calloc(1, sizeof(*flight));
 
@@ -36,6 +39,7 @@ int flight_new(struct tables *tables, struct volumes *volumes, struct origin *or
     flight->tables = tables;
     flight->volumes = volumes;
     flight->origin = origin;
+    flight->hung = hung;
     *out = flight;
     return 0;
 }
@@ -79,9 +83,27 @@ static struct place *find_place(struct flight *flight, uint32_t index, uint64_t 
     return place;
 }
 
+uint64_t flight_volume(struct flight *flight, const struct abi_thread *thread, uint64_t since_ns)
+{
+    uint64_t volume = thread->pending_volume;
+
+    return volume == ABI_VOLUME_UNKNOWN ? hung_volume(flight->hung, thread->pid, since_ns) : volume;
+}
+
+static uint64_t look_after(struct flight *flight, const struct abi_thread *thread, enum operation op, int64_t now_ns)
+{
+    uint64_t since_ns = thread->pending_ns;
+
+    if (thread->pending_volume != ABI_VOLUME_UNKNOWN || now_ns - (int64_t)since_ns < (int64_t)HUNG_NS)
+        return thread->pending_volume;
+    hung_ask(flight->hung, thread->pid, since_ns, op);
+    return hung_volume(flight->hung, thread->pid, since_ns);
+}
+
 static int look(struct flight *flight)
 {
     const struct table *table = &flight->tables->table[ABI_TABLE_THREADS];
+    int64_t now_ns = monotonic_ns();
 
     for (uint32_t i = 0; i < flight->count; i++)
         memset(flight->places[i].now, 0, sizeof(flight->places[i].now));
@@ -92,7 +114,7 @@ static int look(struct flight *flight)
 
         if (!op || op >= OP_FILE_END || !thread->process)
             continue;
-        place = find_place(flight, thread->process, thread->pending_volume);
+        place = find_place(flight, thread->process, look_after(flight, thread, op, now_ns));
         if (!place)
             return -ENOMEM;
         place->now[op]++;
@@ -108,11 +130,8 @@ static int look(struct flight *flight)
 int flight_look(struct flight *flight)
 {
     struct table *table = &flight->tables->table[ABI_TABLE_THREADS];
-    struct timespec now;
-    int64_t now_ns;
+    int64_t now_ns = monotonic_ns();
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    now_ns = now.tv_sec * 1000000000LL + now.tv_nsec;
     if (now_ns - flight->last_ns < LOOK_NS / 2 + LOOK_NS * table->high / THREADS_A_LOOK)
         return 0;
     flight->last_ns = now_ns;

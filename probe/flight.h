@@ -8,18 +8,24 @@
 #define UNBLEND_PROBE_FLIGHT_H
 
 #include "lib/record.h"
+#include "probe/hung.h"
 #include "probe/origin.h"
 #include "probe/tables.h"
 #include "probe/volume.h"
 
 struct flight;
 
-/* Borrows all three. 0 or -ENOMEM. */
-int flight_new(struct tables *tables, struct volumes *volumes, struct origin *origin, struct flight **out);
+/* Borrows all four; hung is asked for the volumes of what lasts. 0 or -ENOMEM. */
+int flight_new(struct tables *tables, struct volumes *volumes, struct origin *origin, struct hung *hung,
+               struct flight **out);
 void flight_free(struct flight *flight); /* NULL is fine */
 
 /* Looks, unless the last look was too short a time ago for the number of threads. 0 or -ENOMEM. */
 int flight_look(struct flight *flight);
+
+/* The volume of a thread's call under way, which has been seen to be pending since since_ns; of one by path it is known
+   when the call has lasted for a while. */
+uint64_t flight_volume(struct flight *flight, const struct abi_thread *thread, uint64_t since_ns);
 
 /* Looks once more, puts the most of all looks since the last time into the batch's flows and forgets it.
    0 or -errno. */

@@ -72,6 +72,11 @@ static bool listed(const char *const *list, size_t count, const char *name)
 
 #define LISTED(list, name) listed(list, sizeof(list) / sizeof(*(list)), name)
 
+bool volumes_is_pseudo(const char *fstype)
+{
+    return LISTED(pseudo_types, fstype);
+}
+
 static void entry_clear(struct entry *entry)
 {
     for (uint32_t i = 0; i < entry->mount_count; i++)
@@ -168,7 +173,7 @@ static int add_mount(const struct mount *mount, void *context)
 {
     struct volumes *volumes = ((void **)context)[0];
     uint32_t namespace = *(uint32_t *)((void **)context)[1];
-    bool pseudo = LISTED(pseudo_types, mount->fstype);
+    bool pseudo = volumes_is_pseudo(mount->fstype);
     uint64_t key = ABI_VOLUME_FS | (uint64_t)mount->major << 20 | mount->minor;
     struct abi_volume known = {.pseudo = pseudo};
     struct entry *entry;

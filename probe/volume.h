@@ -37,6 +37,9 @@ void volumes_refresh_namespaces(struct volumes *volumes);
 /* Adds the volume of a kernel key (probe/bpf/abi.h) to a batch. 0 or -ENOMEM. */
 int volumes_name(struct volumes *volumes, uint64_t key, struct batch *batch, uint32_t *index);
 
+/* Whether file systems of that type show the kernel's state instead of storing anything. */
+bool volumes_is_pseudo(const char *fstype);
+
 /* Whether buffered reads of that volume go through the kernel's page cache, page by page and in the reading task: so
    that one which adds no page to it was served without the device. False where that is not sure: FUSE, SMB and 9P
    may go past the cache, overlay has files of others, tmpfs has no device. */

@@ -24,7 +24,9 @@ LOOP_CTL_GET_FREE = 0x4C82
 LOOP_MAJOR = 7
 
 PACKAGES = {
+    "bindfs": "bindfs",
     "fio": "fio",
+    "iostat": "sysstat",
     "strace": "strace",
     "zstd": "zstd",
     "bpftool": "bpftool",

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A file system whose server has stopped: what waits for it is named while it waits, and nobody else waits."""
+import json
+import os
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+import harness
+
+PATIENCE_S = 30  # on a loaded machine; the figures say by themselves how fast it was
+STUCK_NS = 10**9
+INTERVAL_NS = 10**9
+
+# Each hangs in one operation on the directory that is its argument; by paths of all kinds and by a descriptor.
+WAITERS = {
+    "open": ["sh", "-c", 'exec head -c 1 "$0/data"'],
+    "mkdir": ["sh", "-c", 'cd /; exec mkdir ".$0/sub/../made"'],
+    "unlink": ["sh", "-c", 'exec rm -f -- "$0//./data"'],
+    "read": [harness.PYTHON, "-I", "-S", "-c",
+             "import os, sys\nfd = os.open(sys.argv[1] + '/data', os.O_RDONLY)\n"
+             "print('ready', flush=True)\nsys.stdin.readline()\nos.read(fd, 4096)"],
+}
+
+
+class Samples:
+    """The lines that a `top --json` prints, as they come."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.lines = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(json.loads(line))
+
+    def next(self):
+        return self.lines.get(timeout=PATIENCE_S)
+
+    def close(self):
+        self.process.terminate()
+        self.process.communicate()
+
+
+class HangTest(harness.SystemTest):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="unblend-hang-")  # where the daemon's mount is seen by its own name
+        self.addCleanup(harness.shutil.rmtree, self.directory, ignore_errors=True)
+        self.source = os.path.join(self.directory, "source")
+        self.mount = os.path.join(self.directory, "mnt")
+        os.mkdir(self.source)
+        os.mkdir(self.mount)
+        os.mkdir(os.path.join(self.source, "sub"))
+        with open(os.path.join(self.source, "data"), "wb") as file:
+            file.write(bytes(65536))
+        self.daemon = subprocess.Popen([harness.tool("bindfs"), "-f", self.source, self.mount])
+        self.addCleanup(self.end_daemon)
+        self.wait_until(lambda: os.path.ismount(self.mount))
+
+    def end_daemon(self):
+        self.daemon.send_signal(signal.SIGCONT)
+        harness.run([harness.tool("umount"), "-l", self.mount])
+        self.daemon.terminate()
+        try:
+            self.daemon.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.daemon.kill()
+            self.daemon.wait()
+
+    def wait_until(self, condition):
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def start_agent(self):
+        socket = os.path.join(self.directory, "agent.sock")
+        agent = subprocess.Popen([os.path.join(harness.bindir(), "unblend-agent"), "--socket", socket, "--interval", "1s",
+                                  "--state", os.path.join(self.directory, "state")], stderr=subprocess.DEVNULL)
+        self.addCleanup(agent.wait)
+        self.addCleanup(agent.kill)
+        self.wait_until(lambda: os.path.exists(socket))
+        return agent, socket
+
+    def start_waiters(self):
+        waiters = {name: subprocess.Popen([*command, self.mount], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                          stderr=subprocess.DEVNULL, text=True)
+                   for name, command in WAITERS.items() if name == "read"}
+        self.assertEqual("ready\n", waiters["read"].stdout.readline())
+        self.daemon.send_signal(signal.SIGSTOP)
+        waiters["read"].stdin.write("go\n")
+        waiters["read"].stdin.flush()
+        for name, command in WAITERS.items():
+            if name != "read":
+                waiters[name] = subprocess.Popen([*command, self.mount], stdout=subprocess.DEVNULL,
+                                                 stderr=subprocess.DEVNULL)
+        return waiters
+
+    def find_stuck(self, samples, waiters):
+        """The sample that shows all of them; and that none came much too late."""
+        pids = {waiter.pid for waiter in waiters.values()}
+        for _ in range(PATIENCE_S):
+            sample = samples.next()
+            stuck = {entry["pid"]: entry for entry in sample["stuck"] if entry["pid"] in pids}
+            if len(stuck) == len(pids):
+                return stuck
+        raise AssertionError(f"of {pids} only {stuck} shown as stuck")
+
+    def test_who_waits_for_a_stopped_daemon(self):
+        agent, socket = self.start_agent()
+        tops = {"own": Samples([harness.unblend(), "top", "--json", "-n", "60", "-d", "1"]),
+                "agent": Samples([harness.unblend(), "top", "--json", "-n", "60", "-d", "1", "--agent", socket])}
+        for samples in tops.values():
+            self.addCleanup(samples.close)
+            samples.next()
+        waiters = self.start_waiters()
+        for waiter in waiters.values():
+            self.addCleanup(waiter.communicate)
+        self.addCleanup(self.daemon.send_signal, signal.SIGCONT)
+        for name, samples in tops.items():
+            with self.subTest(name):
+                stuck = self.find_stuck(samples, waiters)
+                for op, waiter in waiters.items():
+                    entry = stuck[waiter.pid]
+                    first = {"mkdir": "mkdir", "unlink": ("unlink", "stat")}.get(op, op)
+                    self.assertIn(entry["op"], first if isinstance(first, tuple) else (first,))
+                    self.assertTrue(entry["volume"].endswith(":" + self.mount), entry)
+                    # Two intervals after what is stuck was stuck, at the latest.
+                    self.assertGreaterEqual(entry["oldest_ns"], STUCK_NS)
+                    self.assertLess(entry["oldest_ns"], STUCK_NS + 2 * INTERVAL_NS + PATIENCE_S * INTERVAL_NS // 10)
+        # Everybody else goes on.
+        for samples in tops.values():
+            samples.next()
+        said = harness.must([harness.unblend(), "top", "-b", "-n", "2", "-d", "1", "--agent", socket])
+        self.assertIn("stuck: ", said)
+        self.assertIn(self.mount, said)
+        doctor = json.loads(harness.run([harness.unblend(), "doctor", "--json"]).stdout)
+        self.assertTrue(doctor["works"] if "works" in doctor else doctor["flavour"])
+        self.assertIsNone(agent.poll())
+        # And afterwards nothing is stuck.
+        self.daemon.send_signal(signal.SIGCONT)
+        for waiter in waiters.values():
+            waiter.wait(PATIENCE_S)
+        for _ in range(PATIENCE_S):
+            if not [entry for entry in tops["agent"].next()["stuck"] if entry["volume"].endswith(self.mount)]:
+                return
+        self.fail("it is over, and still shown")
+
+
+if __name__ == "__main__":
+    harness.main()
