@@ -190,6 +190,17 @@ static json_t *bypass_value(const struct bypass *bypass)
                          put(o, "bytes", json_null()) || put(o, "why", text(bypass->why)));
 }
 
+static json_t *dropped_value(const struct dropped *dropped)
+{
+    json_t *o = json_object();
+
+    return finish(o, put(o, "stream", text(dropped->stream)) || put(o, "first_seq", count(dropped->first)) ||
+                         put(o, "last_seq", count(dropped->last)) ||
+                         put(o, "ops", dropped->ops == DROPPED_UNKNOWN ? json_null() : count(dropped->ops)) ||
+                         put(o, "start_ns", moment_or_null(dropped->start_ns)) ||
+                         put(o, "end_ns", moment_or_null(dropped->end_ns)) || put(o, "why", text(dropped->why)));
+}
+
 /* An array of what the function makes of each element of a table. */
 #define TABLE(name, type)                                                                          \
     static json_t *name##_table(const struct type *table, uint32_t length)                         \
@@ -208,6 +219,7 @@ TABLE(process, process)
 TABLE(record, record)
 TABLE(hook, hook)
 TABLE(bypass, bypass)
+TABLE(dropped, dropped)
 
 /* {"job_keys": N, ...} in ms, of what was left out at all; NULL for nothing. */
 static json_t *shed_value(const struct coverage *c)
@@ -240,7 +252,8 @@ static json_t *coverage_value(const struct coverage *c)
                          put(o, "overflow_ops", count(c->overflow)) ||
                          (sheds(c) && put(o, "shed_ms", shed_value(c))) ||
                          put(o, "hooks", hook_table(c->hooks, c->hook_count)) ||
-                         put(o, "bypass", bypass_table(c->bypasses, c->bypass_count)));
+                         put(o, "bypass", bypass_table(c->bypasses, c->bypass_count)) ||
+                         (c->dropped_count && put(o, "dropped", dropped_table(c->dropped, c->dropped_count))));
 }
 
 int codec_encode(const struct batch *b, char **out, size_t *size)

@@ -15,6 +15,7 @@
 #include "lib/record.h"
 
 #define CODEC_SCHEMA      "unblend.batch/1"
+#define CODEC_DROPPED_MAX 1000    /* ranges of dropped batches, and more are refused, too */
 #define CODEC_RECORDS_MAX 1000000 /* more records in a batch are refused */
 
 /* What is wrong with a batch that was refused. */

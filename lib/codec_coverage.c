@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/field.h"
@@ -56,6 +57,49 @@ static int decode_bypasses(struct batch *batch, const struct field_place *covera
     return batch_bypasses(batch, bypasses, (uint32_t)json_array_size(array));
 }
 
+static int decode_range(const struct field_place *p, const json_t *o, struct dropped *range)
+{
+    const json_t *ops = json_object_get(o, "ops");
+    int err;
+
+    if ((err = field_text(p, o, "stream", &range->stream)) || (err = field_count(p, o, "first_seq", &range->first)) ||
+        (err = field_count(p, o, "last_seq", &range->last)) ||
+        (err = field_time_or_null(p, o, "start_ns", &range->start_ns)) ||
+        (err = field_time_or_null(p, o, "end_ns", &range->end_ns)) || (err = field_text(p, o, "why", &range->why)))
+        return err;
+    if (strlen(range->stream) != 32 || strspn(range->stream, "0123456789abcdef") != 32)
+        return field_refuse(p, "stream", "must be 32 lower-case hex digits");
+    if (range->last < range->first || range->last >= INT64_MAX)
+        return field_refuse(p, "last_seq", "must not be below first_seq, nor 2^63 - 1");
+    range->ops = DROPPED_UNKNOWN;
+    return json_is_null(ops) ? 0 : field_count(p, o, "ops", &range->ops);
+}
+
+/* Not there when nothing was dropped. */
+static int decode_dropped(struct batch *batch, const struct field_place *coverage, json_t *o)
+{
+    struct field_place p = {.error = coverage->error, .table = "coverage.dropped", .indexed = true};
+    _cleanup_free_ struct dropped *ranges = NULL;
+    json_t *array, *element;
+    int err;
+
+    if (!json_object_get(o, "dropped"))
+        return 0;
+    err = field_array(coverage, o, "dropped", CODEC_DROPPED_MAX, &array);
+    if (err)
+        return err;
+    ranges = calloc(json_array_size(array) + 1, sizeof(*ranges));
+    if (!ranges)
+        return -ENOMEM;
+    json_array_foreach(array, p.at, element)
+    {
+        err = decode_range(&p, element, &ranges[p.at]);
+        if (err)
+            return err;
+    }
+    return batch_dropped(batch, ranges, (uint32_t)json_array_size(array));
+}
+
 /* Not there when nothing was left out. */
 static int decode_shed(struct coverage *c, const struct field_place *coverage, const json_t *o)
 {
@@ -82,7 +126,7 @@ int codec_coverage(struct batch *batch, struct codec_error *error, const json_t 
         (err = field_count(&p, o, "in_flight_ops", &c->in_flight)) ||
         (err = field_count(&p, o, "unattributed_ops", &c->unattributed)) ||
         (err = field_count(&p, o, "overflow_ops", &c->overflow)) ||
-        (err = decode_shed(c, &p, o)) || (err = decode_hooks(batch, &p, o)))
+        (err = decode_shed(c, &p, o)) || (err = decode_hooks(batch, &p, o)) || (err = decode_bypasses(batch, &p, o)))
         return err;
-    return decode_bypasses(batch, &p, o);
+    return decode_dropped(batch, &p, o);
 }

@@ -112,6 +112,19 @@ static bool same_findings(const struct coverage *a, const struct coverage *b)
     return same;
 }
 
+/* Both lists; the pointers of the first stay good, for they live as long as the batch. */
+static int merge_dropped(struct batch *dst, const struct coverage *src)
+{
+    uint32_t before = dst->coverage.dropped_count, count = before + src->dropped_count;
+    _cleanup_free_ struct dropped *both = calloc(count + 1, sizeof(*both));
+
+    if (!both)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        both[i] = i < before ? dst->coverage.dropped[i] : src->dropped[i - before];
+    return batch_dropped(dst, both, count);
+}
+
 static int merge_coverage(struct batch *dst, const struct coverage *src)
 {
     struct coverage *c = &dst->coverage;
@@ -123,6 +136,8 @@ static int merge_coverage(struct batch *dst, const struct coverage *src)
     for (unsigned i = 0; i < SHED_COUNT; i++)
         add_count(&c->shed_ms[i], src->shed_ms[i]);
     c->in_flight = src->in_flight;
+    if (src->dropped_count && merge_dropped(dst, src))
+        return -ENOMEM;
     if (same_findings(c, src))
         return 0;
     if (batch_hooks(dst, src->hooks, src->hook_count))

@@ -347,3 +347,19 @@ int batch_bypasses(struct batch *batch, const struct bypass *from, uint32_t coun
     batch->coverage.bypass_count = count;
     return 0;
 }
+
+int batch_dropped(struct batch *batch, const struct dropped *from, uint32_t count)
+{
+    struct dropped *dropped = arena_alloc(&batch->arena, count * sizeof(*dropped));
+
+    if (!dropped)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        dropped[i] = from[i];
+        if (batch_set(batch, &dropped[i].stream, from[i].stream) || batch_set(batch, &dropped[i].why, from[i].why))
+            return -ENOMEM;
+    }
+    batch->coverage.dropped = dropped;
+    batch->coverage.dropped_count = count;
+    return 0;
+}

@@ -124,6 +124,17 @@ struct bypass {
     const char *why;
 };
 
+/* Batches that were made and will never come: a range of a stream's numbers. */
+struct dropped {
+    const char *stream;
+    uint64_t first, last;
+    uint64_t ops;             /* that they had counted; DROPPED_UNKNOWN when nobody can tell */
+    int64_t start_ns, end_ns; /* wall clock; 0: not known */
+    const char *why;          /* quota, damaged, refused, gone */
+};
+
+#define DROPPED_UNKNOWN UINT64_MAX
+
 /* What is left out, for a time, because watching it would cost too much: each has all that is above it, too. */
 enum shed {
     SHED_JOB_KEYS,      /* processes, and where transfers start */
@@ -147,6 +158,8 @@ struct coverage {
     uint32_t hook_count;
     const struct bypass *bypasses;
     uint32_t bypass_count;
+    const struct dropped *dropped; /* before this batch; said again until a batch that says it has arrived */
+    uint32_t dropped_count;
 };
 
 struct batch {
@@ -221,9 +234,10 @@ static inline uint64_t record_ops(const struct record *record)
     return histogram_count(&record->latency_ns);
 }
 
-/* Copies of hooks and bypasses. 0 or -ENOMEM. */
+/* Copies of hooks, bypasses and what was dropped. 0 or -ENOMEM. */
 int batch_hooks(struct batch *batch, const struct hook *hooks, uint32_t count);
 int batch_bypasses(struct batch *batch, const struct bypass *bypasses, uint32_t count);
+int batch_dropped(struct batch *batch, const struct dropped *dropped, uint32_t count);
 
 /*
  * Adds src to dst: records by series, coverage summed (what is in flight, and hooks: src's, which is later), the

@@ -167,6 +167,10 @@ struct batch *sample_batch(uint64_t seed, uint32_t records)
     uint64_t state = seed * 2654435761u + 1;
     struct hook hooks[] = {{"read", true, NULL}, {"mmap_fault", false, "kernel too old"}};
     struct bypass bypass = {"spdk", "0000:01:00.0", "the driver is vfio-pci"};
+    struct dropped dropped[] = {
+        {"00112233445566778899aabbccddeeff", 0, 12, 34567, 1795000000000000000, 1795000010000000000, "quota"},
+        {"ffeeddccbbaa99887766554433221100", 7, 7, DROPPED_UNKNOWN, 0, 0, "damaged"},
+    };
     struct batch *batch;
     char text[64];
 
@@ -197,6 +201,7 @@ struct batch *sample_batch(uint64_t seed, uint32_t records)
         batch->coverage.shed_ms[i] = below(&state, 3) * 1000;
     must(batch_hooks(batch, hooks, (uint32_t)below(&state, 3)));
     must(batch_bypasses(batch, &bypass, (uint32_t)below(&state, 2)));
+    must(batch_dropped(batch, dropped, (uint32_t)below(&state, 3)));
     return batch;
 }
 
@@ -264,7 +269,8 @@ static bool coverages_differ(const struct coverage *a, const struct coverage *b)
     if (a->lost != b->lost || a->killed != b->killed || a->in_flight != b->in_flight ||
         a->unattributed != b->unattributed || a->overflow != b->overflow ||
         memcmp(a->shed_ms, b->shed_ms, sizeof(a->shed_ms)) != 0 ||
-        a->hook_count != b->hook_count || a->bypass_count != b->bypass_count)
+        a->hook_count != b->hook_count || a->bypass_count != b->bypass_count ||
+        a->dropped_count != b->dropped_count)
         return true;
     for (uint32_t i = 0; i < a->hook_count; i++)
         if (differ(a->hooks[i].name, b->hooks[i].name) ||
@@ -275,6 +281,12 @@ static bool coverages_differ(const struct coverage *a, const struct coverage *b)
         if (differ(a->bypasses[i].what, b->bypasses[i].what) ||
             differ(a->bypasses[i].device, b->bypasses[i].device) ||
             differ(a->bypasses[i].why, b->bypasses[i].why))
+            return true;
+    for (uint32_t i = 0; i < a->dropped_count; i++)
+        if (differ(a->dropped[i].stream, b->dropped[i].stream) || differ(a->dropped[i].why, b->dropped[i].why) ||
+            a->dropped[i].first != b->dropped[i].first || a->dropped[i].last != b->dropped[i].last ||
+            a->dropped[i].ops != b->dropped[i].ops || a->dropped[i].start_ns != b->dropped[i].start_ns ||
+            a->dropped[i].end_ns != b->dropped[i].end_ns)
             return true;
     return false;
 }
