@@ -78,6 +78,7 @@ static int end_interval(struct agent *agent)
     if (err)
         return err;
     if (agent->copy) {
+        agent->interval->coverage.dropped_count = 0; /* of what never arrived: the copy has it */
         err = recording_write(agent->copy, agent->interval);
         if (err)
             log_warning("copy %s: %s: this batch is missing in it", agent->options->copy,
@@ -220,12 +221,13 @@ static int start_push(struct agent *agent)
         .url = agent->options->collector,
         .token_file = agent->options->token_file,
         .ca_file = agent->options->ca_file,
+        .interval_ms = (unsigned)(agent->options->interval_ns / 1000000),
     };
     int err;
 
     if (!agent->options->collector)
         return 0;
-    err = spool_open(agent->options->state, &agent->spool);
+    err = spool_open(agent->options->state, agent->options->spool_max, &agent->spool);
     if (!err)
         err = push_start(&push, agent->spool, &agent->push);
     return err ? err : watch(agent, push_event_fd(agent->push));

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "agent/spool.h"
 #include "lib/log.h"
 #include "lib/option.h"
 #include "probe/sampler.h"
@@ -23,6 +24,7 @@ int main(int argc, char **argv)
         .role = "client",
         .cluster = "default",
         .interval_ns = 10000000000ull,
+        .spool_max = SPOOL_MAX_DEFAULT,
         .kernel_memory = PROBE_MEMORY_DEFAULT,
         .max_cost = SAMPLER_MAX_COST,
         .burst_factor = PROBE_BURST_FACTOR,
@@ -38,6 +40,8 @@ int main(int argc, char **argv)
          "trust these certificates instead of the system's"},
         {"state", 0, OPTION_STRING, "DIR", &agent.state,
          "the spool and what must survive a restart"},
+        {"spool-max", 0, OPTION_SIZE, "SIZE", &agent.spool_max,
+         "disk that waiting batches may take; beyond it the oldest are dropped, counted and told"},
         {"socket", 's', OPTION_STRING, "PATH", &agent.socket,
          "where record, top and report find the agent"},
         {"interval", 'i', OPTION_DURATION, "TIME", &agent.interval_ns,
@@ -84,6 +88,8 @@ int main(int argc, char **argv)
     else if (agent.interval_ns < 1000000000 || agent.interval_ns > 3600000000000ull ||
              agent.interval_ns % 1000000000)
         log_error("interval: give a whole number of seconds, from 1s to 1h");
+    else if (agent.spool_max < 1 << 20)
+        log_error("spool-max: give at least 1M");
     else if (!agent.burst_factor)
         log_error("burst-factor: give a whole number from 1");
     else if (agent.collector && !agent.token_file)

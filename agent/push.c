@@ -13,15 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/body.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
-#include "probe/sampler.h"
 
 #define BACKOFF_FIRST_MS 500
 #define BACKOFF_LAST_MS  60000
 #define REQUEST_MS       30000
 #define ANSWER_MAX       300 /* characters of the collector's answer that are worth showing */
+#define PUT_OFF_MAX      3   /* batches in a row; then it is no single batch's fault */
+#define SPREAD_MAX_MS    5000
 
 struct push {
     struct spool *spool;
@@ -36,6 +38,9 @@ struct push {
     CURL *curl; /* the thread's own */
     char answer[ANSWER_MAX + 1];
     unsigned backoff_ms;
+    unsigned spread_ms;  /* from a batch being made until it is sent */
+    unsigned singly;     /* so many batches go one by one, for a body of many was refused */
+    unsigned put_off;    /* in a row */
 };
 
 static size_t keep_answer(char *data, size_t one, size_t size, void *context)
@@ -88,7 +93,7 @@ static int read_token(const struct push *push, char *header, size_t size)
     return 0;
 }
 
-/* Posts one batch. The HTTP status, or 0 with the reason in the status line when there was no answer. */
+/* Posts a body. The HTTP status, or 0 with the reason in the status line when there was no answer. */
 static long post(struct push *push, const void *payload, size_t size)
 {
     struct curl_slist *headers = NULL;
@@ -133,55 +138,92 @@ static void signal_event(const struct push *push)
         return; /* full: whoever reads it will look anyway */
 }
 
-/* Full jitter (Brooker, "Exponential Backoff And Jitter"): a fleet that lost its collector does not come back as one. */
-static unsigned next_backoff(struct push *push)
+/* 0 to most. */
+static unsigned at_random(unsigned most)
 {
     unsigned random = 0;
 
+    if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+        random = (unsigned)monotonic_ns();
+    return random % (most + 1);
+}
+
+/* Exponential with jitter (Brooker, "Exponential Backoff And Jitter"): a fleet that lost its collector does not come
+   back as one. */
+static unsigned next_backoff(struct push *push)
+{
     push->backoff_ms = push->backoff_ms ? push->backoff_ms * 2 : BACKOFF_FIRST_MS;
     if (push->backoff_ms > BACKOFF_LAST_MS)
         push->backoff_ms = BACKOFF_LAST_MS;
-    if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-        random = (unsigned)time(NULL);
-    return push->backoff_ms / 2 + random % (push->backoff_ms / 2 + 1);
+    return push->backoff_ms / 2 + at_random(push->backoff_ms / 2);
 }
 
-/* How long to wait after an answer that asks for it. */
+/* How long to wait after an answer that asks for it. All were told the same time: so each adds up to as much again, and
+   more each time. */
 static unsigned retry_after(struct push *push)
 {
+    unsigned backoff = next_backoff(push), asked;
     curl_off_t seconds = 0;
 
     curl_easy_getinfo(push->curl, CURLINFO_RETRY_AFTER, &seconds);
-    return seconds > 0 && seconds < 3600 ? (unsigned)seconds * 1000 + next_backoff(push) % 1000
-                                         : next_backoff(push);
+    if (seconds <= 0 || seconds >= 3600)
+        return backoff;
+    asked = (unsigned)seconds * 1000;
+    return asked + at_random(asked > backoff ? asked : backoff);
 }
 
-/* Deals with the answer to a batch; how many milliseconds to wait before the next attempt. */
-static unsigned settle(struct push *push, uint64_t seq, long code)
+/* It is this batch that the collector cannot take now: those behind it need not wait for it. */
+static unsigned put_off(struct push *push, uint64_t place)
+{
+    spool_put_off(push->spool, place);
+    return ++push->put_off < PUT_OFF_MAX ? 0 : next_backoff(push);
+}
+
+/* The collector has taken all of it. */
+static int acknowledge(struct push *push, const struct body *body)
+{
+    int err = 0;
+
+    for (unsigned i = 0; i < body->count && !err; i++)
+        err = spool_acknowledge(push->spool, body->places[i]);
+    push->singly -= push->singly < body->count ? push->singly : body->count;
+    return err;
+}
+
+/* Deals with the answer; how many milliseconds to wait before the next attempt. */
+static unsigned settle(struct push *push, const struct body *body, long code)
 {
     char reason[sizeof(push->status)];
+    uint64_t place = body->places[0];
     int err = 0;
 
     push->answer[strcspn(push->answer, "\r\n")] = '\0';
     snprintf(reason, sizeof(reason), "collector %.60s: HTTP %ld: %.250s", push->url, code, push->answer);
+    if (body->count > 1 && (code == 400 || code == 403 || code == 409 || code == 413 || code == 500)) {
+        push->singly = body->count; /* one of them: which, they will show one by one */
+        return 0;
+    }
     switch (code) {
     case 0:
         return next_backoff(push);
     case 200:
-        err = spool_acknowledge(push->spool, seq);
+        err = acknowledge(push, body);
         if (!err)
             set_status(push, "");
         break;
     case 400:
     case 413:
-        log_error("batch %" PRIu64 " was refused and is kept in refused/: %s", seq, reason);
+        log_error("batch %" PRIu64 " was refused and is kept in refused/: %s", place, reason);
         quietly_set_status(push, reason);
-        err = spool_refuse(push->spool, seq);
+        err = spool_refuse(push->spool, place);
         break;
+    case 403:
+    case 500:
+        set_status(push, reason);
+        return put_off(push, place);
     case 409:
-        log_warning("the collector knows another batch %" PRIu64 " of this stream: taking a new stream",
-                    seq);
-        err = spool_restream(push->spool);
+        log_warning("the collector knows another batch under the number of batch %" PRIu64 ": taking a new stream", place);
+        err = spool_restream(push->spool, place);
         break;
     case 429:
     case 503:
@@ -195,15 +237,17 @@ static unsigned settle(struct push *push, uint64_t seq, long code)
         log_warning("spool: %s", log_errno(err));
         return next_backoff(push);
     }
-    push->backoff_ms = 0;
+    push->backoff_ms = push->put_off = 0;
     signal_event(push);
     return 0;
 }
 
-/* Waits until there is something to do or, when ms is not 0, for so long; new batches do not cut a backoff short. */
-static void rest(struct push *push, unsigned ms)
+/* Waits for so long; 0: without an end. heed_new: new batches end it, as what is urgent always does. True when
+   something was urgent. */
+static bool rest(struct push *push, unsigned ms, bool heed_new)
 {
     struct timespec until;
+    bool urgent;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += ms / 1000;
@@ -213,13 +257,15 @@ static void rest(struct push *push, unsigned ms)
         until.tv_sec++;
     }
     pthread_mutex_lock(&push->lock);
-    while (!push->urgent && !push->stopping && (ms || !push->woken))
+    while (!push->urgent && !push->stopping && !(heed_new && push->woken))
         if (!ms)
             pthread_cond_wait(&push->wake, &push->lock);
         else if (pthread_cond_timedwait(&push->wake, &push->lock, &until) == ETIMEDOUT)
             break;
+    urgent = push->urgent;
     push->woken = push->urgent = false;
     pthread_mutex_unlock(&push->lock);
+    return urgent;
 }
 
 static bool is_stopping(struct push *push)
@@ -238,26 +284,32 @@ static int may_abort(void *context, curl_off_t a, curl_off_t b, curl_off_t c, cu
     return is_stopping(context);
 }
 
+/* All is sent. The intervals of all nodes end at the same moment: so each waits for a time of its own after it. */
+static void idle(struct push *push, unsigned wait_ms)
+{
+    push->singly = 0;
+    if (!rest(push, wait_ms, true) && push->spread_ms && spool_pending(push->spool) == 1)
+        rest(push, push->spread_ms, false);
+}
+
 static void *run(void *argument)
 {
     struct push *push = argument;
 
     while (!is_stopping(push)) {
-        _cleanup_free_ void *payload = NULL;
-        uint64_t seq = 0;
-        size_t size = 0;
-        int found = spool_oldest(push->spool, &seq, &payload, &size);
-        unsigned wait_ms;
+        _cleanup_(body_clear) struct body body = {NULL};
+        unsigned wait_ms = 0;
+        int found = body_gather(push->spool, push->singly ? 1 : BODY_BATCHES, &body, &wait_ms);
 
         if (found == 0) {
-            rest(push, 0);
+            idle(push, wait_ms);
             continue;
         }
         if (found < 0)
             log_warning("spool: %s", log_errno(found));
-        wait_ms = found < 0 ? next_backoff(push) : settle(push, seq, post(push, payload, size));
+        wait_ms = found < 0 ? next_backoff(push) : settle(push, &body, post(push, body.data, body.size));
         if (wait_ms)
-            rest(push, wait_ms);
+            rest(push, wait_ms, false);
     }
     return NULL;
 }
@@ -340,6 +392,7 @@ int push_start(const struct push_options *options, struct spool *spool, struct p
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&push->lock, NULL);
     push->spool = spool;
+    push->spread_ms = at_random(options->interval_ms / 2 < SPREAD_MAX_MS ? options->interval_ms / 2 : SPREAD_MAX_MS);
     push->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     err = push->event < 0 ? -errno : prepare(push, options);
     if (!err)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends the spool to the collector, oldest first, from a thread of its own. A batch is forgotten after a 200 and
- * set aside after a 400 or 413; all else is tried again, with jittered exponential backoff or when the
- * collector says so. Nothing here ends the agent.
+ * Sends the spool to the collector, oldest first, from a thread of its own; many batches in one request when there
+ * are many, and one by one when such a request was refused. A batch is forgotten after a 200 and set aside
+ * after a 400 or 413; after a 403 or 500 those behind it go first; all else is tried again, with jittered
+ * exponential backoff or when the collector says so. Nothing here ends the agent.
  */
 #ifndef UNBLEND_AGENT_PUSH_H
 #define UNBLEND_AGENT_PUSH_H
@@ -17,6 +18,7 @@ struct push_options {
     const char *url; /* of the collector: https://HOST:PORT; plain http only to loopback */
     const char *token_file;
     const char *ca_file; /* NULL: the system's */
+    unsigned interval_ms; /* between batches: within half of it, a time of this agent's own passes before one is sent */
 };
 
 /* Checks the options and starts the thread. 0 or -errno, logged: the options cannot work. */

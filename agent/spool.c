@@ -1,149 +1,178 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/spool.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "agent/dropped.h"
+#include "agent/spool_disk.h"
+#include "agent/streams.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
-#include "lib/path.h"
 #include "lib/recording.h"
-#include "probe/sampler.h"
+
+#define PUT_OFF_FIRST_MS 1000
+#define PUT_OFF_LAST_MS  600000
+#define SENT_BEFORE      64 /* batches that a process before us may have had under way: one body's */
+
+struct waiting {
+    uint64_t place;
+    uint64_t usage;    /* bytes of disk */
+    int64_t not_before; /* monotonic ms; 0: at once */
+    uint32_t put_off_ms;
+    bool maybe_sent;
+};
 
 struct spool {
     pthread_mutex_t lock;
     char *path;
-    int directory, waiting, refused; /* descriptors of DIR, DIR/spool, DIR/refused */
-    char stream[33];
-    uint64_t acknowledged; /* highest number ever acknowledged or refused, as on disk */
-    uint64_t last;         /* highest number given out */
-    uint64_t *numbers;     /* waiting, ascending */
-    unsigned count, capacity;
+    struct spool_disk disk; /* closed while it is full or read-only */
+    struct streams streams;
+    struct dropped_list dropped;
+    uint64_t last; /* place given out */
+    uint64_t usage, max;
+    struct waiting *list; /* ascending; starts at first, so that taking the oldest is cheap */
+    unsigned first, count, capacity;
+    uint64_t dropped_batches;
+    bool stuck; /* something acknowledged cannot be deleted; said once */
 };
 
-static void name_of(uint64_t seq, char name[24])
+static struct waiting *at(const struct spool *spool, unsigned i)
 {
-    snprintf(name, 24, "%020" PRIu64, seq);
+    return &spool->list[spool->first + i];
 }
 
-/* All of it on disk under its name, or nothing. */
-static int write_file(int directory, const char *name, const void *data, size_t size)
+static int remember(struct spool *spool, const struct waiting *waiting)
 {
-    _cleanup_close_ int fd = openat(directory, "new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    ssize_t written;
-    int err = 0;
-
-    if (fd < 0)
-        return -errno;
-    written = write(fd, data, size);
-    if (written < 0)
-        err = -errno;
-    else if ((size_t)written < size)
-        err = -ENOSPC;
-    if (!err && (fsync(fd) || renameat(directory, "new", directory, name) || fsync(directory)))
-        err = -errno;
-    if (err)
-        unlinkat(directory, "new", 0);
-    return err;
-}
-
-static int save_stream(struct spool *spool)
-{
-    char text[64];
-    int length = snprintf(text, sizeof(text), "%s %" PRIu64 "\n", spool->stream,
-                          spool->acknowledged);
-
-    return write_file(spool->directory, "stream", text, (size_t)length);
-}
-
-/* A stream that is missing or damaged is replaced: a new one can never collide. */
-static int load_stream(struct spool *spool)
-{
-    char text[64] = "";
-    _cleanup_close_ int fd = openat(spool->directory, "stream", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-
-    if (length > 0 && sscanf(text, "%32[0-9a-f] %" SCNu64, spool->stream, &spool->acknowledged) == 2 &&
-        strlen(spool->stream) == 32)
-        return 0;
-    if (length > 0)
-        log_warning("state %s: the file stream is damaged, starting a new stream", spool->path);
-    spool->acknowledged = 0;
-    if (random_stream(spool->stream))
-        return -EIO;
-    return save_stream(spool);
-}
-
-static int remember(struct spool *spool, uint64_t seq)
-{
+    if (spool->first && spool->first + spool->count == spool->capacity) {
+        memmove(spool->list, at(spool, 0), spool->count * sizeof(*spool->list));
+        spool->first = 0;
+    }
     if (spool->count == spool->capacity) {
         unsigned capacity = spool->capacity ? spool->capacity * 2 : 64;
-        uint64_t *grown = reallocarray(spool->numbers, capacity, sizeof(*grown));
+        struct waiting *grown = reallocarray(spool->list, capacity, sizeof(*grown));
 
         if (!grown)
             return -ENOMEM;
-        spool->numbers = grown;
+        spool->list = grown;
         spool->capacity = capacity;
     }
-    spool->numbers[spool->count++] = seq;
+    *at(spool, spool->count++) = *waiting;
+    spool->usage += waiting->usage;
     return 0;
+}
+
+static void forget(struct spool *spool, unsigned i)
+{
+    spool->usage -= at(spool, i)->usage;
+    if (i == 0)
+        spool->first++;
+    else
+        memmove(at(spool, i), at(spool, i + 1), (spool->count - i - 1) * sizeof(*spool->list));
+    if (!--spool->count)
+        spool->first = 0;
+}
+
+/* The position of the first place from that one on; spool->count when there is none. */
+static unsigned seek(const struct spool *spool, uint64_t place)
+{
+    unsigned low = 0, high = spool->count;
+
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+
+        if (at(spool, middle)->place < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool find(const struct spool *spool, uint64_t place, unsigned *i)
+{
+    *i = seek(spool, place);
+    return *i < spool->count && at(spool, *i)->place == place;
 }
 
 static int ascending(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    uint64_t x = ((const struct waiting *)a)->place, y = ((const struct waiting *)b)->place;
 
     return (x > y) - (x < y);
 }
 
-static int scan(struct spool *spool)
+static int found(void *context, uint64_t number, uint64_t size)
 {
-    int copy = dup(spool->waiting);
-    DIR *directory = copy < 0 ? NULL : fdopendir(copy);
-    const struct dirent *entry;
-    int err = 0;
+    const struct waiting waiting = {.place = number, .usage = spool_disk_usage(size)};
 
-    if (!directory) {
-        err = -errno;
-        if (copy >= 0)
-            close(copy);
+    return remember(context, &waiting);
+}
+
+/* Everything of it was read from the disk, or is empty. */
+static int load(struct spool *spool)
+{
+    int err = spool_disk_scan(&spool->disk, found, spool);
+    int told;
+
+    if (err)
         return err;
-    }
-    while (!err && (entry = readdir(directory))) {
-        char *end;
-        uint64_t seq = strtoull(entry->d_name, &end, 10);
-
-        if (strcmp(entry->d_name, "new") == 0)
-            unlinkat(spool->waiting, "new", 0); /* a crash in the middle of writing */
-        else if (!*end && seq && strlen(entry->d_name) == 20)
-            err = remember(spool, seq);
-    }
-    closedir(directory);
     if (spool->count)
-        qsort(spool->numbers, spool->count, sizeof(*spool->numbers), ascending);
-    spool->last = spool->count ? spool->numbers[spool->count - 1] : 0;
-    if (spool->last < spool->acknowledged)
-        spool->last = spool->acknowledged;
+        qsort(at(spool, 0), spool->count, sizeof(*spool->list), ascending);
+    for (unsigned i = 0; i < spool->count && i < SENT_BEFORE; i++)
+        at(spool, i)->maybe_sent = true;
+    err = streams_load(&spool->streams, &spool->disk);
+    if (err)
+        return err;
+    if (spool->count && spool->last < at(spool, spool->count - 1)->place)
+        spool->last = at(spool, spool->count - 1)->place;
+    if (spool->streams.count && spool->last < spool->streams.list[spool->streams.count - 1].first)
+        spool->last = spool->streams.list[spool->streams.count - 1].first;
+    streams_trim(&spool->streams, spool->count ? at(spool, 0)->place : spool->last + 1);
+    told = dropped_load(&spool->dropped, &spool->disk);
+    if (told && told != -ENOENT)
+        log_warning("state %s: the file dropped is damaged: what it counted stays unknown to the collector",
+                    spool->path);
+    err = streams_begin(&spool->streams, spool->last + 1);
+    if (!err && streams_save(&spool->streams, &spool->disk))
+        log_debug("state %s: streams is not written", spool->path); /* only names what is damaged later */
     return err;
 }
 
-static int make_directory(int parent, const char *name, int *fd)
+static void unload(struct spool *spool)
 {
-    if (mkdirat(parent, name, 0700) && errno != EEXIST)
-        return -errno;
-    *fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return *fd < 0 ? -errno : 0;
+    spool_disk_close(&spool->disk);
+    streams_free(&spool->streams);
+    dropped_free(&spool->dropped);
+    spool->first = spool->count = 0;
+    spool->usage = 0;
 }
 
-int spool_open(const char *directory, struct spool **out)
+/* Open, or open again after the disk was full or the directory has gone. 0 or -errno. */
+static int prepare(struct spool *spool)
+{
+    int err;
+
+    if (spool->disk.directory >= 0)
+        return 0;
+    err = spool_disk_open(spool->path, &spool->disk);
+    if (!err)
+        err = load(spool);
+    if (err)
+        unload(spool);
+    return err;
+}
+
+static bool may_pass(int err)
+{
+    return err == -ENOSPC || err == -EDQUOT || err == -EROFS;
+}
+
+int spool_open(const char *directory, uint64_t max, struct spool **out)
 {
     struct spool *spool = calloc(1, sizeof(*spool));
     int err;
@@ -151,22 +180,20 @@ int spool_open(const char *directory, struct spool **out)
     if (!spool)
         return -ENOMEM;
     pthread_mutex_init(&spool->lock, NULL);
-    spool->directory = spool->waiting = spool->refused = -1;
+    spool->disk = (struct spool_disk){-1, -1, -1};
+    spool->max = max;
     spool->path = strdup(directory);
-    err = spool->path ? path_make_parents(directory, 0755) : -ENOMEM;
-    if (!err)
-        err = make_directory(AT_FDCWD, directory, &spool->directory);
-    if (!err)
-        err = make_directory(spool->directory, "spool", &spool->waiting);
-    if (!err)
-        err = make_directory(spool->directory, "refused", &spool->refused);
-    if (!err)
-        err = load_stream(spool);
-    if (!err)
-        err = scan(spool);
+    err = spool->path ? prepare(spool) : -ENOMEM;
+    if (may_pass(err)) {
+        log_warning("state directory %s: %s; keeping the counts in memory and trying again", directory, log_errno(err));
+        err = 0;
+    }
     if (err) {
-        log_error("state directory %s: %s: give --state a directory that can be written", directory,
-                  log_errno(err));
+        if (err == -EBUSY)
+            log_error("state directory %s: another agent uses it: stop that one, or give another --state", directory);
+        else
+            log_error("state directory %s: %s: give --state a directory that can be written", directory,
+                      log_errno(err));
         spool_close(spool);
         return err;
     }
@@ -178,27 +205,143 @@ void spool_close(struct spool *spool)
 {
     if (!spool)
         return;
-    if (spool->directory >= 0)
-        close(spool->directory);
-    if (spool->waiting >= 0)
-        close(spool->waiting);
-    if (spool->refused >= 0)
-        close(spool->refused);
+    unload(spool);
     pthread_mutex_destroy(&spool->lock);
-    free(spool->numbers);
+    free(spool->list);
     free(spool->path);
     free(spool);
 }
 
-static int write_batch(struct spool *spool, const struct batch *batch)
+/* What is known of a batch that will not arrive; its payload, if it can be read. */
+static void describe(const struct spool *spool, uint64_t place, const char *why, struct batch **batch,
+                     struct dropped *out)
 {
-    _cleanup_free_ void *frame = NULL;
-    char name[24];
+    const struct stream *stream = streams_find(&spool->streams, place);
+    _cleanup_free_ void *payload = NULL;
+    struct codec_error error;
     size_t size;
-    int err = frame_encode(batch, &frame, &size);
 
-    name_of(batch->seq, name);
-    return err ? err : write_file(spool->waiting, name, frame, size);
+    *out = (struct dropped){.ops = DROPPED_UNKNOWN, .why = why};
+    if (stream) {
+        out->stream = stream->name;
+        out->first = out->last = place - stream->first + 1;
+    }
+    if (spool_disk_read(&spool->disk, place, &payload, &size) || frame_decode(payload, size, batch, &error))
+        return;
+    out->stream = (*batch)->stream;
+    out->first = out->last = (*batch)->seq;
+    out->start_ns = (*batch)->start_ns;
+    out->end_ns = (*batch)->start_ns + (int64_t)(*batch)->duration_ns;
+    out->ops = 0;
+    for (uint32_t i = 0; i < (*batch)->record_count; i++)
+        out->ops += record_ops(&(*batch)->records[i]);
+}
+
+/* A batch will never arrive: counted, what it carried is to be told again, and all that is on disk before the batch goes
+   from there. Only without room for that it goes first. */
+static void give_up(struct spool *spool, unsigned i, const char *why, bool keep)
+{
+    _cleanup_(batch_freep) struct batch *batch = NULL;
+    struct waiting waiting = *at(spool, i);
+    struct dropped range;
+    int err, saved;
+
+    describe(spool, waiting.place, why, &batch, &range);
+    dropped_again(&spool->dropped, waiting.place);
+    if (range.stream)
+        dropped_add(&spool->dropped, &range, waiting.maybe_sent);
+    spool->dropped_batches++;
+    saved = dropped_save(&spool->dropped, &spool->disk);
+    err = keep ? spool_disk_set_aside(&spool->disk, waiting.place) : spool_disk_remove(&spool->disk, waiting.place);
+    if (saved)
+        saved = dropped_save(&spool->dropped, &spool->disk);
+    if (err || saved)
+        log_debug("state %s: batch %" PRIu64 ": %s", spool->path, waiting.place, log_errno(err ? err : saved));
+    forget(spool, i);
+}
+
+/* The directory has been removed or replaced under us: what was in it is gone, and told so. 0 or -errno. */
+static int start_over(struct spool *spool)
+{
+    struct dropped_list dropped;
+
+    log_warning("state %s: the directory has gone, and %u batches with it: making it anew", spool->path, spool->count);
+    for (unsigned i = 0; i < spool->count; i++) {
+        struct waiting waiting = *at(spool, i);
+        const struct stream *stream = streams_find(&spool->streams, waiting.place);
+        struct dropped range = {.ops = DROPPED_UNKNOWN, .why = "gone"};
+
+        dropped_again(&spool->dropped, waiting.place);
+        if (!stream)
+            continue;
+        range.stream = stream->name;
+        range.first = range.last = waiting.place - stream->first + 1;
+        dropped_add(&spool->dropped, &range, waiting.maybe_sent);
+    }
+    dropped = spool->dropped;
+    spool->dropped = (struct dropped_list){0};
+    unload(spool);
+    spool->dropped = dropped;
+    return prepare(spool);
+}
+
+/* At the 1st, 2nd, 4th, 8th ... batch. */
+static void say_dropped(const struct spool *spool)
+{
+    if (!(spool->dropped_batches & (spool->dropped_batches - 1)))
+        log_warning("state %s: --spool-max is reached: dropped the oldest batch, %" PRIu64 " so far", spool->path,
+                    spool->dropped_batches);
+}
+
+static bool make_room(struct spool *spool, uint64_t usage)
+{
+    bool dropped = false;
+
+    while (spool->count && spool->usage + usage > spool->max) {
+        give_up(spool, 0, "quota", false);
+        say_dropped(spool);
+        dropped = true;
+    }
+    return dropped;
+}
+
+static int encode(const struct spool *spool, struct batch *batch, void **frame, size_t *size)
+{
+    int err = dropped_tell(&spool->dropped, batch);
+
+    return err ? err : frame_encode(batch, frame, size);
+}
+
+static int append(struct spool *spool, struct batch *batch)
+{
+    struct waiting waiting = {.place = spool->last + 1};
+    const struct stream *stream = streams_find(&spool->streams, waiting.place);
+    _cleanup_free_ void *frame = NULL;
+    size_t size;
+    int err;
+
+    batch->seq = waiting.place - stream->first + 1;
+    err = batch_set(batch, &batch->stream, stream->name);
+    if (!err)
+        err = encode(spool, batch, &frame, &size);
+    if (!err && make_room(spool, spool_disk_usage(size))) {
+        free(take_pointer(frame));
+        err = encode(spool, batch, &frame, &size);
+    }
+    if (err)
+        return err;
+    waiting.usage = spool_disk_usage(size);
+    err = remember(spool, &waiting);
+    if (err)
+        return err;
+    err = spool_disk_write(&spool->disk, waiting.place, frame, size);
+    if (err) {
+        forget(spool, spool->count - 1);
+        return err;
+    }
+    spool->last = waiting.place;
+    dropped_carried(&spool->dropped, waiting.place);
+    return 0;
 }
 
 int spool_append(struct spool *spool, struct batch *batch)
@@ -206,16 +349,13 @@ int spool_append(struct spool *spool, struct batch *batch)
     int err;
 
     pthread_mutex_lock(&spool->lock);
-    batch->seq = spool->last + 1;
-    err = batch_set(batch, &batch->stream, spool->stream);
+    err = prepare(spool);
     if (!err)
-        err = remember(spool, batch->seq);
-    if (!err) {
-        err = write_batch(spool, batch);
-        if (err)
-            spool->count--;
-        else
-            spool->last = batch->seq;
+        err = append(spool, batch);
+    if (err == -ENOENT) {
+        err = start_over(spool);
+        if (!err)
+            err = append(spool, batch);
     }
     pthread_mutex_unlock(&spool->lock);
     return err;
@@ -231,127 +371,149 @@ unsigned spool_pending(struct spool *spool)
     return count;
 }
 
-/* The payload of a spooled batch, malloc'ed. 0, -errno, -EBADMSG for a damaged file. */
-static int read_batch(const struct spool *spool, uint64_t seq, void **payload, size_t *size)
+/* At the position or behind it. */
+static int next(struct spool *spool, unsigned i, uint64_t *place, void **payload, size_t *size, unsigned *wait_ms)
 {
-    char name[24];
-    _cleanup_close_ int fd = -1;
-    _cleanup_free_ char *data = NULL;
-    const void *start;
-    struct stat st;
-    size_t used;
+    int64_t now = monotonic_ms(), soonest = INT64_MAX;
+    unsigned gone = 0;
+    int got = 0;
 
-    name_of(seq, name);
-    fd = openat(spool->waiting, name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st))
-        return -errno;
-    if (st.st_size > (off_t)RECORDING_FRAME_MAX + 64)
-        return -EBADMSG;
-    data = malloc((size_t)st.st_size + 1);
-    if (!data)
-        return -ENOMEM;
-    if (read(fd, data, (size_t)st.st_size) != st.st_size)
-        return -EIO;
-    if (frame_next(data, (size_t)st.st_size, &start, size, &used) != 1)
-        return -EBADMSG;
-    *payload = malloc(*size);
-    if (!*payload)
-        return -ENOMEM;
-    memcpy(*payload, start, *size);
+    *wait_ms = 0;
+    while (i < spool->count) {
+        struct waiting *waiting = at(spool, i);
+        int err;
+
+        if (waiting->not_before > now) {
+            if (waiting->not_before < soonest)
+                soonest = waiting->not_before;
+            *wait_ms = (unsigned)(soonest - now);
+            i++;
+            continue;
+        }
+        err = spool_disk_read(&spool->disk, waiting->place, payload, size);
+        if (!err) {
+            waiting->maybe_sent = true;
+            *place = waiting->place;
+            got = 1;
+            break;
+        }
+        if (err != -EBADMSG && err != -ENOENT) {
+            got = err;
+            break;
+        }
+        if (err == -EBADMSG)
+            log_warning("state %s: batch %" PRIu64 " is damaged and has been set aside in refused/", spool->path,
+                        waiting->place);
+        gone += err == -ENOENT;
+        give_up(spool, i, err == -ENOENT ? "gone" : "damaged", err == -EBADMSG);
+    }
+    if (gone)
+        log_warning("state %s: %u batches have gone without our doing", spool->path, gone);
+    return got;
+}
+
+int spool_next(struct spool *spool, uint64_t after, uint64_t *place, void **payload, size_t *size, unsigned *wait_ms)
+{
+    int got;
+
+    pthread_mutex_lock(&spool->lock);
+    got = next(spool, seek(spool, after + 1), place, payload, size, wait_ms);
+    pthread_mutex_unlock(&spool->lock);
+    return got;
+}
+
+static int acknowledge(struct spool *spool, uint64_t place)
+{
+    unsigned i;
+    int err = 0;
+
+    if (!find(spool, place, &i)) /* dropped while it was under way */
+        return 0;
+    if (dropped_arrived(&spool->dropped, place))
+        err = dropped_save(&spool->dropped, &spool->disk); /* else told again, which does no harm */
+    forget(spool, i);
+    err = spool_disk_remove(&spool->disk, place);
+    if (err == -ENOENT)
+        err = 0;
+    if (err && !spool->stuck)
+        log_warning("state %s: what has arrived cannot be deleted: %s; it will be sent again at the next start",
+                    spool->path, log_errno(err));
+    spool->stuck = err != 0;
     return 0;
 }
 
-/* Takes a batch out of the list, and off the disk or aside. The cursor first: its number is never given out again. */
-static int drop(struct spool *spool, uint64_t seq, bool keep)
-{
-    char name[24];
-    int err = 0;
-
-    name_of(seq, name);
-    if (seq > spool->acknowledged) {
-        spool->acknowledged = seq;
-        err = save_stream(spool);
-    }
-    if (keep ? renameat(spool->waiting, name, spool->refused, name)
-             : unlinkat(spool->waiting, name, 0))
-        err = err ? err : -errno;
-    for (unsigned i = 0; i < spool->count; i++)
-        if (spool->numbers[i] == seq) {
-            memmove(&spool->numbers[i], &spool->numbers[i + 1],
-                    (--spool->count - i) * sizeof(*spool->numbers));
-            break;
-        }
-    return err;
-}
-
-int spool_oldest(struct spool *spool, uint64_t *seq, void **payload, size_t *size)
-{
-    int err = 0;
-
-    pthread_mutex_lock(&spool->lock);
-    while (spool->count) {
-        err = read_batch(spool, spool->numbers[0], payload, size);
-        if (err != -EBADMSG)
-            break;
-        log_warning("state %s: batch %" PRIu64 " is damaged and has been set aside in refused/",
-                    spool->path, spool->numbers[0]);
-        drop(spool, spool->numbers[0], true);
-        err = 0;
-    }
-    if (!err && spool->count)
-        *seq = spool->numbers[0];
-    err = err ? err : spool->count > 0;
-    pthread_mutex_unlock(&spool->lock);
-    return err;
-}
-
-int spool_acknowledge(struct spool *spool, uint64_t seq)
+int spool_acknowledge(struct spool *spool, uint64_t place)
 {
     int err;
 
     pthread_mutex_lock(&spool->lock);
-    err = drop(spool, seq, false);
+    err = acknowledge(spool, place);
     pthread_mutex_unlock(&spool->lock);
     return err;
 }
 
-int spool_refuse(struct spool *spool, uint64_t seq)
+int spool_refuse(struct spool *spool, uint64_t place)
 {
-    int err;
+    unsigned i;
 
     pthread_mutex_lock(&spool->lock);
-    err = drop(spool, seq, true);
+    if (find(spool, place, &i))
+        give_up(spool, i, "refused", true);
     pthread_mutex_unlock(&spool->lock);
-    return err;
+    return 0;
 }
 
-static int restream_one(struct spool *spool, uint64_t seq)
+void spool_put_off(struct spool *spool, uint64_t place)
+{
+    unsigned i;
+
+    pthread_mutex_lock(&spool->lock);
+    if (find(spool, place, &i)) {
+        struct waiting *waiting = at(spool, i);
+
+        waiting->put_off_ms = waiting->put_off_ms ? waiting->put_off_ms * 2 : PUT_OFF_FIRST_MS;
+        if (waiting->put_off_ms > PUT_OFF_LAST_MS)
+            waiting->put_off_ms = PUT_OFF_LAST_MS;
+        waiting->not_before = monotonic_ms() + waiting->put_off_ms;
+    }
+    pthread_mutex_unlock(&spool->lock);
+}
+
+/* The same file, replaced as a whole: at no moment are there two of them. */
+static int restream(struct spool *spool, uint64_t place)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
-    _cleanup_free_ void *payload = NULL;
+    _cleanup_free_ void *payload = NULL, *frame = NULL;
     struct codec_error error;
+    char stream[33];
     size_t size;
-    int err = read_batch(spool, seq, &payload, &size);
+    int err = spool_disk_read(&spool->disk, place, &payload, &size);
 
     if (!err)
         err = frame_decode(payload, size, &batch, &error);
+    if (err)
+        return err;
+    streams_derive(payload, size, stream);
+    batch->seq = 1;
+    err = batch_set(batch, &batch->stream, stream);
     if (!err)
-        err = batch_set(batch, &batch->stream, spool->stream);
-    return err ? err : write_batch(spool, batch);
+        err = frame_encode(batch, &frame, &size);
+    if (!err)
+        err = spool_disk_write(&spool->disk, place, frame, size);
+    if (err)
+        return err;
+    err = streams_begin(&spool->streams, spool->last + 1);
+    return err ? err : streams_save(&spool->streams, &spool->disk);
 }
 
-int spool_restream(struct spool *spool)
+int spool_restream(struct spool *spool, uint64_t place)
 {
-    char stream[33];
-    int err = random_stream(stream);
+    unsigned i;
+    int err = 0;
 
     pthread_mutex_lock(&spool->lock);
-    if (!err) {
-        memcpy(spool->stream, stream, sizeof(stream));
-        err = save_stream(spool);
-    }
-    for (unsigned i = 0; !err && i < spool->count; i++)
-        err = restream_one(spool, spool->numbers[i]);
+    if (find(spool, place, &i))
+        err = restream(spool, place);
     pthread_mutex_unlock(&spool->lock);
     return err;
 }
