@@ -356,6 +356,7 @@ int batch_dropped(struct batch *batch, const struct dropped *from, uint32_t coun
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         dropped[i] = from[i];
+        dropped[i].stream = dropped[i].why = NULL; /* copies, even of what is equal */
         if (batch_set(batch, &dropped[i].stream, from[i].stream) || batch_set(batch, &dropped[i].why, from[i].why))
             return -ENOMEM;
     }
