@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/moment.h"
 #include "analyzer/report.h"
 #include "analyzer/view/view.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/moment.h"
 
 static const struct view *const views[] = {&view_text, &view_json};
 

@@ -198,7 +198,10 @@ static int set_node(struct identity *who, const char *node, const char *cluster)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    struct values values = {.serve.listen = "127.0.0.1:9450", .cluster = ""};
+    struct values values = {
+        .serve = {.listen = "127.0.0.1:9450", .setup.keep_ns = KEEP_DEFAULT},
+        .cluster = "",
+    };
     struct serve_options *o = &values.serve;
     const struct option_spec options[] = {
         {"listen", 0, OPTION_STRING, "ADDR:PORT", &o->listen,
@@ -211,6 +214,14 @@ static int run(const struct command *command, int argc, char **argv)
          "put its socket there, with a link in the --embedded directory"},
         {"tls-cert", 0, OPTION_STRING, "FILE", &o->tls_cert, "certificate chain, PEM"},
         {"tls-key", 0, OPTION_STRING, "FILE", &o->tls_key, "its private key, PEM"},
+        {"keep-raw", 0, OPTION_DURATION, "TIME", &o->setup.keep_ns[TIER_RAW],
+         "how long batches are kept as they came (default 48h)"},
+        {"keep-minutes", 0, OPTION_DURATION, "TIME", &o->setup.keep_ns[TIER_MINUTE],
+         "how long their sums by the minute are kept (default 30d)"},
+        {"keep-hours", 0, OPTION_DURATION, "TIME", &o->setup.keep_ns[TIER_HOUR],
+         "how long their sums by the hour are kept (default 730d)"},
+        {"max-db-size", 0, OPTION_SIZE, "SIZE", &o->max_db_bytes,
+         "drop the oldest batches, then minutes, before the database is larger"},
         {"user", 0, OPTION_STRING, "NAME", &o->user, "when started as root, become this user"},
         {"cluster", 0, OPTION_STRING, "NAME", &values.cluster,
          "enroll, revoke: the node's token holds in this cluster only"},

@@ -149,13 +149,18 @@ static int finish(struct db *db, PGresult **out)
     return err;
 }
 
-int db_run(struct db *db, const char *sql)
+int db_fetch(struct db *db, const char *sql, PGresult **out)
 {
     if (!db->conn)
         return -EAGAIN;
     if (!PQsendQuery(db->conn, sql))
         return lost(db, PQerrorMessage(db->conn));
-    return finish(db, NULL);
+    return finish(db, out);
+}
+
+int db_run(struct db *db, const char *sql)
+{
+    return db_fetch(db, sql, NULL);
 }
 
 int db_query(struct db *db, const char *sql, const struct db_args *args, PGresult **out)

@@ -51,6 +51,9 @@ int db_run(struct db *db, const char *sql);
 /* One statement; out may be NULL. The result is the caller's: PQclear(). */
 int db_query(struct db *db, const char *sql, const struct db_args *args, PGresult **out);
 
+/* FETCH from a cursor, which says whether the result is binary. The result is the caller's. */
+int db_fetch(struct db *db, const char *sql, PGresult **out);
+
 /* Sends one COPY ... FROM STDIN with all of its data. */
 int db_copy(struct db *db, const char *sql, const void *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Our schema in a database: its versions and its partitions. Results of db.h. */
+/* Our schema in a database: its versions. Results of db.h. */
 #ifndef UNBLEND_COLLECTOR_SCHEMA_H
 #define UNBLEND_COLLECTOR_SCHEMA_H
 
@@ -20,9 +20,5 @@ int schema_check(struct db *db);
 /* Takes the schema from whatever version to ours; nothing happens when it is there. Safe beside
    others who do the same. */
 int schema_apply(struct db *db);
-
-/* Partitions a day (UTC): from yesterday to a week ahead, and the days whose rows wait in the
-   default partitions, unless a clock was far off. */
-int schema_partitions(struct db *db);
 
 #endif

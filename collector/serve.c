@@ -14,12 +14,12 @@
 #include "collector/metrics.h"
 #include "collector/privilege.h"
 #include "collector/store.h"
+#include "collector/upkeep.h"
 #include "lib/log.h"
 
 #define THREADS   8
 #define QUEUE_MAX 512
 #define PEM_MAX   (1u << 20)
-#define UPKEEP_S  3600
 #define PATIENCE  50 /* looks, five a second */
 #define LOCK_S    30 /* for enroll and its like to be done with the directory */
 
@@ -33,7 +33,7 @@ struct daemon {
     struct pool *pool;
     struct listener *listener;
     struct store *store; /* of the main thread */
-    unsigned upkeep_in;  /* seconds until the partitions are looked after */
+    struct upkeep *upkeep;
     bool was_up, said;
     unsigned looks; /* at the database while it was away */
 };
@@ -87,6 +87,7 @@ static int start_as_root(struct daemon *d)
 static int start(struct daemon *d)
 {
     const struct serve_options *o = d->options;
+    struct retention retention = {.max_bytes = o->max_db_bytes};
     char name[96];
     int err = start_as_root(d);
 
@@ -108,9 +109,12 @@ static int start(struct daemon *d)
         err = pool_new(d->conninfo, THREADS, QUEUE_MAX, &d->pool);
     if (err)
         return err;
+    memcpy(retention.keep_ns, o->setup.keep_ns, sizeof(retention.keep_ns));
     address_name(d->socket, name, sizeof(name));
     err = listen_start(d->socket, d->certificate, d->key, d->pool, &d->listener);
     d->socket = -1; /* the listener's, or closed */
+    if (!err)
+        err = upkeep_start(d->conninfo, &retention, &d->upkeep);
     if (err)
         return err;
     if (o->setup.embedded)
@@ -137,7 +141,7 @@ static void note(struct daemon *d, int err, const char *why)
     d->was_up = up;
 }
 
-/* Once a second: the server runs, the schema is there, so are the coming days' partitions. */
+/* Once a second: the server runs, the schema is there. */
 static void look_after(struct daemon *d)
 {
     char why[256] = "";
@@ -153,17 +157,12 @@ static void look_after(struct daemon *d)
     }
     err = store_check(d->store);
     note(d, err, store_why(d->store));
-    if (err || (d->upkeep_in && --d->upkeep_in))
-        return;
-    d->upkeep_in = UPKEEP_S;
-    if (store_partitions(d->store))
-        log_warning("cannot make the coming days' partitions, the default ones take the rows: %s",
-                    store_why(d->store));
 }
 
 static void stop(struct daemon *d)
 {
     listen_stop(d->listener);
+    upkeep_stop(d->upkeep);
     pool_free(d->pool);
     store_free(d->store);
     embedded_stop(d->embedded);

@@ -10,6 +10,7 @@ struct serve_options {
     const char *listen;
     const char *tls_cert; /* files; both or neither */
     const char *tls_key;
+    uint64_t max_db_bytes; /* 0: no limit */
     const char *user; /* to become when root; NULL: unblend with an embedded database, else stay */
 };
 

@@ -40,7 +40,7 @@ int setup_database(const struct setup *setup, const char *conninfo, char why[256
     if (!err)
         err = schema_apply(&db);
     if (!err)
-        err = schema_partitions(&db);
+        err = partition_make(&db, setup->keep_ns);
     memcpy(why, db.why, sizeof(db.why));
     return err;
 }

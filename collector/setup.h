@@ -7,12 +7,14 @@
 
 #include "collector/db.h"
 #include "collector/embedded.h"
+#include "collector/partition.h"
 
 /* Where the database is, as the options say: one of the two is NULL. */
 struct setup {
     const char *db;       /* conninfo */
     const char *embedded; /* directory */
     const char *sockets;  /* directory of its socket; NULL: the same */
+    uint64_t keep_ns[TIER_COUNT]; /* how long rows are kept, for partitions of the past */
 };
 
 /* Makes the database unblend on the embedded server if it is not there, then schema and partitions.

@@ -165,9 +165,7 @@ int store_revoke(struct store *store, const struct identity *who)
     return PQntuples(result) ? 0 : -ESRCH;
 }
 
-int store_partitions(struct store *store)
+struct db *store_db(struct store *store)
 {
-    int err = prepare(store);
-
-    return err ? err : schema_partitions(&store->db);
+    return prepare(store) ? NULL : &store->db;
 }

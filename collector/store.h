@@ -9,6 +9,7 @@
 #define UNBLEND_COLLECTOR_STORE_H
 
 #include "collector/auth.h"
+#include "collector/db.h"
 #include "lib/record.h"
 
 #define LEDGER_WINDOW 1000 /* so many batches back a changed body is told from a repeated one */
@@ -51,9 +52,8 @@ int store_enroll(struct store *store, const struct identity *who, const uint8_t 
 /* Takes a node's tokens away; cluster "" means in every cluster. -ESRCH if it has none. */
 int store_revoke(struct store *store, const struct identity *who);
 
-/* Makes the partitions of the days to come, and of days whose rows lie in the default partitions.
- */
-int store_partitions(struct store *store);
+/* The connection itself, ready for use, for what the database is kept in order by; NULL when store_why() says why not. */
+struct db *store_db(struct store *store);
 
 static inline void store_freep(struct store **store)
 {

@@ -7,20 +7,15 @@
 
 #include "collector/dimension.h"
 #include "collector/ledger.h"
+#include "collector/sample_row.h"
 #include "collector/store_private.h"
 #include "lib/array_text.h"
 #include "lib/cleanup.h"
-#include "lib/codec_errors.h"
 #include "lib/codec_flow.h"
 
 #define ROWS_MAX (8u << 20) /* bytes of rows gathered before they are sent */
 
-static const char copy_samples[] = "copy unblend.sample (time, batch_id, job_id, volume_id, "
-                                   "node_id, position, op, ops, bytes, errors, "
-                                   "latency_sum_ns, size, latency, sequential, consecutive, "
-                                   "random, in_flight, oldest_ns, cache_hit_ops, cache_hit_bytes, cache_miss_ops, "
-                                   "cache_miss_bytes, read_faults, write_faults, minor_faults, error_codes, "
-                                   "in_flight_ns) from stdin (format binary)";
+static const char copy_samples[] = "copy unblend.sample (" SAMPLE_COLUMNS ") from stdin (format binary)";
 
 static const char copy_flows[] = "copy unblend.flow (time, batch_id, job_id, volume_id, node_id, "
                                  "position, first_slot, slots, read_bytes, write_bytes, read_ops, "
@@ -85,10 +80,14 @@ static int insert_interval(struct store *store, const struct batch *batch,
     db_text(&args, shed);
     err = db_query(
         &store->db,
+        /* and into the queue of the rollups, in the same breath */
+        "with stored as ("
         "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
         "job_ids, job_end_ns, job_exit, volume_ids, shed_ms) values (unblend.timestamp_of($5), $1, $2, "
         "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
+        "returning time, batch_id, node_id) "
+        "insert into unblend.pending_1m (time, batch_id, node_id) select time, batch_id, node_id from stored "
         "returning batch_id",
         &args, &result);
     if (!err)
@@ -109,35 +108,6 @@ static int send_rows(struct store *store, const char *statement, struct copy *ro
     return err;
 }
 
-static int add_histogram(struct copy *rows, const struct histogram *histogram)
-{
-    size_t size;
-    _cleanup_free_ unsigned char *data = codec_histogram_pack(histogram, &size);
-
-    if (!data)
-        return -ENOMEM;
-    copy_bytes(rows, data, size);
-    return 0;
-}
-
-/* NULL where there is none. */
-static int add_errors(struct copy *rows, const struct histogram *codes)
-{
-    _cleanup_free_ char *text = NULL;
-    json_auto_t *object = NULL;
-
-    if (!codes->length) {
-        copy_null(rows);
-        return 0;
-    }
-    object = codec_errors_encode(codes);
-    text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    if (!text)
-        return -ENOMEM;
-    copy_bytes(rows, text, strlen(text));
-    return 0;
-}
-
 static int add_samples(struct store *store, const struct batch *batch, int64_t node_id,
                        int64_t batch_id, const int64_t *jobs, const int64_t *volumes)
 {
@@ -146,34 +116,17 @@ static int add_samples(struct store *store, const struct batch *batch, int64_t n
 
     for (uint32_t i = 0; i < batch->record_count && !err; i++) {
         const struct record *record = &batch->records[i];
-        const char *op = operation_info(record->op)->name;
+        const struct sample_place place = {
+            .time_ns = batch->start_ns,
+            .batch_id = batch_id,
+            .job_id = jobs[record->job],
+            .volume_id = volumes[record->volume],
+            .node_id = node_id,
+            .position = i,
+        };
 
-        copy_row(rows, 27);
-        copy_time(rows, batch->start_ns);
-        copy_int8(rows, batch_id);
-        copy_int8(rows, jobs[record->job]);
-        copy_int8(rows, volumes[record->volume]);
-        copy_int4(rows, (int32_t)node_id);
-        copy_int4(rows, (int32_t)i);
-        copy_bytes(rows, op, strlen(op));
-        copy_int8(rows, (int64_t)record_ops(record));
-        copy_int8(rows, (int64_t)record->bytes);
-        copy_int8(rows, (int64_t)record->errors);
-        copy_int8(rows, (int64_t)record->latency_sum_ns);
-        if (add_histogram(rows, &record->size) || add_histogram(rows, &record->latency_ns))
-            return -ENOMEM;
-        for (unsigned j = 0; j < ORDER_COUNT; j++)
-            copy_int8(rows, (int64_t)record->order[j]);
-        copy_int8(rows, (int64_t)record->in_flight);
-        copy_int8(rows, (int64_t)record->oldest_ns);
-        for (unsigned j = 0; j < CACHE_COUNTS; j++)
-            copy_int8(rows, (int64_t)record->cache[j]);
-        for (unsigned j = 0; j < FAULT_KINDS; j++)
-            copy_int8(rows, (int64_t)record->faults[j]);
-        if (add_errors(rows, &record->error_codes))
-            return -ENOMEM;
-        copy_int8(rows, (int64_t)record->in_flight_ns);
-        if (rows->size > ROWS_MAX)
+        err = sample_row_add(rows, &place, record);
+        if (!err && rows->size > ROWS_MAX)
             err = send_rows(store, copy_samples, rows);
     }
     return err;
@@ -223,7 +176,7 @@ static int add_flows(struct store *store, const struct batch *batch, int64_t nod
             if (add_slots(rows, flow, demand))
                 return -ENOMEM;
         for (unsigned kind = 0; kind < FLOW_KINDS; kind++)
-            if (add_histogram(rows, &flow->burst[kind]) || add_histogram(rows, &flow->steady[kind]))
+            if (copy_histogram(rows, &flow->burst[kind]) || copy_histogram(rows, &flow->steady[kind]))
                 return -ENOMEM;
         if (add_in_flight(rows, flow))
             return -ENOMEM;

@@ -683,10 +683,10 @@ class TestSurvival(Database):
         for thread in threads:
             thread.start()
         while len(done) < 3:
-            self.assertEqual(command("init-db", "--db", self.conninfo).returncode, 0)
+            self.assertEqual(command("init-db", "--db", self.conninfo, "--keep-raw", "90d").returncode, 0)
         for thread in threads:
             thread.join()
-        command("init-db", "--db", self.conninfo)
+        command("init-db", "--db", self.conninfo, "--keep-raw", "90d")
         self.assertEqual(failed, [], self.collector.log())
         self.assertEqual(self.sums(), f"720|{3 * 28920}|{3 * 28920 * 4096}")
         self.assertEqual(self.sql("select count(*) from unblend.sample_default"), "0")

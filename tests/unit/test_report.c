@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/moment.h"
 #include "analyzer/report.h"
 #include "analyzer/view/json.h"
 #include "analyzer/view/top.h"
+#include "lib/moment.h"
 #include "tests/unit/history.h"
 
 /* A source that hands out what it was given. */

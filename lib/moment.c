@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyzer/moment.h"
+#include "lib/moment.h"
 
 #include <errno.h>
 #include <stdio.h>

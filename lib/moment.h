@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Points in time as people give them. */
-#ifndef UNBLEND_ANALYZER_MOMENT_H
-#define UNBLEND_ANALYZER_MOMENT_H
+#ifndef UNBLEND_LIB_MOMENT_H
+#define UNBLEND_LIB_MOMENT_H
 
 #include <stdint.h>
 

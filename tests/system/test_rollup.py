@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rollups and retention on a real PostgreSQL: every tier has the same sums, whatever comes late and whoever is killed.
+
+UNBLEND_BINDIR as for test_collector.py."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import test_collector  # noqa: E402
+from test_collector import BINDIR, Collector, Database, batch, command, lines  # noqa: E402
+
+setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
+HOUR_S = 3600
+DAY_S = 86400
+SUMS = ("sum(ops), sum(bytes), sum(errors), sum(latency_sum_ns), sum(sequential), sum(consecutive), sum(random), "
+        "sum(cache_hit_ops), sum(cache_miss_bytes), sum(read_faults)")
+HISTOGRAMS = ("(select array_agg(row(c.bucket, c.count)::text order by c.bucket) "
+              "from unblend.histogram_merge(array_agg({0})) as c)")
+
+
+def spread(values, seed):
+    """A histogram's pairs: so many values over some buckets."""
+    chosen, bucket, text = random.Random(seed), 40 + seed % 50, []
+    while values:
+        count = chosen.randint(1, values)
+        text.append(f"{bucket}:{count}" if count > 1 else f"{bucket}")
+        bucket, values = chosen.randint(1, 20), values - count
+    return " ".join(text)
+
+
+def made(node, seq, at_s, jobs=("slurm:1", "slurm:2"), **more):
+    """An interval of a node that differs from all others."""
+    seed = hash((node, seq)) & 0xffff
+    records = []
+    for job in range(len(jobs)):
+        for op in ("read", "write", "open"):
+            ops = seed % 7 + job + 1
+            record = {"job": job, "volume": seq % 2, "op": op, "bytes": 0 if op == "open" else 4096 * ops + seed,
+                      "errors": seed % 2, "latency_sum_ns": 1000 * ops + seed, "latency_ns": spread(ops, seed + job),
+                      "in_flight": seq % 3, "oldest_ns": seq % 3 * 1000, "in_flight_ns": seq % 3 * 2000}
+            if op != "open":
+                record.update({"size": spread(ops, seed), "sequential": ops})
+            records.append(record)
+    value = batch(seq, node=node, start_ns=int(at_s) * 10**9 + 123, records=records, **more)
+    value["jobs"] = [{**value["jobs"][0], "job": job, "start_ns": int(at_s) // DAY_S * DAY_S * 10**9} for job in jobs]
+    value["volumes"] = [{**value["volumes"][0], "volume": f"/data{i}", "source": f"srv:/{i}"} for i in (0, 1)]
+    value["coverage"].update({"lost_ops": seq % 5, "unattributed_ops": seq % 4})
+    return value
+
+
+class Rollups(Database):
+    options = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = os.path.join(test_collector.ROOT, cls.__name__)
+        cls.conninfo = f"host={cls.directory} port=5432 dbname=unblend user=unblend"
+        cls.collector = Collector("--embedded", cls.directory, *cls.options).wait_ready()
+
+    def setUp(self):
+        pass  # a class is one story
+
+    def send(self, token, values):
+        status, answer = self.collector.post(lines(*values), token)
+        self.assertEqual(status, 200, (answer, self.collector.log()))
+
+    def wait_rolled(self, seconds=120):
+        """Until the queues are empty, but for what is not over yet."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            waiting = self.sql("select (select count(*) from unblend.pending_1m) + (select count(*) from "
+                               "unblend.pending_1h where time < date_trunc('hour', now() - interval '30 s'))")
+            if waiting == "0":
+                return
+            time.sleep(0.3)
+        raise AssertionError(f"{waiting} batches wait:\n" + self.collector.log())
+
+    def tier(self, suffix, unit, until):
+        """All sums and histograms by node, job, volume, operation and unit of time."""
+        keys = f"node, job, volume, op, date_trunc('{unit}', time)"
+        return self.sql(f"select {keys}, {SUMS}, {HISTOGRAMS.format('size')}, {HISTOGRAMS.format('latency')} "
+                        f"from unblend.samples{suffix} where time < {until} group by {keys} order by {keys}")
+
+    def intervals(self, suffix, unit, until):
+        keys = f"node, date_trunc('{unit}', time)"
+        return self.sql(f"select {keys}, sum(lost_ops), sum(unattributed_ops), sum(duration_ns), min(start_ns), "
+                        f"(select array_agg(distinct j.job order by j.job) from unblend.jobs as j "
+                        f"where j.job_id = any(select unnest(job_ids) from unblend.intervals{suffix} as i "
+                        f"where i.node = o.node)) from unblend.intervals{suffix} as o where time < {until} "
+                        f"group by {keys} order by {keys}")
+
+    def totals(self, suffix, unit, subject, column, until):
+        name = f"{column}, " if column else "'', "
+        raw = self.sql(f"select {name} op, date_trunc('{unit}', time), sum(ops), sum(bytes), sum(errors), "
+                       f"sum(latency_sum_ns), {HISTOGRAMS.format('size')}, {HISTOGRAMS.format('latency')} "
+                       f"from unblend.samples where time < {until} group by 1, 2, 3 order by 1, 2, 3")
+        merged = ", ".join(
+            f"{m} as (select name, op, at, array_agg(row(bucket, count)::text order by bucket) as cells from (select name, "
+            f"op, date_trunc('{unit}', time) as at, bucket, sum(count) as count from unblend.totals_{suffix}, "
+            f"unnest({m}_buckets, {m}_counts) as u(bucket, count) where subject = '{subject}' group by 1, 2, 3, 4) as c "
+            f"group by 1, 2, 3)" for m in ("size", "latency"))
+        rolled = self.sql(f"with {merged}, t as (select name, op, date_trunc('{unit}', time) as at, sum(ops), sum(bytes), "
+                          f"sum(errors), sum(latency_sum_ns) from unblend.totals_{suffix} "
+                          f"where subject = '{subject}' and time < {until} group by 1, 2, 3) "
+                          f"select t.*, size.cells, latency.cells from t left join size using (name, op, at) "
+                          f"left join latency using (name, op, at) order by 1, 2, 3")
+        self.assertEqual(rolled, raw)
+        self.assertTrue(raw)
+
+    def check(self):
+        hour = "date_trunc('hour', now() - interval '30 s')"
+        for suffix, unit, until in (("1m", "minute", "now()"), ("1h", "hour", hour)):
+            raw = self.tier("", unit, until)
+            self.assertEqual(self.tier("_" + suffix, unit, until), raw)
+            self.assertEqual(self.intervals("_" + suffix, unit, until), self.intervals("", unit, until))
+            for subject, column in (("cluster", ""), ("node", "node"), ("job", "job"), ("volume", "volume")):
+                self.totals(suffix, unit, subject, column, until)
+            demand = "demand_by_minute" if suffix == "1m" else "demand_by_hour"
+            self.assertEqual(
+                self.sql(f"select sum(read_ops), sum(read_bytes), sum(write_bytes), sum(metadata_ops), sum(errors) "
+                         f"from unblend.{demand} where subject = 'job' and time < {until}"),
+                self.sql(f"select sum(ops) filter (where op = 'read'), sum(bytes) filter (where op = 'read'), "
+                         f"sum(bytes) filter (where op = 'write'), sum(ops) filter (where class = 'metadata'), "
+                         f"sum(errors) from unblend.samples where time < {until}"))
+
+
+class TestSums(Rollups):
+    def test_1_equal_whatever_is_late(self):
+        start = int(time.time()) // HOUR_S * HOUR_S - 3 * HOUR_S
+        nodes = {node: self.enroll(node) for node in ("n1", "n2", "n3")}
+        values = {node: [made(node, seq, start + 60 + 10 * seq) for seq in range(400)] for node in nodes}
+        for node, token in nodes.items():
+            self.send(token, values[node][:150])
+        self.wait_rolled()
+        self.check()
+        before = self.sql("select count(*) from unblend.samples_1m")
+        for node, token in nodes.items():  # the same again: nothing
+            self.send(token, values[node][100:150])
+        shuffled = values["n1"][150:] + values["n2"][150:]
+        random.Random(5).shuffle(shuffled)
+        for at in range(0, len(shuffled), 97):
+            for node in ("n1", "n2"):
+                self.send(nodes[node], [v for v in shuffled[at:at + 97] if v["node"] == node])
+        self.wait_rolled()
+        self.check()
+        self.assertGreater(int(self.sql("select count(*) from unblend.samples_1m")), int(before))
+        self.assertEqual(self.sql("select count(*) from unblend.pending_1m"), "0")
+        type(self).start = start
+
+    def test_2_gauges_are_of_the_end(self):
+        token = self.enroll("gauge")
+        at = self.start + 60
+        values = [made("gauge", seq, at + 10 * seq, jobs=("slurm:1",)) for seq in range(6)]
+        self.send(token, values)  # seq 5 is the last: 2 in flight
+        self.wait_rolled()
+        self.assertEqual(self.sql("select distinct in_flight, oldest_ns, in_flight_ns from unblend.samples_1m "
+                                  "where node = 'gauge' and volume = '/data1'"), "2|2000|4000")
+        self.assertEqual(self.sql("select distinct in_flight from unblend.samples_1m "
+                                  "where node = 'gauge' and volume = '/data0'"), "0")
+
+    def test_3_functions(self):
+        since, until = f"to_timestamp({self.start})", f"to_timestamp({self.start + 2 * HOUR_S})"
+        for subject, name, where in (("cluster", "%", "true"), ("job", "slurm:1", "job = 'slurm:1'")):
+            for op in ("read", "open"):
+                expected = self.sql(
+                    f"select date_trunc('minute', time), c.bucket, sum(c.count) from unblend.samples, "
+                    f"unblend.histogram_cells(latency) as c where op = '{op}' and {where} and time >= {since} "
+                    f"and time < {until} group by 1, 2 order by 1, 2")
+                got = self.sql(f"select time, bucket, sum(count) from unblend.cells('{subject}', 'c1', '{name}', '{op}', "
+                               f"'latency', {since}, {until}) group by 1, 2 order by 1, 2")
+                self.assertEqual(got, expected)
+        heat = self.sql(f"select sum(count), count(distinct time), bool_and(lower < upper) from unblend.heatmap('cluster', "
+                        f"'%', '%', 'read', 'size', {since}, {until}, '10 minutes')")
+        self.assertEqual(heat, self.sql(
+            f"select sum(c.count), count(distinct floor(extract(epoch from time) / 600)), true from unblend.samples, "
+            f"unblend.histogram_cells(size) as c where op = 'read' and time >= {since} and time < {until}"))
+        self.assertEqual(
+            self.sql(f"select quantile, value from unblend.quantiles('cluster', '%', '%', 'write', 'latency', {since}, "
+                     f"{until}, '1 day', array[0.5, 0.99]) where time <= {since} order by 1"),
+            self.sql(f"select q, unblend.histogram_quantile(array_agg(latency), q) from unblend.samples, "
+                     f"unnest(array[0.5, 0.99]) as q where op = 'write' and time >= {since} and time < {until} "
+                     f"group by q order by q") if self.start % DAY_S < DAY_S - 2 * HOUR_S else None)
+        self.assertEqual(self.sql("select unblend.histogram_quantile(array[8, 72, 8]::smallint[], "
+                                  "array[1, 5, 3]::bigint[], 0.5)"), "2048")
+
+    def test_4_nothing_twice_when_killed(self):
+        """Collectors that die in the middle of rounds, two of them on one database."""
+        nodes = {node: self.enroll(node) for node in ("k1", "k2")}
+        second = Collector("--db", self.conninfo)
+        failed = []
+
+        def feed(node, token):
+            for at in range(0, 600, 30):
+                values = [made(node, seq, self.start + 6 * seq) for seq in range(at, at + 30)]
+                try:
+                    test_collector.post_until_taken(lambda: self.collector, lines(*values), token)
+                except AssertionError as error:
+                    failed.append(error)
+
+        threads = [threading.Thread(target=feed, args=pair) for pair in nodes.items()]
+        for thread in threads:
+            thread.start()
+        chosen = random.Random(7)
+        for _ in range(4):
+            time.sleep(chosen.uniform(0.2, 0.8))
+            second.kill()
+            second = Collector("--db", self.conninfo)
+        for thread in threads:
+            thread.join()
+        second.stop()
+        self.assertEqual(failed, [])
+        self.wait_rolled()
+        self.check()
+        self.assertEqual(self.sql("select sum(ops) from unblend.samples_1m where node like 'k_'"),
+                         str(sum(r["latency_ns"] and sum(int((p.split(":") + ["1"])[1]) for p in r["latency_ns"].split())
+                                 for node in nodes for seq in range(600)
+                                 for r in made(node, seq, self.start + 6 * seq)["records"])))
