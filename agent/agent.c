@@ -222,6 +222,11 @@ static int start_push(struct agent *agent)
         .token_file = agent->options->token_file,
         .ca_file = agent->options->ca_file,
         .interval_ms = (unsigned)(agent->options->interval_ns / 1000000),
+        .cert = agent->options->tls_cert,
+        .key = agent->options->tls_key,
+        .join_file = agent->options->join_file,
+        .node = agent->options->node,
+        .cluster = agent->options->cluster,
     };
     int err;
 

@@ -20,6 +20,8 @@ struct agent_options {
     const char *collector; /* URL; NULL: nothing leaves the node, the local socket still serves */
     const char *token_file;
     const char *ca_file;
+    const char *join_file;
+    const char *tls_cert, *tls_key;
     const char *state;
     const char *socket;
     const char *cluster, *node, *role;

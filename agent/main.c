@@ -38,6 +38,10 @@ int main(int argc, char **argv)
          "the node's token, as `unblend-collector enroll` printed it"},
         {"ca-file", 0, OPTION_STRING, "FILE", &agent.ca_file,
          "trust these certificates instead of the system's"},
+        {"join-file", 0, OPTION_STRING, "FILE", &agent.join_file,
+         "a join token, exchanged once for the node's own when --token-file is not there"},
+        {"tls-cert", 0, OPTION_STRING, "FILE", &agent.tls_cert, "the node's certificate chain, PEM, if the collector wants one"},
+        {"tls-key", 0, OPTION_STRING, "FILE", &agent.tls_key, "its private key, PEM"},
         {"state", 0, OPTION_STRING, "DIR", &agent.state,
          "the spool and what must survive a restart"},
         {"spool-max", 0, OPTION_SIZE, "SIZE", &agent.spool_max,
@@ -94,6 +98,8 @@ int main(int argc, char **argv)
         log_error("burst-factor: give a whole number from 1");
     else if (agent.collector && !agent.token_file)
         log_error("collector %s: --token-file is needed with it", agent.collector);
+    else if (!agent.tls_cert != !agent.tls_key)
+        log_error("--tls-cert and --tls-key belong together: give both");
     else if (agent.collector && !strstr(agent.collector, "://"))
         log_error("collector %s: give a URL, as https://HOST:PORT", agent.collector);
     else

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/body.h"
+#include "agent/join.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -29,6 +30,8 @@ struct push {
     struct spool *spool;
     char *url; /* with the path */
     char *token_file, *ca_file;
+    struct remote *join; /* NULL without a join token */
+    const char *join_file, *node, *cluster;
     pthread_t thread;
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t wake;
@@ -102,6 +105,16 @@ static long post(struct push *push, const void *payload, size_t size)
     CURLcode result;
     int err = read_token(push, token, sizeof(token));
 
+    if (err == -ENOENT && push->join) {
+        err = join_enroll(push->join, push->join_file, push->token_file, push->node, push->cluster, reason,
+                          sizeof(reason));
+        if (err) {
+            set_status(push, reason);
+            return 0;
+        }
+        log_info("this node has joined: its token is in %s", push->token_file);
+        err = read_token(push, token, sizeof(token));
+    }
     if (err) {
         snprintf(reason, sizeof(reason), "token file %.200s: %s", push->token_file, log_errno(err));
         set_status(push, reason);
@@ -292,6 +305,11 @@ static void idle(struct push *push, unsigned wait_ms)
         rest(push, push->spread_ms, false);
 }
 
+static bool may_go_on(void *context)
+{
+    return !is_stopping(context);
+}
+
 static void *run(void *argument)
 {
     struct push *push = argument;
@@ -314,13 +332,25 @@ static void *run(void *argument)
     return NULL;
 }
 
-static bool is_loopback(const char *url)
+/* What it takes to join, when there is a join token. */
+static int start_join(struct push *push, const struct push_options *options)
 {
-    const char *host = strstr(url, "://");
+    const struct remote_options remote = {
+        .url = options->url,
+        .ca_file = options->ca_file,
+        .cert = options->cert,
+        .key = options->key,
+        .name = "unblend-agent",
+        .may_go_on = may_go_on,
+        .context = push,
+    };
 
-    host = host ? host + 3 : url;
-    return strncmp(host, "127.", 4) == 0 || strncmp(host, "localhost", 9) == 0 ||
-           strncmp(host, "[::1]", 5) == 0;
+    if (!options->join_file)
+        return 0;
+    push->join_file = options->join_file;
+    push->node = options->node;
+    push->cluster = options->cluster;
+    return remote_new(&remote, &push->join);
 }
 
 static int prepare(struct push *push, const struct push_options *options)
@@ -328,8 +358,7 @@ static int prepare(struct push *push, const struct push_options *options)
     char token[600];
     int err;
 
-    if (strncmp(options->url, "https://", 8) != 0 &&
-        (strncmp(options->url, "http://", 7) != 0 || !is_loopback(options->url))) {
+    if (!remote_is_safe(options->url)) {
         log_error("collector %s: a token goes to https:// only, or to http:// on loopback", options->url);
         return -EINVAL;
     }
@@ -340,8 +369,12 @@ static int prepare(struct push *push, const struct push_options *options)
     push->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
     if (!push->token_file)
         return -ENOMEM;
-    err = read_token(push, token, sizeof(token));
+    err = start_join(push, options);
+    if (!err)
+        err = read_token(push, token, sizeof(token));
     explicit_bzero(token, sizeof(token));
+    if (err == -ENOENT && push->join)
+        err = 0; /* the thread will join */
     if (err) {
         log_error("token file %s: %s: `unblend-collector enroll NODE` prints a token",
                   options->token_file, log_errno(err));
@@ -362,12 +395,17 @@ static int prepare(struct push *push, const struct push_options *options)
     curl_easy_setopt(push->curl, CURLOPT_XFERINFODATA, push);
     if (push->ca_file)
         curl_easy_setopt(push->curl, CURLOPT_CAINFO, push->ca_file);
+    if (options->cert)
+        curl_easy_setopt(push->curl, CURLOPT_SSLCERT, options->cert);
+    if (options->key)
+        curl_easy_setopt(push->curl, CURLOPT_SSLKEY, options->key);
     return 0;
 }
 
 static void push_free(struct push *push)
 {
     curl_easy_cleanup(push->curl);
+    remote_free(push->join);
     if (push->event >= 0)
         close(push->event);
     pthread_cond_destroy(&push->wake);

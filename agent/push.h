@@ -17,8 +17,11 @@ struct push;
 struct push_options {
     const char *url; /* of the collector: https://HOST:PORT; plain http only to loopback */
     const char *token_file;
-    const char *ca_file; /* NULL: the system's */
     unsigned interval_ms; /* between batches: within half of it, a time of this agent's own passes before one is sent */
+    const char *ca_file;   /* NULL: the system's */
+    const char *cert, *key; /* of the node, PEM files; NULL: none */
+    const char *join_file; /* a join token, exchanged for the token when that is not there; NULL: none */
+    const char *node, *cluster; /* as which to join */
 };
 
 /* Checks the options and starts the thread. 0 or -errno, logged: the options cannot work. */

@@ -19,6 +19,14 @@ int token_new(char text[TOKEN_DIGITS + 1], uint8_t hash[SHA256_SIZE])
     return 0;
 }
 
+int token_check(const char *token, uint8_t hash[SHA256_SIZE])
+{
+    if (strspn(token, "0123456789abcdef") != TOKEN_DIGITS || token[TOKEN_DIGITS])
+        return -EINVAL;
+    sha256(token, TOKEN_DIGITS, hash);
+    return 0;
+}
+
 int token_hash(const char *authorization, uint8_t hash[SHA256_SIZE])
 {
     static const char scheme[] = "Bearer";
@@ -30,10 +38,7 @@ int token_hash(const char *authorization, uint8_t hash[SHA256_SIZE])
     if (*token != ' ')
         return -EINVAL;
     token += strspn(token, " ");
-    if (strspn(token, "0123456789abcdef") != TOKEN_DIGITS || token[TOKEN_DIGITS])
-        return -EINVAL;
-    sha256(token, TOKEN_DIGITS, hash);
-    return 0;
+    return token_check(token, hash);
 }
 
 bool hash_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE])
@@ -47,5 +52,8 @@ bool hash_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE])
 
 bool identity_may(const struct identity *who, const char *cluster, const char *node)
 {
-    return strcmp(who->node, node) == 0 && (!*who->cluster || strcmp(who->cluster, cluster) == 0);
+    if (*who->site)
+        return true;
+    return strcmp(who->node, node) == 0 && !strchr(cluster, '/') &&
+           (!*who->cluster || strcmp(who->cluster, cluster) == 0);
 }

@@ -8,119 +8,59 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/auth.h"
+#include "collector/command_trust.h"
 #include "collector/embedded.h"
-#include "collector/privilege.h"
-#include "collector/serve.h"
-#include "collector/store.h"
+#include "collector/work.h"
 #include "lib/log.h"
 #include "lib/option.h"
 
 #define PROGRAM "unblend-collector"
-#define USAGE   2
 
-/* All values that options set; a configuration file may hold any of them, whatever the command. */
-struct values {
-    struct serve_options serve;
-    const char *cluster;
-};
+enum operand { OPERAND_NONE, OPERAND_NODE };
 
 struct command {
     const char *name; /* NULL: the daemon */
     const char *usage, *summary;
-    bool takes_node;
-    int (*run)(const struct values *values, const struct identity *who); /* exit status */
+    enum operand operand; /* may be left out */
+    int (*run)(const struct values *values); /* exit status */
 };
 
-static int run_serve(const struct values *values, const struct identity *who)
+static int run_serve(const struct values *values)
 {
     const struct serve_options *o = &values->serve;
     int err;
 
     if (!o->tls_cert != !o->tls_key) {
         log_error("cannot serve HTTPS: --tls-cert and --tls-key belong together: give both");
-        return USAGE;
+        return WORK_USAGE;
+    }
+    if (o->tls_client_ca && !o->tls_cert) {
+        log_error("cannot ask for client certificates: --tls-client-ca needs --tls-cert and --tls-key");
+        return WORK_USAGE;
     }
     err = serve(o);
     if (err == -EPERM || err == -EINVAL)
-        return USAGE;
+        return WORK_USAGE;
     return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Becomes the database's user, makes the database answer, does the work, and leaves all as it was.
- */
-static int with_database(const struct setup *setup, bool set_up, const struct identity *who,
-                         int (*work)(struct store *store, const struct identity *who))
+/* Schema and partitions are there by now. */
+static int grant(struct store *store, const struct values *values, void *context)
 {
-    _cleanup_(store_freep) struct store *store = NULL;
-    _cleanup_free_ char *conninfo = NULL;
-    struct embedded *embedded = NULL;
-    uid_t uid = (uid_t)-1;
-    gid_t gid = (gid_t)-1;
-    int err = 0;
+    const char *role = values->writer;
+    int err = role ? store_grant(store, role, true) : 0;
 
-    if (setup->embedded) {
-        if (geteuid() == 0)
-            err = privilege_user(SYSTEM_USER, &uid, &gid);
-        if (!err)
-            err = embedded_prepare(setup->embedded, uid, gid);
-        if (!err && uid != (uid_t)-1)
-            err = privilege_drop(SYSTEM_USER);
-        if (err)
-            return EXIT_FAILURE;
+    if (!err && values->reader) {
+        role = values->reader;
+        err = store_grant(store, role, false);
     }
-    conninfo = setup->embedded ? embedded_conninfo(setup->embedded) : strdup(setup->db);
-    err = conninfo ? store_new(conninfo, &store) : -ENOMEM;
     if (err)
-        log_error("cannot start: %s: free some memory", log_errno(err));
-    if (!err && (set_up || setup->embedded))
-        err = setup_database_wait(setup, conninfo, &embedded);
-    if (!err)
-        err = work(store, who);
-    embedded_stop(embedded);
-    return err ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-static int nothing_more(struct store *store, const struct identity *who)
-{
-    return 0;
-}
-
-static int enroll(struct store *store, const struct identity *who)
-{
-    char token[TOKEN_DIGITS + 1];
-    uint8_t hash[SHA256_SIZE];
-    int err = token_new(token, hash);
-
-    if (err) {
-        log_error("cannot make a token: %s: is there a random device?", log_errno(err));
-        return err;
-    }
-    err = store_enroll(store, who, hash);
-    if (err) {
-        log_error("cannot enroll %s: %s: check the database", who->node, store_why(store));
-        return err;
-    }
-    if (puts(token) < 0 || fflush(stdout)) {
-        log_error("cannot print the token: %s: enroll the node again", log_errno(-errno));
-        return -EIO;
-    }
-    return 0;
-}
-
-static int shut_out(struct store *store, const struct identity *who)
-{
-    int err = store_revoke(store, who);
-
-    if (err == -ESRCH)
-        log_error("cannot revoke %s: it has no token: check the name", who->node);
-    else if (err)
-        log_error("cannot revoke %s: %s: check the database", who->node, store_why(store));
+        log_error("cannot grant to the role %s: %s: make it, or run this as a role that may", role, store_why(store));
     return err;
 }
 
 /* What libpq, psql and `unblend report --db` take. */
-static int run_conninfo(const struct values *values, const struct identity *who)
+static int run_conninfo(const struct values *values)
 {
     _cleanup_free_ char *conninfo = values->serve.setup.embedded
                                         ? embedded_conninfo(values->serve.setup.embedded)
@@ -133,35 +73,25 @@ static int run_conninfo(const struct values *values, const struct identity *who)
     return EXIT_SUCCESS;
 }
 
-static int run_init_db(const struct values *values, const struct identity *who)
+static int run_init_db(const struct values *values)
 {
-    return with_database(&values->serve.setup, true, who, nothing_more);
-}
-
-static int run_enroll(const struct values *values, const struct identity *who)
-{
-    return with_database(&values->serve.setup, false, who, enroll);
-}
-
-static int run_revoke(const struct values *values, const struct identity *who)
-{
-    return with_database(&values->serve.setup, false, who, shut_out);
+    return work_with_database(values, true, grant, NULL);
 }
 
 static const struct command commands[] = {
     {NULL, "[OPTION...] | COMMAND [OPTION...]",
      "Takes the agents' batches over HTTP into PostgreSQL.\n"
      "Commands: init-db, conninfo, enroll NODE, revoke NODE; each has its own --help.",
-     false, run_serve},
+     OPERAND_NONE, run_serve},
     {"init-db", "(--db CONNINFO | --embedded DIR)", "Makes the schema, or brings it up to date.",
-     false, run_init_db},
-    {"conninfo", "--embedded DIR", "Prints how to connect to the embedded database.", false,
+     OPERAND_NONE, run_init_db},
+    {"conninfo", "--embedded DIR", "Prints how to connect to the embedded database.", OPERAND_NONE,
      run_conninfo},
-    {"enroll", "NODE [--cluster NAME] (--db CONNINFO | --embedded DIR)",
-     "Lets a node in: prints its new token, once. A token it had before is void.", true,
-     run_enroll},
-    {"revoke", "NODE [--cluster NAME] (--db CONNINFO | --embedded DIR)", "Shuts a node out.", true,
-     run_revoke},
+    {"enroll", "(NODE | --join GLOB | --site NAME) [OPTION...] (--db CONNINFO | --embedded DIR)",
+     "Lets somebody in: prints a new token, once. A token that a node had before is void.", OPERAND_NODE,
+     command_enroll},
+    {"revoke", "(NODE | --join GLOB | --site NAME) [OPTION...] (--db CONNINFO | --embedded DIR)",
+     "Shuts somebody out, at once.", OPERAND_NODE, command_revoke},
 };
 
 static const struct command *find_command(const char *name)
@@ -199,7 +129,7 @@ static int set_node(struct identity *who, const char *node, const char *cluster)
 static int run(const struct command *command, int argc, char **argv)
 {
     struct values values = {
-        .serve = {.listen = "127.0.0.1:9450", .setup.keep_ns = KEEP_DEFAULT},
+        .serve = {.listen = "127.0.0.1:9450", .node_rate = 200, .setup.keep_ns = KEEP_DEFAULT},
         .cluster = "",
     };
     struct serve_options *o = &values.serve;
@@ -222,9 +152,24 @@ static int run(const struct command *command, int argc, char **argv)
          "how long their sums by the hour are kept (default 730d)"},
         {"max-db-size", 0, OPTION_SIZE, "SIZE", &o->max_db_bytes,
          "drop the oldest batches, then minutes, before the database is larger"},
+        {"tls-client-ca", 0, OPTION_STRING, "FILE", &o->tls_client_ca,
+         "who shows a token must have a certificate of these authorities, too, made for that name"},
+        {"node-rate", 0, OPTION_COUNT, "N", &o->node_rate,
+         "requests a second that a node may send (0: no limit)"},
         {"user", 0, OPTION_STRING, "NAME", &o->user, "when started as root, become this user"},
         {"cluster", 0, OPTION_STRING, "NAME", &values.cluster,
-         "enroll, revoke: the node's token holds in this cluster only"},
+         "enroll, revoke: the token holds in this cluster only"},
+        {"join", 0, OPTION_STRING, "GLOB", &values.join,
+         "enroll, revoke: a token that nodes with such names exchange once for their own"},
+        {"expires", 0, OPTION_DURATION, "TIME", &values.expires_ns, "enroll --join: for how long it is good"},
+        {"max", 0, OPTION_COUNT, "N", &values.max, "enroll --join: for how many nodes"},
+        {"reborn", 0, OPTION_DURATION, "TIME", &values.reborn_ns,
+         "enroll --join: a name may come again when its node was silent for so long (default: never)"},
+        {"site", 0, OPTION_STRING, "NAME", &values.site,
+         "enroll, revoke: another site, whose collector forwards to us"},
+        {"key", 0, OPTION_STRING, "HEX", &values.key, "enroll --site: its bundles are signed by this key"},
+        {"writer", 0, OPTION_STRING, "ROLE", &values.writer, "init-db: this role may write what a collector writes"},
+        {"reader", 0, OPTION_STRING, "ROLE", &values.reader, "init-db: this role may read the views"},
     };
     char name[64];
     const struct option_program program = {
@@ -236,33 +181,32 @@ static int run(const struct command *command, int argc, char **argv)
         .config = SYSCONFDIR "/unblend/collector.conf",
     };
     char here[PATH_MAX], absolute[2 * PATH_MAX];
-    struct identity who = {.node = ""};
     int first, err;
 
     snprintf(name, sizeof(name), command->name ? PROGRAM " %s" : PROGRAM, command->name);
     err = option_parse(&program, argc, argv, &first);
     if (err)
-        return err < 0 ? USAGE : EXIT_SUCCESS;
-    if (argc - first != command->takes_node) {
+        return err < 0 ? WORK_USAGE : EXIT_SUCCESS;
+    if (argc - first > (command->operand != OPERAND_NONE)) {
         log_error("wrong number of operands: %s: see --help",
-                  command->takes_node ? "one NODE is needed" : "none is taken");
-        return USAGE;
+                  command->operand == OPERAND_NODE ? "one NODE is enough" : "none is taken");
+        return WORK_USAGE;
     }
     if (!o->setup.db == !o->setup.embedded) {
         log_error("where is the database? give one of --db CONNINFO and --embedded DIR");
-        return USAGE;
+        return WORK_USAGE;
     }
     if (o->setup.embedded && *o->setup.embedded != '/') {
         if (!realpath(".", here) ||
             snprintf(absolute, sizeof(absolute), "%s/%s", here, o->setup.embedded) >= PATH_MAX) {
             log_error("%s: its full path cannot be told: give one that begins with /", o->setup.embedded);
-            return USAGE;
+            return WORK_USAGE;
         }
         o->setup.embedded = absolute;
     }
-    if (command->takes_node && set_node(&who, argv[first], values.cluster))
-        return USAGE;
-    return command->run(&values, &who);
+    if (first < argc && set_node(&values.who, argv[first], values.cluster))
+        return WORK_USAGE;
+    return command->run(&values);
 }
 
 int collector_main(int argc, char **argv)

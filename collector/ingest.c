@@ -134,6 +134,18 @@ static int fold_processes(struct batch **batch)
     return 0;
 }
 
+/* What comes from another site has a name space of its own. */
+static int move_to_site(const struct identity *who, struct batch *batch)
+{
+    char cluster[NAME_MAX_ + 1];
+
+    if (!*who->site)
+        return 0;
+    if ((size_t)snprintf(cluster, sizeof(cluster), "%s/%s", who->site, batch->cluster) >= sizeof(cluster))
+        return -ENAMETOOLONG;
+    return batch_set(batch, &batch->cluster, cluster);
+}
+
 /* One line: 0 with answer->status 200, or a refusal in the answer, or what the store says. */
 static int put_line(struct store *store, const struct identity *who, const char *line, size_t size,
                     bool *begun, struct answer *answer)
@@ -158,6 +170,13 @@ static int put_line(struct store *store, const struct identity *who, const char 
         refuse(answer, 403, answer->line, "node", "the token belongs to another node");
         return 0;
     }
+    err = move_to_site(who, batch);
+    if (err == -ENAMETOOLONG) {
+        refuse(answer, 400, answer->line, "cluster", "is too long behind the name of its site");
+        return 0;
+    }
+    if (err)
+        return err;
     if (!*begun) {
         err = store_begin(store);
         if (err)

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * HTTP and HTTPS: POST /v1/batches, GET /healthz, /readyz, /metrics. The threads of the network
- * read and write only; whatever asks PostgreSQL is a task of the pool, its connection suspended
- * meanwhile.
+ * HTTP and HTTPS, started and stopped; what is asked for is route.h's. The threads of the network read and write only;
+ * whatever asks PostgreSQL is a task of the pool, its connection suspended meanwhile.
  */
 #ifndef UNBLEND_COLLECTOR_LISTEN_H
 #define UNBLEND_COLLECTOR_LISTEN_H
+
+#include <stdint.h>
 
 #include "collector/pool.h"
 
 struct listener;
 
-/*
- * Serves a listening socket, which becomes the listener's. certificate and key are PEM texts that
- * must live as long; NULL for plain HTTP. 0 or -errno (logged).
- */
-int listen_start(int fd, const char *certificate, const char *key, struct pool *pool,
-                 struct listener **out);
+struct listen_options {
+    const char *certificate, *key; /* PEM texts that must live as long; NULL for plain HTTP */
+    const char *client_ca;         /* the same: who comes with a token needs a certificate of these, too; NULL: not */
+    uint64_t node_rate;            /* requests a second of each node; 0: no limit */
+};
+
+/* Serves a listening socket, which becomes the listener's. 0 or -errno (logged). */
+int listen_start(int fd, const struct listen_options *options, struct pool *pool, struct listener **out);
 
 /* Takes no more connections, lets requests under way finish for some seconds, stops the pool, and
    ends. NULL is fine. */

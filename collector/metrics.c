@@ -8,7 +8,7 @@
 
 struct metrics metrics;
 
-static const unsigned statuses[] = {200, 400, 401, 403, 408, 409, 413, 415, 500, 503};
+static const unsigned statuses[] = {200, 400, 401, 403, 405, 408, 409, 413, 415, 429, 500, 503};
 #define STATUSES (sizeof(statuses) / sizeof(*statuses))
 
 static atomic_uint_fast64_t answers[STATUSES];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collector/metrics.h"
+#include "collector/refusal.h"
 
 #define BODIES_MAX (512u << 20) /* of all requests together */
 
@@ -18,11 +19,13 @@ static void header(struct MHD_Response *response, const char *name, const char *
     MHD_add_response_header(response, name, value);
 }
 
-enum MHD_Result request_text(struct MHD_Connection *connection, unsigned status, const char *type,
-                             char *text, size_t size)
+/* Takes over the text. */
+static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, unsigned wait_s, const char *type,
+                               char *text, size_t size)
 {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+    char seconds[16];
     enum MHD_Result result;
 
     if (!response) {
@@ -35,17 +38,30 @@ enum MHD_Result request_text(struct MHD_Connection *connection, unsigned status,
         header(response, "WWW-Authenticate", "Bearer");
     if (status == 405)
         header(response, "Allow", "GET, HEAD, POST");
-    if (status == 503)
-        header(response, "Retry-After", "5");
+    if (status == 503 && !wait_s)
+        wait_s = 5;
+    snprintf(seconds, sizeof(seconds), "%u", wait_s);
+    if (wait_s)
+        header(response, "Retry-After", seconds);
     result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
 }
 
-static json_t *answer_value(const struct answer *answer)
+enum MHD_Result request_text(struct MHD_Connection *connection, unsigned status, const char *type,
+                             char *text, size_t size)
 {
+    return respond(connection, status, 0, type, text, size);
+}
+
+static json_t *answer_value(const struct request *request)
+{
+    const struct answer *answer = &request->answer;
     json_t *value;
 
+    if (answer->status == 200 && *request->new_token)
+        return json_pack("{s:s, s:s, s:s}", "token", request->new_token, "node", request->who.node, "cluster",
+                         request->who.cluster);
     if (answer->status == 200)
         return json_pack("{s:I, s:I}", "stored", (json_int_t)answer->batches, "duplicates",
                          (json_int_t)answer->duplicates);
@@ -57,18 +73,32 @@ static json_t *answer_value(const struct answer *answer)
     return value;
 }
 
+/* A database that is away is said elsewhere, once. */
+static void log_refusal(const struct request *request)
+{
+    const struct identity *who = &request->who;
+    char what[64];
+
+    if (request->answer.status < 400 || request->answer.status >= 500)
+        return;
+    snprintf(what, sizeof(what), "%s %s", request->method, request->path ? request->path : "of an unknown path");
+    refusal_log(visitor_address(request->visitor), request->answer.status, what, *who->site ? who->site : who->node,
+                request->answer.why);
+}
+
 enum MHD_Result request_answer(struct request *request)
 {
-    json_auto_t *value = answer_value(&request->answer);
+    json_auto_t *value = answer_value(request);
     char *text =
         value ? json_dumps(value, JSON_COMPACT) : strdup("{}"); /* a name that is no UTF-8 */
 
-    if (request->is_post)
+    if (request->route == ROUTE_BATCHES)
         metrics_answer(request->answer.status);
+    log_refusal(request);
     if (!text)
         return MHD_NO;
-    return request_text(request->connection, request->answer.status, "application/json", text,
-                        strlen(text));
+    return respond(request->connection, request->answer.status, request->wait_s, "application/json", text,
+                   strlen(text));
 }
 
 /* Room for the whole body at once when its length is known, else by doubling. */
@@ -83,8 +113,8 @@ static bool make_room(struct request *request, size_t size)
 
     if (wanted < request->size + size)
         wanted = request->size + size;
-    if (wanted > BODY_MAX)
-        wanted = BODY_MAX;
+    if (wanted > request->size_max)
+        wanted = request->size_max;
     if (atomic_fetch_add(&bodies, wanted - request->capacity) + wanted > BODIES_MAX) {
         atomic_fetch_sub(&bodies, wanted - request->capacity);
         return false;
@@ -103,10 +133,10 @@ void request_take(struct request *request, const char *data, size_t size)
 {
     struct answer *answer = &request->answer;
 
-    if (request->size + size > BODY_MAX) {
+    if (request->size + size > request->size_max) {
         answer->status = 413;
-        snprintf(answer->why, sizeof(answer->why),
-                 "the body is larger than 16 MiB: send fewer batches at once");
+        snprintf(answer->why, sizeof(answer->why), "the body is larger than %s",
+                 request->size_max == BODY_MAX ? "16 MiB: send fewer batches at once" : "4 KiB");
     } else if (request->capacity - request->size < size && !make_room(request, size)) {
         answer->status = 503;
         snprintf(answer->why, sizeof(answer->why),
@@ -123,5 +153,6 @@ void request_free(struct request *request)
 {
     atomic_fetch_sub(&bodies, request->capacity);
     free(request->body);
+    explicit_bzero(request->new_token, sizeof(request->new_token));
     free(request);
 }

@@ -8,6 +8,16 @@
 
 #include "collector/ingest.h"
 #include "collector/pool.h"
+#include "collector/visitor.h"
+
+enum route {
+    ROUTE_NONE,
+    ROUTE_BATCHES, /* these two by POST and with a token */
+    ROUTE_ENROLL,
+    ROUTE_HEALTH,
+    ROUTE_READY,
+    ROUTE_METRICS,
+};
 
 enum request_state {
     REQUEST_ASKED,    /* suspended at its headers: may it come in? is the database there? */
@@ -22,18 +32,22 @@ struct request {
     struct MHD_Connection *connection;
     struct listener *listener;
     enum request_state state;
-    bool is_post;   /* of batches; the others are not counted */
+    struct visitor *visitor;
+    enum route route;
+    const char *path, *method; /* literals; path is NULL for one that is not ours */
     time_t started; /* monotonic */
     uint8_t token[SHA256_SIZE];
     struct identity who;
     enum encoding encoding;
     char *body;
-    size_t size, capacity;
+    size_t size, capacity, size_max;
     uint64_t received; /* bytes of body, kept or not */
     struct answer answer;
+    unsigned wait_s; /* before another attempt makes sense; 0: not said */
+    char new_token[TOKEN_DIGITS + 1]; /* what an enrolment has made */
 };
 
-/* Sends the answer: JSON with what was stored, or with what is wrong and where. */
+/* Sends the answer: JSON with what was stored, or with what is wrong and where, which is also logged. */
 enum MHD_Result request_answer(struct request *request);
 
 /* Sends a text of any kind; takes over the text, which was malloc'ed. */

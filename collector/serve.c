@@ -27,7 +27,7 @@
 struct daemon {
     const struct serve_options *options;
     char *conninfo;
-    char *certificate, *key;
+    char *certificate, *key, *client_ca;
     int socket;
     struct embedded *embedded;
     struct pool *pool;
@@ -51,7 +51,7 @@ static int read_pem(const char *path, char **out)
     else if (fread(text, 1, PEM_MAX, file) == 0)
         err = -EIO;
     if (err) {
-        log_error("cannot read %s: %s: check --tls-cert and --tls-key", path, log_errno(err));
+        log_error("cannot read %s: %s: check --tls-cert, --tls-key and --tls-client-ca", path, log_errno(err));
         return err;
     }
     *out = take_pointer(text);
@@ -71,6 +71,8 @@ static int start_as_root(struct daemon *d)
         err = read_pem(o->tls_cert, &d->certificate);
     if (!err && o->tls_key)
         err = read_pem(o->tls_key, &d->key);
+    if (!err && o->tls_client_ca)
+        err = read_pem(o->tls_client_ca, &d->client_ca);
     if (!err)
         err = address_listen(o->listen, o->tls_cert, &d->socket);
     if (!err && geteuid() == 0 && user)
@@ -88,6 +90,7 @@ static int start(struct daemon *d)
 {
     const struct serve_options *o = d->options;
     struct retention retention = {.max_bytes = o->max_db_bytes};
+    struct listen_options listening;
     char name[96];
     int err = start_as_root(d);
 
@@ -111,7 +114,11 @@ static int start(struct daemon *d)
         return err;
     memcpy(retention.keep_ns, o->setup.keep_ns, sizeof(retention.keep_ns));
     address_name(d->socket, name, sizeof(name));
-    err = listen_start(d->socket, d->certificate, d->key, d->pool, &d->listener);
+    listening = (struct listen_options){.certificate = d->certificate,
+                                        .key = d->key,
+                                        .client_ca = d->client_ca,
+                                        .node_rate = o->node_rate};
+    err = listen_start(d->socket, &listening, d->pool, &d->listener);
     d->socket = -1; /* the listener's, or closed */
     if (!err)
         err = upkeep_start(d->conninfo, &retention, &d->upkeep);
@@ -170,6 +177,9 @@ static void stop(struct daemon *d)
         close(d->socket);
     free(d->conninfo);
     free(d->certificate);
+    free(d->client_ca);
+    if (d->key)
+        explicit_bzero(d->key, strlen(d->key));
     free(d->key);
 }
 

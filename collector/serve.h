@@ -11,6 +11,8 @@ struct serve_options {
     const char *tls_cert; /* files; both or neither */
     const char *tls_key;
     uint64_t max_db_bytes; /* 0: no limit */
+    const char *tls_client_ca; /* file; NULL: no client certificates are asked for */
+    uint64_t node_rate;        /* requests a second of each node; 0: no limit */
     const char *user; /* to become when root; NULL: unblend with an embedded database, else stay */
 };
 

@@ -52,6 +52,38 @@ int store_enroll(struct store *store, const struct identity *who, const uint8_t 
 /* Takes a node's tokens away; cluster "" means in every cluster. -ESRCH if it has none. */
 int store_revoke(struct store *store, const struct identity *who);
 
+/* What a join token lets in: nodes whose names fit the glob, each once. */
+struct join {
+    const char *glob;
+    const char *cluster;  /* "" is any */
+    int64_t expires_s;    /* from now */
+    int64_t uses;
+    int64_t reborn_s;     /* a name may come again when its node was silent for so long; 0: never */
+};
+
+int store_join_new(struct store *store, const struct join *join, const uint8_t hash[SHA256_SIZE]);
+
+/* Takes all join tokens with that glob away. -ESRCH if there is none. */
+int store_join_revoke(struct store *store, const char *glob);
+
+/*
+ * Gives a node a token in exchange for a join token, and notes it. who->cluster "" becomes that of the join token. Also
+ * -EACCES: there is no such join token, or no more; -EPERM: not for that name or cluster; -EEXIST: the node has a token;
+ * -EDQUOT: it is used up.
+ */
+int store_join(struct store *store, const uint8_t join_hash[SHA256_SIZE], struct identity *who, const char *address,
+               const uint8_t hash[SHA256_SIZE], int64_t *left);
+
+/* Makes a site known, or gives it another token or key; NULL leaves either as it was. */
+int store_site(struct store *store, const char *site, const uint8_t *hash, const uint8_t *public_key);
+int store_site_revoke(struct store *store, const char *site); /* -ESRCH if it is not known */
+
+/* Whose bundles a key signs; -EACCES if nobody's. */
+int store_site_of_key(struct store *store, const uint8_t public_key[SHA256_SIZE], struct identity *out);
+
+/* Lets a role of the database write what collectors write, or read the views; makes it if it is not there. */
+int store_grant(struct store *store, const char *role, bool may_write);
+
 /* The connection itself, ready for use, for what the database is kept in order by; NULL when store_why() says why not. */
 struct db *store_db(struct store *store);
 

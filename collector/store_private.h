@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by store.c, store_batch.c and dimension.c only. */
+/* Shared by store.c, store_batch.c, store_trust.c and dimension.c only. */
 #ifndef UNBLEND_COLLECTOR_STORE_PRIVATE_H
 #define UNBLEND_COLLECTOR_STORE_PRIVATE_H
 
@@ -13,5 +13,8 @@ struct store {
     struct copy samples, flows; /* of the transaction that is open */
     bool checked;        /* this connection has seen our schema */
 };
+
+/* Connects if need be, to a database of ours. Results of db.h. */
+int store_prepare(struct store *store);
 
 #endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/remote.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/clock.h"
+
+#define REQUEST_MS 60000
+#define CONNECT_MS 15000
+
+struct remote {
+    struct remote_options options;
+    CURL *curl;
+};
+
+static bool is_loopback(const char *host)
+{
+    struct in_addr address;
+
+    if (strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0)
+        return true;
+    return inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
+}
+
+/* What libcurl takes for the host is what it will connect to. */
+bool remote_is_safe(const char *url)
+{
+    CURLU *parts = curl_url();
+    char *scheme = NULL, *host = NULL, *user = NULL;
+    bool safe = false;
+
+    if (parts && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+        curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+        curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK && *host &&
+        curl_url_get(parts, CURLUPART_USER, &user, 0) != CURLUE_OK)
+        safe = strcmp(scheme, "https") == 0 || (strcmp(scheme, "http") == 0 && is_loopback(host));
+    curl_free(scheme);
+    curl_free(host);
+    curl_free(user);
+    curl_url_cleanup(parts);
+    return safe;
+}
+
+static size_t keep(char *data, size_t one, size_t size, void *context)
+{
+    struct remote_answer *answer = context;
+    size_t length = strlen(answer->text), room = sizeof(answer->text) - 1 - length;
+
+    memcpy(answer->text + length, data, size < room ? size : room);
+    answer->text[length + (size < room ? size : room)] = '\0';
+    return one * size;
+}
+
+static int progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    const struct remote *remote = context;
+
+    return remote->options.may_go_on && !remote->options.may_go_on(remote->options.context);
+}
+
+static void set_up(struct remote *remote)
+{
+    const struct remote_options *o = &remote->options;
+
+    curl_easy_setopt(remote->curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(remote->curl, CURLOPT_TIMEOUT_MS, (long)REQUEST_MS);
+    curl_easy_setopt(remote->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    curl_easy_setopt(remote->curl, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(remote->curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    curl_easy_setopt(remote->curl, CURLOPT_USERAGENT, o->name);
+    curl_easy_setopt(remote->curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(remote->curl, CURLOPT_XFERINFOFUNCTION, progress);
+    curl_easy_setopt(remote->curl, CURLOPT_XFERINFODATA, remote);
+    if (o->ca_file)
+        curl_easy_setopt(remote->curl, CURLOPT_CAINFO, o->ca_file);
+    if (o->cert)
+        curl_easy_setopt(remote->curl, CURLOPT_SSLCERT, o->cert);
+    if (o->key)
+        curl_easy_setopt(remote->curl, CURLOPT_SSLKEY, o->key);
+    if (o->proxy)
+        curl_easy_setopt(remote->curl, CURLOPT_PROXY, o->proxy);
+}
+
+int remote_new(const struct remote_options *options, struct remote **out)
+{
+    struct remote *remote;
+
+    if (!remote_is_safe(options->url))
+        return -EINVAL;
+    remote = calloc(1, sizeof(*remote));
+    if (!remote)
+        return -ENOMEM;
+    remote->options = *options;
+    remote->curl = curl_easy_init();
+    if (!remote->curl) {
+        free(remote);
+        return -ENOMEM;
+    }
+    set_up(remote);
+    *out = remote;
+    return 0;
+}
+
+void remote_free(struct remote *remote)
+{
+    if (!remote)
+        return;
+    curl_easy_cleanup(remote->curl);
+    free(remote);
+}
+
+int remote_token(const char *path, char token[REMOTE_TOKEN_MAX])
+{
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+
+    if (!file)
+        return -errno;
+    if (!fgets(token, REMOTE_TOKEN_MAX, file))
+        return -ENODATA;
+    token[strcspn(token, " \t\r\n")] = '\0';
+    return *token ? 0 : -ENODATA;
+}
+
+static struct curl_slist *headers_of(const char *token, const char *encoding)
+{
+    struct curl_slist *headers = NULL;
+    char line[REMOTE_TOKEN_MAX + 64];
+
+    headers = curl_slist_append(headers, "Content-Type: application/json");
+    headers = curl_slist_append(headers, "Expect:");
+    snprintf(line, sizeof(line), "Unblend-Sent-Ns: %" PRId64, wall_clock_ns());
+    headers = curl_slist_append(headers, line);
+    if (encoding) {
+        snprintf(line, sizeof(line), "Content-Encoding: %s", encoding);
+        headers = curl_slist_append(headers, line);
+    }
+    snprintf(line, sizeof(line), "Authorization: Bearer %s", token);
+    headers = curl_slist_append(headers, line);
+    explicit_bzero(line, sizeof(line));
+    return headers;
+}
+
+void remote_post(struct remote *remote, const char *path, const char *token, const char *encoding, const void *data,
+                 size_t size, struct remote_answer *answer)
+{
+    const char *base = remote->options.url;
+    struct curl_slist *headers = headers_of(token, encoding);
+    char url[2048];
+    curl_off_t after = 0;
+    CURLcode result;
+
+    *answer = (struct remote_answer){.status = 0};
+    snprintf(url, sizeof(url), "%.1900s%s%s", base, base[strlen(base) - 1] == '/' ? "" : "/", path);
+    curl_easy_setopt(remote->curl, CURLOPT_URL, url);
+    curl_easy_setopt(remote->curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(remote->curl, CURLOPT_WRITEDATA, answer);
+    curl_easy_setopt(remote->curl, CURLOPT_POSTFIELDS, data);
+    curl_easy_setopt(remote->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+    result = curl_easy_perform(remote->curl);
+    curl_slist_free_all(headers);
+    if (result != CURLE_OK) {
+        snprintf(answer->text, sizeof(answer->text), "%s", curl_easy_strerror(result));
+        return;
+    }
+    curl_easy_getinfo(remote->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+    curl_easy_getinfo(remote->curl, CURLINFO_RETRY_AFTER, &after);
+    answer->retry_after_s = after > 0 && after < 86400 ? (unsigned)after : 0;
+    answer->text[strcspn(answer->text, "\r\n")] = '\0';
+}
