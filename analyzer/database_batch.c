@@ -162,7 +162,7 @@ static int set_coverage(struct batch *batch, const PGresult *intervals, int row)
 }
 
 static int add_job(struct batch *batch, const PGresult *jobs, int row, const json_t *end,
-                   const json_t *exit_status)
+                   const json_t *exit_status, uint32_t *index)
 {
     json_auto_t *labels = json(jobs, row, 5);
     _cleanup_free_ struct label *label = calloc(json_object_size(labels) + 1, sizeof(*label));
@@ -178,7 +178,6 @@ static int add_job(struct batch *batch, const PGresult *jobs, int row, const jso
     };
     const char *key;
     json_t *value;
-    uint32_t index;
 
     if (!label)
         return -ENOMEM;
@@ -187,11 +186,28 @@ static int add_job(struct batch *batch, const PGresult *jobs, int row, const jso
         label[job.label_count].name = key;
         label[job.label_count++].value = json_string_value(value);
     }
-    return batch_job(batch, &job, &index);
+    return batch_job(batch, &job, index);
+}
+
+/* An id of the database, and its place in the batch. In a minute or an hour two of them can share a name, and so a
+   place: attempts of one job. */
+struct place {
+    int64_t id;
+    uint32_t index;
+};
+
+/* NULL without memory, or when something is no id. */
+static struct place *places_new(const json_t *ids)
+{
+    struct place *places = calloc(json_array_size(ids) + 1, sizeof(*places));
+
+    for (size_t i = 0; places && i < json_array_size(ids); i++)
+        places[i].id = json_integer_value(json_array_get(ids, i));
+    return places;
 }
 
 static int add_jobs(struct batch *batch, const PGresult *intervals, int row, const PGresult *jobs,
-                    const json_t *ids)
+                    const json_t *ids, struct place *places)
 {
     json_auto_t *ends = json(intervals, row, JOB_ENDS);
     json_auto_t *exits = json(intervals, row, JOB_EXITS);
@@ -201,12 +217,13 @@ static int add_jobs(struct batch *batch, const PGresult *intervals, int row, con
         int at = row_of(jobs, json_integer_value(json_array_get(ids, i)));
 
         err = at < 0 ? -EBADMSG
-                     : add_job(batch, jobs, at, json_array_get(ends, i), json_array_get(exits, i));
+                     : add_job(batch, jobs, at, json_array_get(ends, i), json_array_get(exits, i),
+                               &places[i].index);
     }
     return err;
 }
 
-static int add_volume(struct batch *batch, const PGresult *volumes, int row)
+static int add_volume(struct batch *batch, const PGresult *volumes, int row, uint32_t *index)
 {
     json_auto_t *list = json(volumes, row, 5);
     _cleanup_free_ const char **mounts = calloc(json_array_size(list) + 1, sizeof(*mounts));
@@ -218,13 +235,12 @@ static int add_volume(struct batch *batch, const PGresult *volumes, int row)
         .mounts = mounts,
         .mount_count = (uint32_t)json_array_size(list),
     };
-    uint32_t index;
 
     if (!mounts)
         return -ENOMEM;
     for (uint32_t i = 0; i < volume.mount_count; i++)
         mounts[i] = json_string_value(json_array_get(list, i));
-    return batch_volume(batch, &volume, &index);
+    return batch_volume(batch, &volume, index);
 }
 
 static int64_t big(const PGresult *result, int row, int column)
@@ -235,12 +251,12 @@ static int64_t big(const PGresult *result, int row, int column)
     return (int64_t)be64toh(value);
 }
 
-/* The place of an id in the batch's own table. */
-static uint32_t index_of(const json_t *ids, int64_t id)
+/* The place of an id in the batch's own table; the list ends with an id that nobody has. */
+static uint32_t index_of(const struct place *places, int64_t id)
 {
-    for (size_t i = 0; i < json_array_size(ids); i++)
-        if (json_integer_value(json_array_get(ids, i)) == id)
-            return (uint32_t)i;
+    for (; places->id; places++)
+        if (places->id == id)
+            return places->index;
     return NO_INDEX;
 }
 
@@ -251,7 +267,7 @@ static int set_errors(struct record *record, const PGresult *samples, int row, i
     return PQgetisnull(samples, row, column) ? 0 : codec_errors_decode(object, &record->error_codes);
 }
 
-static int add_sample(struct batch *batch, const json_t *jobs, const json_t *volumes,
+static int add_sample(struct batch *batch, const struct place *jobs, const struct place *volumes,
                       const PGresult *samples, int row)
 {
     enum operation op = operation_by_name(PQgetvalue(samples, row, 3));
@@ -260,18 +276,19 @@ static int add_sample(struct batch *batch, const json_t *jobs, const json_t *vol
                            index_of(volumes, big(samples, row, 2)), NO_INDEX, op, &record);
 
     if (!err) {
-        record->bytes = (uint64_t)big(samples, row, 4);
-        record->errors = (uint64_t)big(samples, row, 5);
-        record->latency_sum_ns = (uint64_t)big(samples, row, 6);
+        record->bytes += (uint64_t)big(samples, row, 4);
+        record->errors += (uint64_t)big(samples, row, 5);
+        record->latency_sum_ns += (uint64_t)big(samples, row, 6);
         for (int i = 0; i < ORDER_COUNT; i++)
-            record->order[i] = (uint64_t)big(samples, row, 9 + i);
-        record->in_flight = (uint64_t)big(samples, row, 12);
-        record->oldest_ns = (uint64_t)big(samples, row, 13);
+            record->order[i] += (uint64_t)big(samples, row, 9 + i);
+        record->in_flight += (uint64_t)big(samples, row, 12);
+        if ((uint64_t)big(samples, row, 13) > record->oldest_ns)
+            record->oldest_ns = (uint64_t)big(samples, row, 13);
         for (int i = 0; i < CACHE_COUNTS; i++)
-            record->cache[i] = (uint64_t)big(samples, row, 14 + i);
+            record->cache[i] += (uint64_t)big(samples, row, 14 + i);
         for (int i = 0; i < FAULT_KINDS; i++)
-            record->faults[i] = (uint64_t)big(samples, row, 14 + CACHE_COUNTS + i);
-        record->in_flight_ns = (uint64_t)big(samples, row, 15 + CACHE_COUNTS + FAULT_KINDS);
+            record->faults[i] += (uint64_t)big(samples, row, 14 + CACHE_COUNTS + i);
+        record->in_flight_ns += (uint64_t)big(samples, row, 15 + CACHE_COUNTS + FAULT_KINDS);
         err = codec_histogram_unpack(PQgetvalue(samples, row, 7),
                                      (size_t)PQgetlength(samples, row, 7), &record->size);
     }
@@ -288,7 +305,8 @@ static int histogram_at(const PGresult *flows, int row, int column, struct histo
     return codec_histogram_unpack(PQgetvalue(flows, row, column), (size_t)PQgetlength(flows, row, column), out);
 }
 
-static int add_flow(struct batch *batch, const json_t *jobs, const json_t *volumes, const PGresult *flows, int row)
+static int add_flow(struct batch *batch, const struct place *jobs, const struct place *volumes,
+                    const PGresult *flows, int row)
 {
     json_auto_t *in_flight =
         json_loadb(PQgetvalue(flows, row, 14), (size_t)PQgetlength(flows, row, 14), 0, NULL);
@@ -334,25 +352,26 @@ int database_batch(const PGresult *intervals, int row, const struct database_row
     _cleanup_(batch_freep) struct batch *batch = NULL;
     json_auto_t *job_ids = json(intervals, row, DATABASE_JOB_IDS);
     json_auto_t *volume_ids = json(intervals, row, DATABASE_VOLUME_IDS);
+    _cleanup_free_ struct place *jobs = places_new(job_ids), *volumes = places_new(volume_ids);
     int64_t id = number(intervals, row, DATABASE_BATCH_ID);
-    int err = batch_new(&batch);
+    int err = jobs && volumes ? batch_new(&batch) : -ENOMEM;
 
     if (!err)
         err = set_interval(batch, intervals, row);
     if (!err)
         err = set_coverage(batch, intervals, row);
     if (!err)
-        err = add_jobs(batch, intervals, row, rows->jobs, job_ids);
+        err = add_jobs(batch, intervals, row, rows->jobs, job_ids, jobs);
     for (size_t i = 0; i < json_array_size(volume_ids) && !err; i++) {
         int at = row_of(rows->volumes, json_integer_value(json_array_get(volume_ids, i)));
 
-        err = at < 0 ? -EBADMSG : add_volume(batch, rows->volumes, at);
+        err = at < 0 ? -EBADMSG : add_volume(batch, rows->volumes, at, &volumes[i].index);
     }
     for (int i = first_of(samples, id);
          !err && i < PQntuples(samples) && big(samples, i, 0) == id; i++)
-        err = add_sample(batch, job_ids, volume_ids, samples, i);
+        err = add_sample(batch, jobs, volumes, samples, i);
     for (int i = first_of(flows, id); !err && i < PQntuples(flows) && big(flows, i, 0) == id; i++)
-        err = add_flow(batch, job_ids, volume_ids, flows, i);
+        err = add_flow(batch, jobs, volumes, flows, i);
     if (!err)
         *out = take_pointer(batch);
     return err;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rows of the views unblend.intervals, samples, jobs and volumes back into the batch that was
- * ingested: the same jobs, volumes, hooks and records, in the same order.
+ * ingested: the same jobs, volumes, hooks and records, in the same order. Rows of the rollups' views make a batch of
+ * a minute or an hour.
  */
 #ifndef UNBLEND_ANALYZER_DATABASE_BATCH_H
 #define UNBLEND_ANALYZER_DATABASE_BATCH_H
@@ -40,7 +41,7 @@ enum {
    without memory. */
 char *database_ids(const PGresult *intervals, int column, int from, int to);
 
-/* What a group of intervals refers to; samples and flows ordered by batch and position. */
+/* What a group of intervals refers to; samples and flows ordered by batch and position; no flows is fine. */
 struct database_rows {
     PGresult *jobs, *volumes, *samples, *flows;
 };

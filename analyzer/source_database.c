@@ -14,6 +14,9 @@
 #include "lib/log.h"
 
 /*
+ * Where raw rows were dropped, those of minutes and hours stand for them: a span of time is read in up to three pieces,
+ * each from the finest tier that has all of it.
+ *
  * Intervals come through a cursor in the order of time; for a group of them the samples, jobs and
  * volumes are then asked for at once. One read-only transaction gives one picture, and memory holds
  * a group.
@@ -22,10 +25,20 @@
 #define GROUP_BATCHES 64
 #define GROUP_RECORDS 100000 /* a group ends with the batch that brings it there */
 
+#define PIECES 3
+
+struct piece {
+    const char *suffix; /* of the views */
+    int64_t since_ns, until_ns;
+};
+
 struct database {
     struct source source; /* first: it is what the caller holds */
     const struct source_window *window;
     PGconn *conn;
+    char *nodes; /* those that are asked for, as a JSON array; NULL: all */
+    struct piece pieces[PIECES];
+    unsigned piece; /* the one whose cursor is open */
     PGresult *intervals; /* fetched; NULL before the first time */
     int row;             /* of intervals, the first that is not in a group yet */
     struct batch *group[GROUP_BATCHES];
@@ -81,27 +94,62 @@ static int asked_nodes(struct database *db, const char *glob, char **out)
 /* timestamptz is cut to us, so the bounds of time are inclusive, and those of start_ns decide. */
 static int open_cursor(struct database *db)
 {
-    static const char sql[] =
+    static const char format[] =
         "declare interval_cursor no scroll cursor for select " DATABASE_INTERVAL_COLUMNS
-        " from unblend.intervals "
+        " from unblend.intervals%s "
         "where time between unblend.timestamp_of($1) and unblend.timestamp_of($2) "
         "and start_ns >= $1 and start_ns < $2 "
         "and ($3::json is null or node in (select json_array_elements_text($3::json))) "
         "order by time, batch_id";
-    const struct source_window *window = db->window;
+    const struct piece *piece = &db->pieces[db->piece];
     _cleanup_(result_clearp) PGresult *result = NULL;
-    _cleanup_free_ char *nodes = NULL;
-    char since[24], until[24];
-    const char *values[] = {since, until, NULL};
-    int err = 0;
+    char since[24], until[24], sql[2048];
+    const char *values[] = {since, until, db->nodes};
 
-    snprintf(since, sizeof(since), "%" PRId64,
-             window && window->since_ns > 0 ? window->since_ns : 0);
-    snprintf(until, sizeof(until), "%" PRId64, window ? window->until_ns : INT64_MAX);
-    if (window && window->node)
-        err = asked_nodes(db, window->node, &nodes);
-    values[2] = nodes;
-    return err ? err : query(db, sql, 3, values, false, &result);
+    snprintf(since, sizeof(since), "%" PRId64, piece->since_ns);
+    snprintf(until, sizeof(until), "%" PRId64, piece->until_ns);
+    snprintf(sql, sizeof(sql), format, piece->suffix);
+    return query(db, sql, 3, values, false, &result);
+}
+
+static int64_t at_most(int64_t ns, int64_t limit)
+{
+    return ns < limit ? ns : limit;
+}
+
+/* Which tier has what of the window. A window inside a span that was kept is read as it was. */
+static int cut_pieces(struct database *db)
+{
+    static const char sql[] =
+        "select coalesce((select (extract(epoch from since) * 1000000)::bigint from unblend.tiers where tier = 'raw'), 0), "
+        "coalesce((select (extract(epoch from since) * 1000000)::bigint from unblend.tiers where tier = '1m'), 0), "
+        "exists (select from unblend.kept_spans where since <= unblend.timestamp_of($1) "
+        "and until >= unblend.timestamp_of($2))";
+    const struct source_window *window = db->window;
+    int64_t since_ns = window && window->since_ns > 0 ? window->since_ns : 0;
+    int64_t until_ns = window ? window->until_ns : INT64_MAX, raw_ns, minute_ns;
+    _cleanup_(result_clearp) PGresult *result = NULL;
+    char since[24], until[24];
+    const char *values[] = {since, until};
+    int err;
+
+    snprintf(since, sizeof(since), "%" PRId64, since_ns);
+    snprintf(until, sizeof(until), "%" PRId64, until_ns);
+    err = query(db, sql, 2, values, false, &result);
+    if (err)
+        return err;
+    raw_ns = strtoll(PQgetvalue(result, 0, 0), NULL, 10) * 1000;
+    minute_ns = at_most(strtoll(PQgetvalue(result, 0, 1), NULL, 10) * 1000, raw_ns);
+    if (*PQgetvalue(result, 0, 2) == 't')
+        raw_ns = minute_ns = 0;
+    raw_ns = at_most(raw_ns > since_ns ? raw_ns : since_ns, until_ns);
+    minute_ns = at_most(minute_ns > since_ns ? minute_ns : since_ns, raw_ns);
+    db->pieces[0] = (struct piece){"_1h", since_ns, minute_ns};
+    db->pieces[1] = (struct piece){"_1m", minute_ns, raw_ns};
+    db->pieces[2] = (struct piece){"", raw_ns, until_ns};
+    while (db->piece < PIECES - 1 && db->pieces[db->piece].since_ns >= db->pieces[db->piece].until_ns)
+        db->piece++;
+    return 0;
 }
 
 static void rows_clear(struct database_rows *rows)
@@ -116,8 +164,8 @@ static void rows_clear(struct database_rows *rows)
  * intervals. */
 static int fill_group(struct database *db, int from, int to)
 {
-    static const char samples_sql[] =
-        "select " DATABASE_SAMPLE_COLUMNS " from unblend.samples "
+    static const char samples_format[] =
+        "select " DATABASE_SAMPLE_COLUMNS " from unblend.samples%s "
         "where time between $1 and $2 and batch_id = any($3::bigint[]) order by batch_id, position";
     static const char flows_sql[] =
         "select " DATABASE_FLOW_COLUMNS " from unblend.flows "
@@ -132,8 +180,11 @@ static int fill_group(struct database *db, int from, int to)
     _cleanup_free_ char *volume_ids = database_ids(intervals, DATABASE_VOLUME_IDS, from, to);
     _cleanup_free_ char *batch_ids = database_ids(intervals, DATABASE_BATCH_ID, from, to);
     const char *values[3] = {job_ids};
+    const char *suffix = db->pieces[db->piece].suffix;
+    char samples_sql[1024];
     int err;
 
+    snprintf(samples_sql, sizeof(samples_sql), samples_format, suffix);
     if (!job_ids || !volume_ids || !batch_ids)
         return -ENOMEM;
     err = query(db, jobs_sql, 1, values, false, &rows.jobs);
@@ -147,7 +198,7 @@ static int fill_group(struct database *db, int from, int to)
     values[1] = PQgetvalue(intervals, to - 1, DATABASE_TIME);
     values[2] = batch_ids;
     err = query(db, samples_sql, 3, values, true, &rows.samples);
-    if (!err)
+    if (!err && !*suffix)
         err = query(db, flows_sql, 3, values, true, &rows.flows);
     for (int i = from; !err && i < to; i++) {
         err = database_batch(intervals, i, &rows, &db->group[db->count]);
@@ -174,6 +225,13 @@ static int next_group(struct database *db)
         err = query(db, "fetch forward 64 from interval_cursor", 0, NULL, false, &db->intervals);
         if (err)
             return err;
+    }
+    if (!PQntuples(db->intervals) && db->piece < PIECES - 1) {
+        db->piece++;
+        err = run(db, "close interval_cursor");
+        if (!err)
+            err = open_cursor(db);
+        return err ? err : next_group(db);
     }
     from = db->row;
     while (db->row < PQntuples(db->intervals) && records < GROUP_RECORDS)
@@ -222,6 +280,7 @@ static void database_free(struct source *source)
         batch_free(db->group[i]);
     PQclear(db->intervals);
     PQfinish(db->conn);
+    free(db->nodes);
     free(db);
 }
 
@@ -248,6 +307,10 @@ int source_database(const char *conninfo, const struct source_window *window, st
             err = run(db, "set timezone = 'UTC'");
         if (!err)
             err = run(db, "begin isolation level repeatable read read only");
+        if (!err && window && window->node)
+            err = asked_nodes(db, window->node, &db->nodes);
+        if (!err)
+            err = cut_pieces(db);
         if (!err)
             err = open_cursor(db);
     }

@@ -15,7 +15,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import test_collector  # noqa: E402
-from test_collector import BINDIR, Collector, Database, batch, command, lines  # noqa: E402
+from test_collector import BINDIR, Collector, Database, batch, lines  # noqa: E402
 
 setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
 HOUR_S = 3600
@@ -223,3 +223,100 @@ class TestSums(Rollups):
                          str(sum(r["latency_ns"] and sum(int((p.split(":") + ["1"])[1]) for p in r["latency_ns"].split())
                                  for node in nodes for seq in range(600)
                                  for r in made(node, seq, self.start + 6 * seq)["records"])))
+
+
+def counts(report):
+    """What must not depend on the tier that a report was read from."""
+    def of(ops):
+        return {op: {key: value for key, value in figures.items() if key in ("ops", "bytes", "errors", "size", "latency_ns")}
+                for op, figures in ops.items()}
+    return {"jobs": {job["job"]: {"ops": of(job["ops"]), "ratios": job["ratios"], "nodes": job["nodes"],
+                                  "volumes": {v["volume"]: of(v["ops"]) for v in job["volumes"]}}
+                     for job in report["jobs"]},
+            "ops": of(report["cluster"]["ops"]), "coverage": {key: report["coverage"][key] for key in
+                                                              ("lost_ops", "unattributed_ops", "overflow_ops")}}
+
+
+class TestRetention(Rollups):
+    options = ("--keep-raw", "90d")
+
+    def report(self, since="20d", until=None):
+        done = subprocess.run([os.path.join(BINDIR, "unblend"), "report", "--format", "json", "--db", self.conninfo,
+                               "--since", since, *(("--until", until) if until else ())],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def restart(self, *options):
+        self.collector.stop()
+        type(self).collector = Collector("--embedded", self.directory, *options).wait_ready()
+
+    def wait_for(self, query, wanted, seconds=60):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            got = self.sql(query)
+            if got == wanted:
+                return
+            time.sleep(0.2)
+        raise AssertionError(f"{query}: {got}, not {wanted}\n{self.collector.log()}")
+
+    def since(self, tier):
+        return float(self.sql(f"select coalesce(extract(epoch from since), 0) from unblend.tiers where tier = '{tier}'"))
+
+    def test_1_reports_stay_equal(self):
+        """Raw rows go, then minutes: the report is made of what is there, and its counts are the same."""
+        token = self.enroll("n1")
+        now = int(time.time())
+        values = []
+        for at, days in enumerate((9, 5, 3, 0)):
+            first = (now - days * DAY_S) // DAY_S * DAY_S + HOUR_S if days else now - 4000
+            # attempts of one job in one hour: they share a name
+            values += [made("n1", 200 * at + seq, first + 10 * seq) for seq in range(200)]
+        self.send(token, values)
+        self.restart("--keep-raw", "90d")  # gives the days that wait in the default partition one of their own
+        self.wait_for("select count(*) from unblend.sample_default", "0")
+        self.wait_rolled()
+        whole = self.report()
+        self.assertTrue(any(job["burst"]["peak_to_mean"] for job in whole["jobs"]))
+        pinned = [f"to_timestamp({(now - 5 * DAY_S) // DAY_S * DAY_S + t})" for t in (HOUR_S, HOUR_S + 600)]
+        self.sql(f"insert into unblend.kept (since, until) values ({pinned[0]}, {pinned[1]})")
+        moments = [self.sql(f"select to_char({p}, 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')") for p in pinned]
+        incident = self.report(*moments)
+
+        self.restart("--keep-raw", "48h")
+        self.wait_for("select count(*) > 0 from unblend.tiers where tier = 'raw' and since is not null", "t")
+        self.wait_for(f"select count(distinct time::date) from unblend.samples where time < now() - interval '2 days 6 hours'",
+                      "1")  # the pinned day
+        self.assertIn("dropped the raw rows from", self.collector.log())
+        self.assertEqual(counts(self.report()), counts(whole))
+        self.assertEqual(self.report(*moments), incident)
+
+        self.restart("--keep-raw", "48h", "--keep-minutes", "4d")
+        self.wait_for("select count(*) > 0 from unblend.tiers where tier = '1m' and since is not null", "t")
+        self.wait_for("select count(distinct time::date) from unblend.samples_1m where time < now() - interval '2 days'", "1")
+        self.assertEqual(counts(self.report()), counts(whole))
+        self.assertLess(self.since("1m"), self.since("raw"))
+        self.assertEqual(self.since("1h"), 0)
+        type(self).whole, type(self).now = whole, now
+
+    def test_2_late_for_what_was_dropped(self):
+        """It counts all the same."""
+        token = self.enroll("late")
+        values = [made("late", seq, (self.now - 9 * DAY_S) // DAY_S * DAY_S + HOUR_S + 10 * seq) for seq in range(50)]
+        self.send(token, values)
+        self.wait_rolled()
+        before, after = counts(self.whole)["ops"], counts(self.report())["ops"]
+        for op in ("read", "write", "open"):
+            self.assertEqual(after[op]["bytes"] - before[op]["bytes"],
+                             sum(r["bytes"] for v in values for r in v["records"] if r["op"] == op))
+
+    def test_3_size(self):
+        """Near its limit the database loses the oldest raw rows, each with a word, and never what was pinned."""
+        self.restart("--keep-raw", "90d", "--max-db-size", "1M")
+        self.collector.wait_line("dropped the raw rows from .*: the database had .* of --max-db-size 1 MiB")
+        self.collector.wait_line("nothing may be dropped but what is new")
+        self.assertEqual(self.sql("select count(distinct time::date) from unblend.samples "
+                                  "where time < now() - interval '4 days' and node = 'n1'"), "1")
+        self.assertNotEqual(self.sql("select count(*) from unblend.samples_1h"), "0")
+        before, after = counts(self.whole)["ops"], counts(self.report())["ops"]
+        self.assertGreaterEqual(after["read"]["ops"], before["read"]["ops"])
