@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/command_keep.h"
 #include "collector/command_trust.h"
 #include "collector/embedded.h"
 #include "collector/work.h"
@@ -81,7 +82,7 @@ static int run_init_db(const struct values *values)
 static const struct command commands[] = {
     {NULL, "[OPTION...] | COMMAND [OPTION...]",
      "Takes the agents' batches over HTTP into PostgreSQL.\n"
-     "Commands: init-db, conninfo, enroll NODE, revoke NODE; each has its own --help.",
+     "Commands: init-db, conninfo, enroll NODE, revoke NODE, prune, keep; each has its own --help.",
      OPERAND_NONE, run_serve},
     {"init-db", "(--db CONNINFO | --embedded DIR)", "Makes the schema, or brings it up to date.",
      OPERAND_NONE, run_init_db},
@@ -92,6 +93,10 @@ static const struct command commands[] = {
      command_enroll},
     {"revoke", "(NODE | --join GLOB | --site NAME) [OPTION...] (--db CONNINFO | --embedded DIR)",
      "Shuts somebody out, at once.", OPERAND_NODE, command_revoke},
+    {"prune", "[OPTION...] (--db CONNINFO | --embedded DIR)",
+     "Makes partitions, sums up, and drops what is old or too much, now.", OPERAND_NONE, command_prune},
+    {"keep", "--since TIME --until TIME [--release] (--db CONNINFO | --embedded DIR)",
+     "Keeps the raw rows of a span of time until they are released.", OPERAND_NONE, command_keep},
 };
 
 static const struct command *find_command(const char *name)
@@ -168,6 +173,9 @@ static int run(const struct command *command, int argc, char **argv)
         {"site", 0, OPTION_STRING, "NAME", &values.site,
          "enroll, revoke: another site, whose collector forwards to us"},
         {"key", 0, OPTION_STRING, "HEX", &values.key, "enroll --site: its bundles are signed by this key"},
+        {"since", 0, OPTION_STRING, "TIME", &values.since, "keep: from when on, as unblend report takes it"},
+        {"until", 0, OPTION_STRING, "TIME", &values.until, "keep: and until when"},
+        {"release", 0, OPTION_FLAG, NULL, &values.release, "keep: keep no longer what was kept inside the span"},
         {"writer", 0, OPTION_STRING, "ROLE", &values.writer, "init-db: this role may write what a collector writes"},
         {"reader", 0, OPTION_STRING, "ROLE", &values.reader, "init-db: this role may read the views"},
     };

@@ -84,13 +84,13 @@ static int look(struct upkeep *upkeep)
         err = schema_check(&upkeep->db);
     if (err)
         return err == -ENOENT ? -EAGAIN : err; /* said by whoever serves */
-    if (now >= upkeep->partitions_at) {
+    /* Rollups first: a role that may write need not own the tables. */
+    err = roll_up(upkeep);
+    if (!err && now >= upkeep->partitions_at) {
         err = partition_make(&upkeep->db, upkeep->retention.keep_ns);
         if (!err)
             upkeep->partitions_at = now + PARTITIONS_S * 1000;
     }
-    if (!err)
-        err = roll_up(upkeep);
     if (!err && now >= upkeep->retention_at) {
         err = retention_apply(&upkeep->db, &upkeep->retention, &done);
         if (!err) {
@@ -110,7 +110,7 @@ static void *work(void *context)
         int64_t now = monotonic_ms();
 
         if (err && err != -EAGAIN && (!upkeep->said_at || now - upkeep->said_at > REPEAT_S * 1000)) {
-            log_warning("cannot look after the database, rollups and retention stand still: %s",
+            log_warning("cannot look after the database: %s: run unblend-collector prune now and then as its owner",
                         err == -ENOMEM ? log_errno(err) : upkeep->db.why);
             upkeep->said_at = now;
         } else if (!err) {

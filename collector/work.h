@@ -16,6 +16,8 @@ struct values {
     const char *join, *site, *key; /* enroll, revoke */
     uint64_t expires_ns, reborn_ns, max;
     const char *writer, *reader; /* init-db: roles */
+    const char *since, *until;   /* keep */
+    bool release;
 };
 
 /* Something to do with the database. 0, or -errno after one line in the log. */

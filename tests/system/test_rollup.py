@@ -15,7 +15,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import test_collector  # noqa: E402
-from test_collector import BINDIR, Collector, Database, batch, lines  # noqa: E402
+from test_collector import BINDIR, Collector, Database, batch, command, lines  # noqa: E402
 
 setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
 HOUR_S = 3600
@@ -279,8 +279,10 @@ class TestRetention(Rollups):
         whole = self.report()
         self.assertTrue(any(job["burst"]["peak_to_mean"] for job in whole["jobs"]))
         pinned = [f"to_timestamp({(now - 5 * DAY_S) // DAY_S * DAY_S + t})" for t in (HOUR_S, HOUR_S + 600)]
-        self.sql(f"insert into unblend.kept (since, until) values ({pinned[0]}, {pinned[1]})")
         moments = [self.sql(f"select to_char({p}, 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')") for p in pinned]
+        done = command("keep", "--db", self.conninfo, "--since", moments[0], "--until", moments[1])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, f"raw rows from {moments[0]} to {moments[1]} are kept\n")
         incident = self.report(*moments)
 
         self.restart("--keep-raw", "48h")
@@ -291,13 +293,14 @@ class TestRetention(Rollups):
         self.assertEqual(counts(self.report()), counts(whole))
         self.assertEqual(self.report(*moments), incident)
 
-        self.restart("--keep-raw", "48h", "--keep-minutes", "4d")
-        self.wait_for("select count(*) > 0 from unblend.tiers where tier = '1m' and since is not null", "t")
-        self.wait_for("select count(distinct time::date) from unblend.samples_1m where time < now() - interval '2 days'", "1")
+        done = command("prune", "--db", self.conninfo, "--keep-minutes", "4d")
+        self.assertRegex(done.stdout, r"^\d+ batches summed up, [1-9]\d* pieces dropped, 0 wait, \d+ MiB in use\n$")
+        self.assertEqual(self.sql("select count(distinct time::date) from unblend.samples_1m "
+                                  "where time < now() - interval '2 days'"), "1")
         self.assertEqual(counts(self.report()), counts(whole))
         self.assertLess(self.since("1m"), self.since("raw"))
         self.assertEqual(self.since("1h"), 0)
-        type(self).whole, type(self).now = whole, now
+        type(self).whole, type(self).now, type(self).moments = whole, now, moments
 
     def test_2_late_for_what_was_dropped(self):
         """It counts all the same."""
@@ -320,3 +323,23 @@ class TestRetention(Rollups):
         self.assertNotEqual(self.sql("select count(*) from unblend.samples_1h"), "0")
         before, after = counts(self.whole)["ops"], counts(self.report())["ops"]
         self.assertGreaterEqual(after["read"]["ops"], before["read"]["ops"])
+        done = command("keep", "--db", self.conninfo, "--since", "30d", "--until", "1h", "--release")
+        self.assertEqual((done.returncode, done.stdout), (0, "1 pins released\n"))
+        self.assertEqual(command("prune", "--db", self.conninfo).returncode, 0)
+        self.assertEqual(self.sql("select count(*) from unblend.samples where time < now() - interval '4 days' "
+                                  "and node = 'n1'"), "0")
+
+    def test_4_wrong_usage(self):
+        for options in (("--since", "1h"), ("--since", "1h", "--until", "2h"), ("--since", "soon", "--until", "1h")):
+            done = command("keep", "--db", self.conninfo, *options)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, r"^unblend-collector: wrong span: [^\n]*\n$")
+        done = command("keep", "--db", self.conninfo, "--since", *self.moments[:1], "--until", self.moments[1])
+        self.assertIn("were dropped before", done.stderr)
+
+    def test_5_reader(self):
+        """Who may read views only reads sums, too."""
+        self.assertEqual(command("init-db", "--embedded", self.directory, "--reader", "eye").returncode, 0)
+        got = self.sql("set role eye; select count(*) > 0 from unblend.heatmap('cluster', '%', '%', 'read', 'latency', "
+                       "now() - interval '20 days', now(), '1 day')")
+        self.assertEqual(got, "t")
