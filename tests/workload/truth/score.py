@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How good the answers are: windows of recordings, classified, against what each program is known to be.
+
+Nothing in the catalogue was fitted to these programs' recordings; what is fitted is how sure an answer is (calibrate()),
+and that with all of a family's programs left out when they are judged.
+"""
+import bisect
+import collections
+import datetime
+import glob
+import json
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../system"))
+import harness  # noqa: E402
+
+CLASSES = ("cv-training losf sample-read shard-streaming mmap-read ingest-scan preprocess stage-copy checkpoint "
+           "model-load import-storm unknown").split()
+PROVEN = 4  # independent programs
+BINS = (0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0001)
+ROUNDS = 1000
+
+
+class Answer:
+    """One window of one recording."""
+
+    def __init__(self, meta, seconds, profile, confidence, shares):
+        self.program, self.truth, self.family, self.apart = (
+            meta["program"], meta["truth"], meta["family"], meta["apart"])
+        self.setting = (meta["volume"], "cold" if meta["cold"] else "warm", meta["workers"])
+        self.seconds, self.profile, self.confidence, self.shares = seconds, profile, confidence, shares
+
+    @property
+    def right(self):
+        return self.profile == self.truth
+
+
+def verdict(profiles):
+    """(profile, confidence, shares) of a list of profiles: the largest mean of the shares of operations and bytes."""
+    shares = {}
+    for share in profiles:
+        if share["kind"] == "pattern":
+            known = [share[key] for key in ("share_ops", "share_bytes") if share[key] is not None]
+            shares[share["profile"]] = (sum(known) / len(known), share["confidence"])
+    if not shares:
+        return None
+    best = max(shares, key=lambda name: shares[name][0])
+    return best, shares[best][1], {name: value[0] for name, value in shares.items()}
+
+
+def instant(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def classify(recording, mount, *options):
+    """What the report says of the data's volume."""
+    report = harness.report(recording, "--by", "volume", *options)
+    for job in report.data["jobs"]:
+        if any(mount in volume["mounts"] for volume in job["volumes"]):
+            return verdict(job["profiles"])
+    return None
+
+
+def answers_of(path, lengths):
+    """Classifies windows of those lengths (None: the whole job) of a recording."""
+    with open(path.removesuffix(".rec") + ".json", encoding="utf-8") as file:
+        meta = json.load(file)
+    span = harness.report(path).data["span"]
+    start, end = instant(span["start"]), instant(span["end"])
+    found = []
+    for seconds in lengths:
+        if seconds is None:
+            windows = [()]
+        else:
+            count = int((end - start).total_seconds() // seconds)
+            edges = [start + datetime.timedelta(seconds=seconds * i) for i in range(count + 1)]
+            windows = [("--since", a.isoformat(), "--until", b.isoformat()) for a, b in zip(edges, edges[1:])]
+        for window in windows:
+            answer = classify(path, meta["mount"], *window)
+            if answer:
+                found.append(Answer(meta, seconds, *answer))
+    return found
+
+
+def macro_f1(answers):
+    scores = []
+    for name in CLASSES:
+        of = [a for a in answers if a.truth == name]
+        said = [a for a in answers if a.profile == name]
+        if of:
+            right = sum(a.right for a in of)
+            scores.append(2 * right / (len(of) + len(said)))
+    return sum(scores) / len(scores) if scores else float("nan")
+
+
+def recall(answers, name):
+    of = [a for a in answers if a.truth == name]
+    return sum(a.right for a in of) / len(of) if of else float("nan")
+
+
+def by_program(answers):
+    groups = collections.defaultdict(list)
+    for answer in answers:
+        groups[answer.program].append(answer)
+    return groups
+
+
+def interval(answers, figure):
+    """95 % of the bootstrap over programs: windows of one program are no independent evidence."""
+    groups, rng = list(by_program(answers).values()), random.Random(1)
+    values = []
+    for _ in range(ROUNDS):
+        drawn = [a for _ in groups for a in rng.choice(groups)]
+        value = figure(drawn)
+        if value == value:
+            values.append(value)
+    values.sort()
+    return (values[int(0.025 * len(values))], values[int(0.975 * len(values))]) if values else (float("nan"),) * 2
+
+
+def isotonic(pairs):
+    """The best rising step function from confidence to being right (pool adjacent violators)."""
+    blocks = []
+    for confidence, right, weight in sorted(pairs):
+        blocks.append([right * weight, weight, confidence])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
+            top = blocks.pop()
+            blocks[-1][0] += top[0]
+            blocks[-1][1] += top[1]
+            blocks[-1][2] = top[2]
+    return [(top, hits / weight) for hits, weight, top in blocks]
+
+
+def weighted(answers):
+    """Each program counts once, however many windows it has."""
+    return [(a.confidence, a.right, 1 / len(group)) for group in by_program(answers).values() for a in group]
+
+
+def print_confusion(answers):
+    width = max(map(len, CLASSES)) + 2
+    short = [name[:8] for name in CLASSES]
+    print(f"{'truth':{width}}" + "".join(f"{name:>9}" for name in short) + f"{'recall':>9}{'95 %':>14}  programs")
+    for name in CLASSES:
+        of = [a for a in answers if a.truth == name]
+        if not of:
+            continue
+        said = collections.Counter(a.profile for a in of)
+        low, high = interval(of, lambda drawn, name=name: recall(drawn, name))
+        families = len({a.family for a in of})
+        print(f"{name:{width}}" + "".join(f"{said[other] or '.':>9}" for other in CLASSES) +
+              f"{recall(of, name):9.2f}{f'{low:.2f}-{high:.2f}':>14}  {families}"
+              f"{'' if families >= PROVEN else ' (not proven)'}")
+
+
+def print_reliability(answers):
+    print(f"{'confidence':>12}{'answers':>9}{'programs':>10}{'mean':>7}{'right':>7}")
+    for low, high in zip(BINS, BINS[1:]):
+        of = [a for a in answers if low <= a.confidence < high]
+        if of:
+            print(f"{low:6.2f}-{min(high, 1):4.2f}{len(of):10}{len(by_program(of)):10}"
+                  f"{sum(a.confidence for a in of) / len(of):7.2f}{sum(a.right for a in of) / len(of):7.2f}")
+
+
+def print_failures(answers):
+    for name, of in sorted(by_program(answers).items()):
+        wrong = [a for a in of if not a.right]
+        if wrong:
+            said = collections.Counter(a.profile for a in wrong)
+            where = collections.Counter("/".join(map(str, a.setting)) for a in wrong)
+            print(f"  {name} ({of[0].truth}): {len(wrong)} of {len(of)} wrong: " +
+                  ", ".join(f"{other} {count}" for other, count in said.most_common()) +
+                  "; " + " ".join(where))
+
+
+def print_scores(title, answers):
+    if not answers:
+        return
+    negatives = [a for a in answers if a.truth == "unknown"]
+    programs = len(by_program(answers))
+    low, high = interval(answers, macro_f1)
+    print(f"\n{title}: {len(answers)} windows of {programs} programs\n")
+    print_confusion(answers)
+    print(f"\nmacro-F1 {macro_f1(answers):.3f} ({low:.3f} to {high:.3f})", end="")
+    if negatives:
+        low, high = interval(negatives, lambda drawn: recall(drawn, "unknown"))
+        print(f"; unknown on negatives {recall(negatives, 'unknown'):.3f} ({low:.3f} to {high:.3f})", end="")
+    print("\n")
+    print_reliability(answers)
+    print("\nwrong:")
+    print_failures(answers)
+
+
+def main(directory, lengths=(10, 60, None)):
+    answers = []
+    for path in sorted(glob.glob(os.path.join(directory, "*.rec"))):
+        if os.path.exists(path.removesuffix(".rec") + ".json"):
+            answers += answers_of(path, lengths)
+    for seconds in lengths:
+        of = [a for a in answers if a.seconds == seconds]
+        title = "the whole job" if seconds is None else f"windows of {seconds} s"
+        print_scores(title, [a for a in of if not a.apart])
+        print_scores(title + ", scored apart", [a for a in of if a.apart])
+    return answers
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
