@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "analyzer/aggregate_private.h"
 #include "lib/cleanup.h"
@@ -167,38 +168,49 @@ static int add_attempt(struct aggregate *a, struct job_total *job, const char *n
     return 0;
 }
 
-/* The tally that a record's process has to itself. */
-static int find_unit(struct aggregate *a, struct job_total *job, const struct batch *batch,
-                     uint32_t process, struct tally **out)
+static struct unit *new_unit(struct aggregate *a, struct job_total *job, const struct batch *batch,
+                              const struct process *from, const char *volume, uint32_t first, uint32_t hash)
 {
-    const struct process *from = &batch->processes[process];
-    const int64_t key[2] = {from->pid, from->start_ns};
-    uint32_t hash = lookup_hash(key, sizeof(key)), cursor = hash, at;
     struct unit *unit;
 
-    while (lookup_next(&job->unit_index, hash, &cursor, &at)) {
-        unit = &job->units[at];
-        if (unit->pid == from->pid && unit->start_ns == from->start_ns &&
-            strcmp(unit->node, batch->node) == 0) {
-            *out = &unit->tally;
-            return aggregate_keep(a, &unit->command, from->command);
-        }
-    }
-    if (job->unit_count == AGGREGATE_UNITS_MAX) {
-        *out = &job->rest;
-        return 0;
-    }
     if (RESERVE(job->units, job->unit, sizeof(*unit)) || lookup_reserve(&job->unit_index))
-        return -ENOMEM;
+        return NULL;
     unit = &job->units[job->unit_count];
     unit->pid = from->pid;
     unit->start_ns = from->start_ns;
-    if (aggregate_keep(a, &unit->node, batch->node) ||
-        aggregate_keep(a, &unit->command, from->command))
-        return -ENOMEM;
+    unit->volume = volume;
+    unit->process = first == NO_INDEX ? job->unit_count : first;
+    if (aggregate_keep(a, &unit->node, batch->node) || aggregate_keep(a, &unit->command, from->command))
+        return NULL;
+    job->process_count += first == NO_INDEX;
     lookup_insert(&job->unit_index, hash, job->unit_count++);
-    *out = &unit->tally;
-    return 0;
+    return unit;
+}
+
+/* The tally that a record's process has to itself on that volume; unchanged when there are too many of them. */
+static int find_unit(struct aggregate *a, struct job_total *job, const struct batch *batch,
+                     uint32_t process, const char *volume, struct unit **out)
+{
+    const struct process *from = &batch->processes[process];
+    const int64_t key[2] = {from->pid, from->start_ns};
+    uint32_t hash = lookup_hash(key, sizeof(key)), cursor = hash, at, first = NO_INDEX;
+
+    while (lookup_next(&job->unit_index, hash, &cursor, &at)) {
+        struct unit *unit = &job->units[at];
+
+        if (unit->pid != from->pid || unit->start_ns != from->start_ns ||
+            strcmp(unit->node, batch->node) != 0)
+            continue;
+        if (unit->volume == volume) {
+            *out = unit;
+            return aggregate_keep(a, &unit->command, from->command);
+        }
+        first = unit->process;
+    }
+    if (job->unit_count == AGGREGATE_UNITS_MAX)
+        return 0;
+    *out = new_unit(a, job, batch, from, volume, first, hash);
+    return *out ? 0 : -ENOMEM;
 }
 
 static int add_demand(struct series *series, const struct batch *batch,
@@ -213,18 +225,23 @@ static int add_job_record(struct aggregate *a, struct job_total *job, const stru
     struct volume_total *volume =
         find_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity,
                     &batch->volumes[record->volume]);
-    struct tally *unit = &job->rest;
+    struct unit *unit = NULL;
     int err;
 
     if (!volume || add_string(a, &job->nodes, &job->node_count, &job->node_capacity, batch->node))
         return -ENOMEM;
     if (record->process != NO_INDEX) {
-        err = find_unit(a, job, batch, record->process, &unit);
+        err = find_unit(a, job, batch, record->process, volume->name, &unit);
         if (err)
             return err;
     }
-    if ((err = tally_add(unit, record)) || (err = tally_add(&job->tally, record)) ||
-        (err = tally_add(&volume->tally, record)) || (err = aggregate_gauge(a, volume, batch, record)))
+    if (unit) {
+        unit->first_ns = unit->last_ns ? MIN(unit->first_ns, batch->start_ns) : batch->start_ns;
+        unit->interval_ns = MAX(unit->interval_ns, (int64_t)batch->duration_ns);
+        unit->last_ns = MAX(unit->last_ns, batch->start_ns + (int64_t)batch->duration_ns);
+    }
+    if ((err = tally_add(unit ? &unit->tally : &volume->rest, record)) ||
+        (err = aggregate_gauge(a, volume, batch, record)))
         return err;
     if (!operation_is_file(record->op))
         return 0;
@@ -284,8 +301,6 @@ static int add_record(struct aggregate *a, const struct batch *batch, const uint
     volume = find_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
     if (!volume)
         return -ENOMEM;
-    if ((err = tally_add(&a->tally, record)) || (err = tally_add(&volume->tally, record)))
-        return err;
     if (operation_is_file(record->op)) {
         err = add_demand(&a->series, batch, &slot);
         if (!err)

@@ -18,7 +18,7 @@
 #include "lib/record.h"
 
 #define AGGREGATE_UNITS_MAX                                                                        \
-    20000 /* processes a job that are kept apart; the others stay in its rest */
+    20000 /* a job's processes, by volume, that are kept apart; the others stay in the volume's rest */
 
 struct attempt {
     const char *node;
@@ -57,15 +57,21 @@ struct volume_total {
     uint32_t stuck_count, stuck_capacity;
     uint32_t in_flight_max[OP_FILE_END]; /* on any one node; of all kinds at [OP_NONE] */
     bool looked; /* the maxima are known */
-    struct tally tally;
+    struct tally tally; /* once it is sorted */
+    struct tally rest;  /* of a job's volume: what belongs to no process, or to more than are kept apart */
     struct series series;  /* what programs asked for */
     struct windows windows;
     struct series reached; /* block layer; kept for the cluster's volumes only */
 };
 
+/* What a process did on a volume. */
 struct unit {
     uint32_t pid;
+    const char *volume; /* the same string as in the job's volumes */
+    uint32_t process; /* the process's first unit */
     int64_t start_ns;
+    int64_t first_ns, last_ns; /* from the start of its first interval to the end of its last one */
+    int64_t interval_ns; /* the longest of them */
     const char *node;
     const char *command;
     struct tally tally;
@@ -85,8 +91,8 @@ struct job_total {
     struct unit *units;
     uint32_t unit_count, unit_capacity;
     struct lookup unit_index;
-    struct tally tally;
-    struct tally rest; /* what belongs to no process, or to more than are kept apart */
+    uint32_t process_count; /* those of the units */
+    struct tally tally;     /* once it is sorted */
     struct series series;
     struct windows windows;
 };
@@ -132,7 +138,7 @@ struct aggregate {
     struct lookup job_index;
     struct volume_total *volumes; /* of the cluster */
     uint32_t volume_count, volume_capacity;
-    struct tally tally;
+    struct tally tally; /* once it is sorted */
     struct series series;
     struct windows windows;
     struct overlap overlap;
@@ -169,9 +175,10 @@ void volume_in_flight(const struct volume_total *volume, const struct aggregate 
 /* Whether it was so at the end of its node's last interval. */
 bool stuck_now(const struct stuck *stuck, const struct aggregate *aggregate);
 
-/* When all is added: drops jobs without I/O; nodes and volumes in the order of their names, jobs by
-   bytes, operations and name. */
-void aggregate_sort(struct aggregate *aggregate);
+/* When all is added: adds processes up to volumes, jobs and the cluster, so that each record was added but once; drops
+   jobs without I/O; nodes and volumes in the order of their names, jobs by bytes, operations and name. 0, -ENOMEM or
+   -ERANGE. */
+int aggregate_sort(struct aggregate *aggregate);
 
 void aggregate_clear(struct aggregate *aggregate);
 

@@ -9,6 +9,7 @@ static void clear_volumes(struct volume_total *volumes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         tally_clear(&volumes[i].tally);
+        tally_clear(&volumes[i].rest);
         series_clear(&volumes[i].series);
         series_clear(&volumes[i].reached);
         windows_clear(&volumes[i].windows);
@@ -26,7 +27,6 @@ static void clear_job(struct job_total *job)
         tally_clear(&job->units[i].tally);
     lookup_clear(&job->unit_index);
     tally_clear(&job->tally);
-    tally_clear(&job->rest);
     series_clear(&job->series);
     windows_clear(&job->windows);
     free(job->units);
@@ -125,8 +125,40 @@ static void finish_windows(struct aggregate *a)
     }
 }
 
-void aggregate_sort(struct aggregate *a)
+static struct volume_total *named(struct volume_total *volumes, uint32_t count, const char *name)
 {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(volumes[i].name, name) == 0)
+            return &volumes[i];
+    return NULL; /* cannot be: aggregate_add() has made it */
+}
+
+static int add_up_job(struct aggregate *a, struct job_total *job)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < job->unit_count; i++)
+        err = tally_merge(&named(job->volumes, job->volume_count, job->units[i].volume)->tally, &job->units[i].tally);
+    for (uint32_t v = 0; !err && v < job->volume_count; v++) {
+        struct volume_total *volume = &job->volumes[v];
+
+        err = tally_merge(&volume->tally, &volume->rest);
+        if (!err)
+            err = tally_merge(&job->tally, &volume->tally);
+        if (!err)
+            err = tally_merge(&named(a->volumes, a->volume_count, volume->name)->tally, &volume->tally);
+    }
+    return err ? err : tally_merge(&a->tally, &job->tally);
+}
+
+int aggregate_sort(struct aggregate *a)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < a->job_count; i++)
+        err = add_up_job(a, &a->jobs[i]);
+    if (err)
+        return err;
     drop_idle(a);
     finish_windows(a);
     for (uint32_t i = 0; i < a->job_count; i++) {
@@ -143,6 +175,7 @@ void aggregate_sort(struct aggregate *a)
     sort(a->hooks, a->hook_count, sizeof(*a->hooks), by_hook);
     sort(a->jobs, a->job_count, sizeof(*a->jobs), by_job);
     lookup_clear(&a->job_index); /* its positions are stale now */
+    return 0;
 }
 
 void aggregate_clear(struct aggregate *a)

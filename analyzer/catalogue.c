@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/behaviour.h"
 #include "analyzer/builtin.h"
 #include "analyzer/part.h"
 #include "analyzer/vector.h"
@@ -76,21 +77,21 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
 }
 
 static const char *read_requirements(struct catalogue *catalogue, const json_t *json,
-                                     struct profile *profile)
+                                     bool (*is_known)(const char *), struct requirement **out, uint32_t *count)
 {
     const json_t *item, *bound;
     size_t i;
 
-    profile->requirements = arena_alloc(&catalogue->arena, (json_array_size(json) + 1) *
-                                                               sizeof(*profile->requirements));
-    if (!profile->requirements)
+    *count = 0;
+    *out = arena_alloc(&catalogue->arena, (json_array_size(json) + 1) * sizeof(**out));
+    if (!*out)
         return no_memory;
     json_array_foreach(json, i, item)
     {
-        struct requirement *to = &profile->requirements[profile->requirement_count++];
+        struct requirement *to = &(*out)[(*count)++];
 
         *to = (struct requirement){text(item, "feature"), -INFINITY, INFINITY, false, 0};
-        if (!to->feature || !feature_is_known(to->feature))
+        if (!to->feature || !is_known(to->feature))
             return "a requirement names no feature that is known (see unblend-profile(5))";
         to->feature = keep(catalogue, to->feature);
         if (!to->feature)
@@ -101,6 +102,35 @@ static const char *read_requirements(struct catalogue *catalogue, const json_t *
             to->max = json_number_value(bound);
         to->each = json_is_true(json_object_get(item, "each"));
         to->otherwise = json_number_value(json_object_get(item, "otherwise"));
+    }
+    return NULL;
+}
+
+static const char *read_ways(struct catalogue *catalogue, const json_t *json, struct profile *profile)
+{
+    static const char *const sides[] = {
+        [SIDE_BOTH] = "both", [SIDE_READ] = "read", [SIDE_WRITE] = "write", [SIDE_JOB] = "job"};
+    const json_t *item;
+    size_t i;
+
+    profile->ways = arena_alloc(&catalogue->arena, (json_array_size(json) + 1) * sizeof(*profile->ways));
+    if (!profile->ways)
+        return no_memory;
+    json_array_foreach(json, i, item)
+    {
+        struct way *to = &profile->ways[profile->way_count++];
+        const char *name = text(item, "side"), *wrong;
+        size_t side = 0;
+
+        while (name && side < sizeof(sides) / sizeof(*sides) && strcmp(sides[side], name) != 0)
+            side++;
+        if (!name || side == sizeof(sides) / sizeof(*sides))
+            return "a process's side is none of both, read, write and job";
+        to->side = (enum side)side;
+        wrong = read_requirements(catalogue, json_object_get(item, "requires"), behaviour_is_known, &to->requirements,
+                                  &to->requirement_count);
+        if (wrong || !to->requirement_count)
+            return wrong ? wrong : "a process has no requirements";
     }
     return NULL;
 }
@@ -134,7 +164,9 @@ static const char *read_profile(struct catalogue *catalogue, const json_t *json,
         if (wrong)
             return wrong;
     }
-    return read_requirements(catalogue, json_object_get(json, "requires"), out);
+    wrong = read_requirements(catalogue, json_object_get(json, "requires"), feature_is_known, &out->requirements,
+                              &out->requirement_count);
+    return wrong ? wrong : read_ways(catalogue, json_object_get(json, "process"), out);
 }
 
 int catalogue_add(struct catalogue *catalogue, const char *origin, const char *json, size_t size)

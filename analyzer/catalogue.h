@@ -42,6 +42,21 @@ struct requirement {
                          none */
 };
 
+/* The part of a process's operations that bounds are about. */
+enum side {
+    SIDE_BOTH,  /* all of it, on all volumes */
+    SIDE_READ,  /* on one volume: reads, and what goes with them; SIDE_WRITE takes what makes, writes and changes files */
+    SIDE_WRITE,
+    SIDE_JOB, /* all processes of the job together */
+};
+
+/* Bounds on a whole process (analyzer/behaviour.h) that name it when they all hold. */
+struct way {
+    enum side side;
+    struct requirement *requirements;
+    uint32_t requirement_count;
+};
+
 struct profile {
     const char *name;
     const char *summary;
@@ -53,6 +68,8 @@ struct profile {
     uint32_t signature_count;
     struct requirement *requirements;
     uint32_t requirement_count;
+    struct way *ways;
+    uint32_t way_count;
 };
 
 struct catalogue {

@@ -7,63 +7,9 @@
 #include <string.h>
 
 #include "analyzer/evidence.h"
-#include "analyzer/mixture.h"
+#include "analyzer/judge.h"
 #include "analyzer/pipeline.h"
 #include "lib/cleanup.h"
-
-#define PEER_BYTES_MIN (64u << 20)
-#define PEER_TOLERANCE 0.005
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double loaded(const struct unit *unit)
-{
-    return (double)unit->tally.op[OP_READ].bytes + (double)unit->tally.op[OP_MMAP_FAULT].bytes;
-}
-
-/* Processes that read the same many bytes: ranks that load the same file. `sorted` holds all
- * processes' bytes. */
-static uint32_t count_peers(const double *sorted, uint32_t count, double bytes)
-{
-    double low = bytes * (1 - PEER_TOLERANCE), high = bytes * (1 + PEER_TOLERANCE);
-    uint32_t peers = 0, from = 0, to = count;
-
-    if (bytes < PEER_BYTES_MIN)
-        return 0;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-
-        if (sorted[middle] < low)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    while (from < count && sorted[from++] <= high)
-        peers++;
-    return peers - 1;
-}
-
-static int add_units(const struct catalogue *catalogue, const struct job_total *job,
-                     struct part *parts)
-{
-    _cleanup_free_ double *bytes = calloc(job->unit_count + 1u, sizeof(*bytes));
-    int err = 0;
-
-    if (!bytes)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < job->unit_count; i++)
-        bytes[i] = loaded(&job->units[i]);
-    qsort(bytes, job->unit_count, sizeof(*bytes), by_value);
-    for (uint32_t i = 0; !err && i < job->unit_count; i++)
-        err = mixture_add(catalogue, &job->units[i].tally, true,
-                          count_peers(bytes, job->unit_count, loaded(&job->units[i])), parts);
-    return err;
-}
 
 static struct profile_share *add_share(struct profile_list *list)
 {
@@ -131,10 +77,8 @@ int classify_job(const struct catalogue *catalogue, const struct job_total *job,
 {
     _cleanup_free_ struct part *parts = calloc(catalogue->count + 1u, sizeof(*parts));
     struct profile_list list = {0};
-    int err = parts ? add_units(catalogue, job, parts) : -ENOMEM;
+    int err = parts ? judge_job(catalogue, job, parts) : -ENOMEM;
 
-    if (!err)
-        err = mixture_add(catalogue, &job->rest, false, 0, parts);
     if (!err)
         err = add_patterns(catalogue, parts, &list);
     if (!err && list.count) {

@@ -52,10 +52,10 @@ int bins_of(const struct tally *tally, struct bin **out, size_t *count)
         const struct record *record = &tally->op[op];
         uint64_t ok = tally_succeeded(tally, op), errors = record_ops(record) - ok;
 
-        if (record->size.length)
-            n += sized_bins(op, record, bins + n);
-        else if (ok)
-            bins[n++] = (struct bin){.op = op, .ops = (double)ok};
+        n += sized_bins(op, record, bins + n);
+        /* directories that were opened have no size */
+        if (ok > histogram_count(&record->size))
+            bins[n++] = (struct bin){.op = op, .ops = (double)(ok - histogram_count(&record->size))};
         if (errors)
             bins[n++] = (struct bin){.op = op, .failed = true, .ops = (double)errors};
     }

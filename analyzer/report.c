@@ -198,7 +198,11 @@ int report_build(struct source *source, const struct catalogue *catalogue, struc
 
     if (err)
         return err;
-    aggregate_sort(&report->totals);
+    err = aggregate_sort(&report->totals);
+    if (err) {
+        log_error("cannot add up what was read: %s", log_errno(err));
+        return err;
+    }
     for (uint32_t i = 0; i < report->totals.node_count; i++)
         report->in_flight += report->totals.nodes[i].in_flight;
     err = classify(catalogue, report);

@@ -41,8 +41,8 @@ static void show_name(const struct pen *pen, const struct job_total *job)
             human_count(ops, tally_file_ops(&job->tally)),
             human_bytes(read, (double)job->tally.op[OP_READ].bytes),
             human_bytes(written, (double)job->tally.op[OP_WRITE].bytes));
-    if (job->unit_count)
-        fprintf(pen->out, ", %u process%s", job->unit_count, job->unit_count == 1 ? "" : "es");
+    if (job->process_count)
+        fprintf(pen->out, ", %u process%s", job->process_count, job->process_count == 1 ? "" : "es");
     fputc('\n', pen->out);
 }
 

@@ -11,11 +11,11 @@ import subprocess
 import sys
 
 SEED = 42
-SMALL, LARGE = 1200, 240          # images of about 40 and 350 KB
+SMALL, LARGE = 1200, 160          # images of about 45 and 350 KB
 TREE = 6000                       # files of a name space to be walked
 TOKENS = 192 << 20
 RECORDS, RECORD = 6000, 24 << 10  # of a packed file
-SHARDS, SHARD = 3, 48 << 20
+SHARDS, SHARD = 6, 44 << 20
 CHUNK = 1 << 20
 
 
@@ -46,11 +46,11 @@ def make_jpegs(root, count, side, quality, spread):
 
 
 def make_small(root):
-    make_jpegs(root, SMALL, 128, 88, 24 << 10)
+    make_jpegs(root, SMALL, 240, 88, 16 << 10)
 
 
 def make_large(root):
-    make_jpegs(root, LARGE, 448, 88, 120 << 10)
+    make_jpegs(root, LARGE, 800, 88, 60 << 10)
 
 
 def make_tree(root):
@@ -170,22 +170,29 @@ def make_weights(root):
     make_file(os.path.join(root, "weights.bin"), 288 << 20)
 
 
+def make_model(root):
+    import torch
+    os.makedirs(root)
+    torch.save({"layer%d" % i: torch.zeros(8 << 20) for i in range(9)}, os.path.join(root, "model.pt"))
+
+
 def make_modules(root):
     """A copy of a large package, so that it is imported from the volume."""
     import sysconfig
-    shutil.copytree(sysconfig.get_paths()["stdlib"], root, symlinks=True, ignore=shutil.ignore_patterns(
+    shutil.copytree(sysconfig.get_paths()["stdlib"], root, ignore_dangling_symlinks=True, ignore=shutil.ignore_patterns(
         "dist-packages", "site-packages", "config-*", "__pycache__", "test"))
     for name in ("numpy", "h5py", "tables", "PIL", "netCDF4", "zarr"):
         source = os.path.join("/usr/lib/python3/dist-packages", name)
         if os.path.isdir(source):
-            shutil.copytree(source, os.path.join(root, name), ignore=shutil.ignore_patterns("tests", "__pycache__"))
+            shutil.copytree(source, os.path.join(root, name), ignore_dangling_symlinks=True,
+                            ignore=shutil.ignore_patterns("tests", "__pycache__"))
     subprocess.run([sys.executable, "-m", "compileall", "-q", root], check=False, stdout=subprocess.DEVNULL)
 
 
 def make_perl(root):
     import glob
     for source in sorted(glob.glob("/usr/share/perl/5.*.*")) or sorted(glob.glob("/usr/share/perl/5.*")):
-        shutil.copytree(source, root, dirs_exist_ok=True)
+        shutil.copytree(source, root, dirs_exist_ok=True, ignore_dangling_symlinks=True)
 
 
 def make_sources(root):

@@ -51,6 +51,18 @@ def files(root, ending=""):
 
 
 LISTED = {}
+SHARE = [0, 1]  # which worker of how many this process is
+
+
+def split(root, rng):
+    """A worker's own shards, as loaders divide them."""
+    order = [path for number, path in enumerate(files(root)) if number % SHARE[1] == SHARE[0] % SHARE[1]]
+    order = order or files(root)[SHARE[0] % 2:]
+    rng.shuffle(order)
+    return order
+
+
+OWN = "$(ls {data}/*.tar | awk 'NR % {w} == {n} % {w}' | shuf)"
 
 
 def shuffled(root, rng, ending=""):
@@ -80,7 +92,7 @@ def opencv(root, rng):
 def torchvision(root, rng):
     import torchvision.io
     for path in shuffled(root, rng):
-        torchvision.io.read_file(path)
+        torchvision.io.read_image(path)
 
 
 def python_read(root, rng):
@@ -225,7 +237,7 @@ def numpy_fromfile(d, out, rng):
 @program("shard-streaming", "shards")
 def tarfile_stream(d, out, rng):
     import tarfile
-    for path in shuffled(d, rng):
+    for path in split(d, rng):
         with tarfile.open(path, "r|") as tar:
             for member in tar:
                 tar.extractfile(member).read()
@@ -234,7 +246,7 @@ def tarfile_stream(d, out, rng):
 @program("shard-streaming", "shards")
 def tarfile_samples(d, out, rng):
     """WebDataset's way: a buffered stream, a header, a sample."""
-    for path in shuffled(d, rng):
+    for path in split(d, rng):
         with open(path, "rb", buffering=1 << 20) as file:
             while True:
                 header = file.read(512)
@@ -247,16 +259,17 @@ def tarfile_samples(d, out, rng):
 @program("shard-streaming", "shards")
 def records_256k(d, out, rng):
     """tf.data's way: blocks of 256 KiB."""
-    for path in shuffled(d, rng):
+    for path in split(d, rng):
         with open(path, "rb", buffering=0) as file:
             while file.read(256 << 10):
                 pass
 
 
-command("cat-shards", "shard-streaming", "shards", "cat {data}/*.tar | cat >/dev/null")
+command("cat-shards", "shard-streaming", "shards", "cat " + OWN + " | cat >/dev/null")
 command("dd-shards", "shard-streaming", "shards",
-        "for f in {data}/*.tar; do dd if=$f of=/dev/null bs=1M status=none; done")
-command("tar-list", "shard-streaming", "shards", "for f in {data}/*.tar; do tar -xOf $f | cat >/dev/null; done")
+        "for f in " + OWN + "; do dd if=$f of=/dev/null bs=1M status=none; done")
+command("tar-list", "shard-streaming", "shards",
+        "for f in " + OWN + "; do tar -xOf $f | cat >/dev/null; done")
 
 
 # --- mapped files ---
@@ -459,14 +472,10 @@ def ranks_fromfile(d, out, rng):
             numpy.fromfile(file, dtype=numpy.float32, count=8 << 20)
 
 
-@program("model-load", "weights", modules=("torch",))
+@program("model-load", "model", modules=("torch",))
 def ranks_torch(d, out, rng):
     import torch
-    path = os.path.join(out, "..", "model.pt")
-    if not os.path.exists(path):
-        torch.save({"layer%d" % i: torch.zeros(8 << 20) for i in range(9)}, path + str(os.getpid()))
-        os.rename(path + str(os.getpid()), path)
-    torch.load(path)
+    torch.load(os.path.join(d, "model.pt"))
 
 
 @program("model-load", "weights")
@@ -565,9 +574,10 @@ command("fio-llama", "checkpoint", "fio", FIO + "--rw=write --bs=4m --filename=c
 def run_one(chosen, root, out, deadline, worker, workers):
     rng = random.Random(data.SEED + worker)
     passes = 0
+    SHARE[:] = worker, min(workers, 6)
     while time.monotonic() < deadline or not passes:
         if isinstance(chosen.work, str):
-            text = chosen.work.format(data=root, out=out, n=worker)
+            text = chosen.work.format(data=root, out=out, n=worker, w=SHARE[1])
             subprocess.run(["bash", "-c", text], check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
         elif "workers" in chosen.work.__code__.co_varnames[:chosen.work.__code__.co_argcount]:
@@ -575,6 +585,8 @@ def run_one(chosen, root, out, deadline, worker, workers):
         else:
             chosen.work(root, out, rng)
         passes += 1
+        if chosen.truth == "model-load":  # weights are loaded once
+            time.sleep(max(0, deadline - time.monotonic()))
         for name in os.listdir(out):
             if name != "pg" and chosen.truth in ("stage-copy", "unknown"):
                 path = os.path.join(out, name)

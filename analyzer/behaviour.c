@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/behaviour.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define LARGE_WRITE  131072
+#define AT_BOUND     0.6 /* confidence of what is just inside */
+#define SHARPNESS    3.0 /* how fast it grows with the distance, in powers of the ratio */
+
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+static double middle(const struct histogram_cell *cell)
+{
+    return ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
+}
+
+static double filled(const struct record *record)
+{
+    return (double)(histogram_count(&record->size) - histogram_zeros(&record->size));
+}
+
+/* Failures because there is no such thing; extended attributes that a file lacks are no failure to find it. */
+static double missing(const struct record *record)
+{
+    uint64_t known = 0, absent = 0;
+
+    for (unsigned i = 0; i < record->error_codes.length; i++) {
+        const struct histogram_cell *cell = &record->error_codes.cells[i];
+
+        known += cell->count;
+        absent += cell->bucket == ENOENT || cell->bucket == ENOTDIR ? cell->count : 0;
+    }
+    return (double)absent + (double)(record->errors > known ? record->errors - known : 0);
+}
+
+static double known_order(const struct record *read, double *consecutive)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        sum += (double)read->order[i];
+    *consecutive = (double)read->order[ORDER_CONSECUTIVE];
+    return sum;
+}
+
+/* Sum of the smaller over sum of the larger of two distributions. */
+static double likeness(const struct histogram *a, const struct histogram *b)
+{
+    double x = (double)(histogram_count(a) - histogram_zeros(a)), y = (double)(histogram_count(b) - histogram_zeros(b));
+    double common = 0;
+
+    if (!(x > 0) || !(y > 0))
+        return 0;
+    for (unsigned i = 0, k = 0; i < a->length && k < b->length;) {
+        const struct histogram_cell *p = &a->cells[i], *q = &b->cells[k];
+
+        if (p->bucket && p->bucket == q->bucket)
+            common += fmin((double)p->count / x, (double)q->count / y);
+        i += p->bucket <= q->bucket;
+        k += q->bucket <= p->bucket;
+    }
+    return common;
+}
+
+static void of_files(const struct tally *tally, struct behaviour *out)
+{
+    const struct histogram *sizes = &tally->op[OP_OPEN].size;
+    uint64_t median;
+    double bytes = 0;
+
+    for (unsigned i = 0; i < sizes->length; i++)
+        bytes += (double)sizes->cells[i].count * middle(&sizes->cells[i]);
+    out->opens = sizes->length ? (double)histogram_count(sizes) : (double)tally_succeeded(tally, OP_OPEN);
+    out->creates = (double)tally_succeeded(tally, OP_CREATE);
+    out->median_file = histogram_quantile(sizes, 0.5, false, &median) ? (double)median : NAN;
+    out->bytes_per_open = ratio(out->read_bytes + out->fault_bytes, out->opens);
+    /* A page fault brings in what was read ahead, or nothing when it is there already: it says little of what is read. */
+    out->coverage = sizes->length ? ratio(out->read_bytes + out->fault_bytes, bytes) : NAN;
+    out->creates_per_open = ratio(out->creates, out->opens);
+    out->bytes_per_create = out->creates > 0 ? out->write_bytes / out->creates : INFINITY;
+}
+
+static void of_transfers(const struct tally *tally, struct behaviour *out)
+{
+    const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
+    double consecutive, ordered = known_order(read, &consecutive), large = 0, all = 0;
+    double fsyncs = (double)tally_succeeded(tally, OP_FSYNC);
+
+    for (unsigned i = 0; i < write->size.length; i++) {
+        double bytes = (double)write->size.cells[i].count * middle(&write->size.cells[i]);
+
+        all += bytes;
+        large += bucket_lower(write->size.cells[i].bucket) >= LARGE_WRITE ? bytes : 0;
+    }
+    out->jumps = ordered > 0 ? 1 - consecutive / ordered : NAN;
+    out->read_mean = ratio(out->read_bytes, filled(read));
+    out->write_mean = ratio(out->write_bytes, filled(write));
+    out->write_share = ratio(out->write_bytes, out->read_bytes + out->fault_bytes + out->write_bytes);
+    out->large_writes = ratio(large, all);
+    out->copy_likeness = likeness(&read->size, &write->size);
+    out->bytes_per_fsync = fsyncs > 0 ? out->write_bytes / fsyncs : INFINITY;
+    out->seeks_per_read = ratio((double)tally_ops(tally, OP_SEEK), filled(read));
+    out->fault_share = ratio(out->fault_bytes, out->fault_bytes + out->read_bytes);
+}
+
+static void of_names(const struct tally *tally, struct behaviour *out)
+{
+    double stats = (double)tally_ops(tally, OP_STAT), opens = (double)tally_ops(tally, OP_OPEN);
+    double directories = (double)tally_succeeded(tally, OP_OPEN) - out->opens;
+
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+        out->metadata += operation_info(op)->class == OP_CLASS_METADATA ? (double)tally_ops(tally, op) : 0;
+    /* Directories are opened to be read, and closed: an open of a regular file is none of a walk's. */
+    out->lookups = stats + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK) +
+                   (double)tally_ops(tally, OP_SEEK) +
+                   (tally->op[OP_OPEN].size.length ? 2 * directories : 2 * fmin(opens, (double)tally_ops(tally, OP_READDIR)));
+    out->lookups = ratio(fmin(out->lookups, out->ops), out->ops);
+    out->stats_per_open = ratio(stats, opens);
+    out->seeks_per_open = ratio((double)tally_ops(tally, OP_SEEK), opens);
+    out->missing = ratio(missing(&tally->op[OP_STAT]) + missing(&tally->op[OP_OPEN]), stats + opens);
+    out->open_errors = ratio((double)tally->op[OP_OPEN].errors, opens);
+}
+
+void behaviour_of(const struct tally *tally, const struct peers *peers, struct behaviour *out)
+{
+    *out = (struct behaviour){
+        .ops = (double)tally_file_ops(tally),
+        .read_bytes = (double)tally->op[OP_READ].bytes,
+        .write_bytes = (double)tally->op[OP_WRITE].bytes,
+        .fault_bytes = (double)tally->op[OP_MMAP_FAULT].bytes,
+        .minor_faults = (double)tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR],
+        .peers = *peers,
+    };
+    of_files(tally, out);
+    of_transfers(tally, out);
+    of_names(tally, out);
+    out->minors_per_op = ratio(out->minor_faults, out->ops);
+    out->minors_per_open = ratio(out->minor_faults, out->opens);
+    out->bytes_per_op = ratio(out->read_bytes + out->fault_bytes + out->write_bytes, out->ops);
+}
+
+#define FIELD(name) {"process." #name, offsetof(struct behaviour, name)}
+
+static const struct {
+    const char *name;
+    size_t offset;
+} fields[] = {
+    FIELD(ops),           FIELD(lookups),        FIELD(opens),           FIELD(creates),          FIELD(read_bytes),
+    FIELD(fault_bytes),   FIELD(write_bytes),    FIELD(minor_faults),    FIELD(bytes_per_open),   FIELD(median_file),
+    FIELD(coverage),      FIELD(jumps),          FIELD(read_mean),       FIELD(write_mean),       FIELD(write_share),
+    FIELD(large_writes),  FIELD(copy_likeness),  FIELD(stats_per_open),  FIELD(seeks_per_open),   FIELD(seeks_per_read),
+    FIELD(missing),       FIELD(open_errors),    FIELD(creates_per_open), FIELD(bytes_per_create), FIELD(bytes_per_fsync),
+    FIELD(fault_share),   FIELD(minors_per_op),  FIELD(bytes_per_op),    FIELD(metadata),
+    FIELD(minors_per_open),
+};
+
+static const struct {
+    const char *name;
+    size_t offset;
+} counts[] = {
+    {"process.peers", offsetof(struct behaviour, peers.exact)},
+    {"process.mapped_peers", offsetof(struct behaviour, peers.mapped)},
+};
+
+bool behaviour_is_known(const char *feature)
+{
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        if (strcmp(fields[i].name, feature) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+        if (strcmp(counts[i].name, feature) == 0)
+            return true;
+    return false;
+}
+
+double behaviour_value(const struct behaviour *behaviour, const char *feature)
+{
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        if (strcmp(fields[i].name, feature) == 0)
+            return *(const double *)((const char *)behaviour + fields[i].offset);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+        if (strcmp(counts[i].name, feature) == 0)
+            return *(const uint32_t *)((const char *)behaviour + counts[i].offset);
+    return NAN;
+}
+
+/* 0.6 at the bound, towards 1 with the distance. */
+static double inside(double nearness)
+{
+    return 1 - (1 - AT_BOUND) * pow(nearness, SHARPNESS);
+}
+
+/* A share cannot get farther away than 1: half of the way there is far. */
+static double room(double share, double bound)
+{
+    return fmax(0, 1 - 2 * (share - bound) / (1 - bound));
+}
+
+static double match(double value, const struct requirement *bound)
+{
+    double factor = 1;
+
+    if (isnan(value))
+        return isinf(bound->min) ? 1 : 0; /* nothing is known that speaks against it */
+    if (value < bound->min || value > bound->max)
+        return bound->otherwise;
+    if (bound->min > 0)
+        factor = fmin(factor, inside(bound->min < 1 && value <= 1 ? room(value, bound->min) : bound->min / value));
+    if (!isinf(bound->max) && bound->max > 0)
+        factor = fmin(factor, inside(value / bound->max));
+    return factor;
+}
+
+double behaviour_match(const struct behaviour *behaviour, const struct profile *profile, enum side side)
+{
+    double best = 0;
+
+    for (uint32_t w = 0; w < profile->way_count; w++) {
+        const struct way *way = &profile->ways[w];
+        double least = 1;
+
+        for (uint32_t i = 0; way->side == side && i < way->requirement_count; i++)
+            least = fmin(least, match(behaviour_value(behaviour, way->requirements[i].feature), &way->requirements[i]));
+        if (way->side == side)
+            best = fmax(best, least);
+    }
+    return best;
+}
+
+const struct profile *behaviour_name(const struct behaviour *behaviour, const struct catalogue *catalogue,
+                                     enum side side, double *best)
+{
+    const struct profile *found = NULL;
+
+    *best = 0;
+    for (uint32_t p = 0; p < catalogue->count; p++) {
+        double value = behaviour_match(behaviour, &catalogue->profiles[p], side);
+
+        if (value > *best) {
+            *best = value;
+            found = &catalogue->profiles[p];
+        }
+    }
+    return found;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What one program does with one volume, in figures that do not depend on how its library cuts transfers into calls:
+ * bytes an open, how much of what was opened is read, whether it goes forward, what share is looking up names. The
+ * catalogue's bounds on them (`process` in a profile) name a program as a whole; blends are for mixture.h.
+ */
+#ifndef UNBLEND_ANALYZER_BEHAVIOUR_H
+#define UNBLEND_ANALYZER_BEHAVIOUR_H
+
+#include "analyzer/catalogue.h"
+#include "analyzer/feature.h"
+
+/* Other processes that loaded the same: `exact` read just as many bytes, `mapped` touched about as many pages. */
+struct peers {
+    uint32_t exact, mapped;
+};
+
+/* What is not known, or cannot be divided, is NAN. */
+struct behaviour {
+    double ops, metadata, lookups; /* lookups: stat, readdir, unlink, and opens and closes of directories */
+    double opens, creates;         /* that succeeded; opens of regular files where that is known */
+    double read_bytes, fault_bytes, write_bytes, minor_faults;
+    double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
+    double jumps;                  /* share of reads that do not start where the last one ended */
+    double read_mean, write_mean;  /* bytes, of transfers that moved something */
+    double write_share;            /* of the bytes of read and write */
+    double large_writes;           /* share of the bytes written that come in writes of 128 KiB and more */
+    double copy_likeness;          /* how alike the sizes of reads and of writes are, 0..1 */
+    double stats_per_open, seeks_per_open, seeks_per_read, missing, open_errors;
+    double creates_per_open, bytes_per_create, bytes_per_fsync;
+    double fault_share, minors_per_op, minors_per_open, bytes_per_op;
+    struct peers peers;
+};
+
+void behaviour_of(const struct tally *tally, const struct peers *peers, struct behaviour *out);
+
+bool behaviour_is_known(const char *feature);
+
+/* NAN where the name is not known. */
+double behaviour_value(const struct behaviour *behaviour, const char *feature);
+
+/*
+ * How well inside the bounds of one of a profile's ways of that side a behaviour is: at a bound 0.6, at half or double
+ * of it 0.95; 0 when each has a broken bound, or there is none.
+ */
+double behaviour_match(const struct behaviour *behaviour, const struct profile *profile, enum side side);
+
+/* The catalogue's profile that matches best; NULL for none. */
+const struct profile *behaviour_name(const struct behaviour *behaviour, const struct catalogue *catalogue,
+                                     enum side side, double *match);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/judge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/behaviour.h"
+#include "analyzer/mixture.h"
+#include "analyzer/peers.h"
+#include "lib/cleanup.h"
+
+#define SIDE_SMALL    0.03 /* a side that is less of a process than this goes with the other */
+#define UNKNOWN_LARGE 0.3  /* of totals without processes: then the bounds on behaviour are asked, too */
+#define TINY_FAULTS   1000
+#define TOTAL_DOUBT   0.8  /* confidence is multiplied with, where totals are named like one process */
+
+struct court {
+    const struct catalogue *catalogue;
+    struct part *parts;
+};
+
+static bool is_written(enum operation op)
+{
+    return op == OP_WRITE || op == OP_CREATE || op == OP_MKDIR || op == OP_RENAME || op == OP_TRUNCATE ||
+           op == OP_SETATTR || op == OP_FSYNC;
+}
+
+/* A side's operations; for reading only, the histograms stay the original's. */
+static struct tally side_of(const struct tally *tally, bool written)
+{
+    struct tally side = *tally;
+
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        if (is_written(op) != written)
+            side.op[op] = (struct record){.op = op};
+    return side;
+}
+
+static bool is_small(const struct tally *side, const struct tally *whole)
+{
+    return (double)tally_file_ops(side) <= SIDE_SMALL * (double)tally_file_ops(whole) &&
+           (double)tally_file_bytes(side) <= SIDE_SMALL * (double)tally_file_bytes(whole);
+}
+
+/* All of a tally is a profile's. */
+static int give(struct court *court, const struct profile *profile, const struct tally *tally, double match,
+                bool process)
+{
+    _cleanup_free_ struct bin *bins = NULL;
+    struct part part = {0}, *to = &court->parts[profile - court->catalogue->profiles];
+    size_t count;
+    int err = bins_of(tally, &bins, &count);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < count; i++)
+        part_add_bin(&part, &bins[i], bins[i].ops);
+    part.fit = part_ops(&part) * match;
+    part.confidence = part_ops(&part) * match * profile->confidence;
+    part.processes = process;
+    part_add(to, &part);
+    return 0;
+}
+
+/* One process on one volume. */
+static int judge_unit(struct court *court, const struct tally *tally, const struct peers *peers)
+{
+    struct tally sides[2] = {side_of(tally, false), side_of(tally, true)};
+    const struct profile *profiles[2];
+    struct behaviour behaviour;
+    double match[2];
+    int err = 0;
+
+    behaviour_of(tally, peers, &behaviour);
+    for (unsigned i = 0; i < 2; i++)
+        profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
+    if (!profiles[0] && !profiles[1])
+        return mixture_add(court->catalogue, tally, true, 0, court->parts);
+    for (unsigned i = 0; i < 2; i++)
+        if (profiles[i] && (profiles[0] == profiles[1] || is_small(&sides[!i], tally)))
+            return give(court, profiles[i], tally, match[i], true);
+    for (unsigned i = 0; !err && i < 2; i++)
+        err = profiles[i] ? give(court, profiles[i], &sides[i], match[i], true)
+                          : mixture_add(court->catalogue, &sides[i], true, 0, court->parts);
+    return err;
+}
+
+/* What no process has to itself: a blend, as far as we know, and named as a whole only if that says little. */
+static int judge_total(struct court *court, const struct tally *tally)
+{
+    const struct catalogue *catalogue = court->catalogue;
+    _cleanup_free_ struct part *parts = calloc(catalogue->count + 1u, sizeof(*parts));
+    const struct part *unknown = parts ? &parts[catalogue->count] : NULL;
+    const struct profile *profile;
+    struct behaviour behaviour;
+    double match, ops = (double)tally_file_ops(tally), bytes = (double)tally_file_bytes(tally);
+    int err = parts ? mixture_add(catalogue, tally, false, 0, parts) : -ENOMEM;
+
+    if (err)
+        return err;
+    if (part_ops(unknown) > UNKNOWN_LARGE * ops || part_bytes(unknown) > UNKNOWN_LARGE * bytes) {
+        behaviour_of(tally, &(struct peers){0}, &behaviour);
+        profile = behaviour_name(&behaviour, catalogue, SIDE_BOTH, &match);
+        if (!profile)
+            profile = behaviour_name(&behaviour, catalogue, SIDE_READ, &match);
+        if (!profile)
+            profile = behaviour_name(&behaviour, catalogue, SIDE_WRITE, &match);
+        if (profile)
+            return give(court, profile, tally, match * TOTAL_DOUBT, false);
+    }
+    for (uint32_t p = 0; p <= catalogue->count; p++)
+        part_add(&court->parts[p], &parts[p]);
+    return 0;
+}
+
+/* Units of one process lie beside each other. */
+static int by_process(const void *a, const void *b, void *job)
+{
+    const struct unit *units = ((const struct job_total *)job)->units;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    if (units[x].process != units[y].process)
+        return units[x].process < units[y].process ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static bool is_tiny(const struct tally *tally)
+{
+    return tally_file_ops(tally) < MIXTURE_OPS_MIN && tally_file_bytes(tally) < MIXTURE_BYTES_MIN &&
+           tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR] < TINY_FAULTS;
+}
+
+/* One process, on all its volumes; 1 when it does too little to be judged by itself. */
+static int judge_process(struct court *court, const struct unit *units, const struct peers *peers,
+                         const uint32_t *order, uint32_t count)
+{
+    const struct tally *only = &units[order[0]].tally;
+    const struct profile *profile;
+    struct behaviour behaviour;
+    struct tally whole = {0};
+    double match;
+    int err = 0;
+
+    for (uint32_t i = 0; !err && count > 1 && i < count; i++)
+        err = tally_merge(&whole, &units[order[i]].tally);
+    if (!err && is_tiny(count > 1 ? &whole : only))
+        err = 1;
+    if (!err) {
+        behaviour_of(count > 1 ? &whole : only, &peers[order[0]], &behaviour);
+        profile = behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
+        if (profile)
+            err = give(court, profile, count > 1 ? &whole : only, match, true);
+        for (uint32_t i = 0; !err && !profile && i < count; i++)
+            err = judge_unit(court, &units[order[i]].tally, &peers[order[i]]);
+    }
+    tally_clear(&whole);
+    return err;
+}
+
+/* Many short-lived processes that do little each are looked at together, volume by volume. */
+static int judge_units(struct court *court, const struct job_total *job, struct tally *rests)
+{
+    _cleanup_free_ uint32_t *order = calloc(job->unit_count + 1u, sizeof(*order));
+    _cleanup_free_ struct peers *peers = NULL;
+    int err = order ? peers_of(job, &peers) : -ENOMEM;
+
+    if (err)
+        return err;
+    for (uint32_t i = 0; i < job->unit_count; i++)
+        order[i] = i;
+    qsort_r(order, job->unit_count, sizeof(*order), by_process, (void *)job);
+    for (uint32_t from = 0, to; !err && from < job->unit_count; from = to) {
+        for (to = from + 1; to < job->unit_count && job->units[order[to]].process == job->units[order[from]].process;)
+            to++;
+        err = judge_process(court, job->units, peers, order + from, to - from);
+        for (uint32_t i = from; err == 1 && i < to; i++) {
+            uint32_t v = 0;
+
+            while (strcmp(job->volumes[v].name, job->units[order[i]].volume) != 0)
+                v++;
+            err = tally_merge(&rests[v], &job->units[order[i]].tally) ? -ENOMEM : i + 1 == to ? 0 : 1;
+        }
+    }
+    return err;
+}
+
+int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts)
+{
+    struct court court = {catalogue, parts};
+    _cleanup_free_ struct tally *rests = calloc(job->volume_count + 1u, sizeof(*rests));
+    const struct profile *profile;
+    struct behaviour behaviour;
+    double match;
+    int err = 0;
+
+    if (!rests)
+        return -ENOMEM;
+    behaviour_of(&job->tally, &(struct peers){0}, &behaviour);
+    profile = behaviour_name(&behaviour, catalogue, SIDE_JOB, &match);
+    if (profile && job->process_count)
+        return give(&court, profile, &job->tally, match, true);
+    err = judge_units(&court, job, rests);
+    for (uint32_t v = 0; !err && v < job->volume_count; v++) {
+        err = tally_merge(&rests[v], &job->volumes[v].rest);
+        if (!err && tally_file_ops(&rests[v]))
+            err = judge_total(&court, &rests[v]);
+    }
+    for (uint32_t v = 0; v < job->volume_count; v++)
+        tally_clear(&rests[v]);
+    return err;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A job's operations, given to the catalogue's patterns. A process is named as a whole where the catalogue's bounds on
+ * behaviour allow it (on all volumes, then volume by volume, reading and writing apart); what they do not name, and
+ * what belongs to no process, is unmixed.
+ */
+#ifndef UNBLEND_ANALYZER_JUDGE_H
+#define UNBLEND_ANALYZER_JUDGE_H
+
+#include "analyzer/aggregate.h"
+#include "analyzer/catalogue.h"
+#include "analyzer/part.h"
+
+/* Adds to parts[catalogue->count + 1], in the catalogue's order, the last being unknown. 0, -ENOMEM or -ERANGE. */
+int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts);
+
+#endif

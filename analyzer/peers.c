@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/peers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/param.h>
+
+#include "lib/cleanup.h"
+
+#define BYTES_MIN  16e6
+#define FAULTS_MIN 500
+#define EXACT      1e-6
+#define ALIKE      0.25 /* which of them finds a page in memory, and how many pages one fault maps, is chance */
+#define FASTEST    8e9  /* bytes a second that no process reads: whoever starts sooner was not waited for */
+#define LOOKED_AT  1000 /* units of the same amount; more of them change nothing */
+
+struct load {
+    double amount;
+    const struct unit *unit;
+};
+
+static int by_amount(const void *a, const void *b)
+{
+    const struct load *x = a, *y = b;
+
+    return (x->amount > y->amount) - (x->amount < y->amount);
+}
+
+static double bytes_read(const struct unit *unit)
+{
+    return (double)unit->tally.op[OP_READ].bytes;
+}
+
+static double pages_touched(const struct unit *unit)
+{
+    return (double)unit->tally.op[OP_MMAP_FAULT].faults[FAULT_MINOR] + (double)tally_ops(&unit->tally, OP_MMAP_FAULT);
+}
+
+/* Not one after the other, as the passes of a loop are: both ran in several intervals, or one began before the other
+   can have read as much. */
+static bool at_once(const struct unit *a, const struct unit *b, double bytes)
+{
+    int64_t apart = a->start_ns > b->start_ns ? a->start_ns - b->start_ns : b->start_ns - a->start_ns;
+    int64_t from = MAX(a->first_ns, b->first_ns), to = MIN(a->last_ns, b->last_ns);
+
+    return a->process != b->process && a->volume == b->volume &&
+           (to - from >= 3 * a->interval_ns || (to > from && (double)apart < bytes / FASTEST * 1e9));
+}
+
+static uint32_t first_from(const struct load *loads, uint32_t count, double amount)
+{
+    uint32_t from = 0, to = count;
+
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+
+        if (loads[middle].amount < amount)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static uint32_t count_alike(const struct load *loads, uint32_t count, const struct unit *unit, double amount,
+                            double unit_bytes, double tolerance)
+{
+    uint32_t from = first_from(loads, count, amount * (1 - tolerance)), peers = 0;
+
+    for (uint32_t i = from; i < count && i - from < LOOKED_AT && loads[i].amount <= amount * (1 + tolerance); i++)
+        peers += at_once(loads[i].unit, unit, amount * unit_bytes);
+    return peers;
+}
+
+static int sort_loads(const struct job_total *job, double (*amount)(const struct unit *), struct load **out)
+{
+    struct load *loads = calloc(job->unit_count + 1u, sizeof(*loads));
+
+    if (!loads)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < job->unit_count; i++)
+        loads[i] = (struct load){amount(&job->units[i]), &job->units[i]};
+    qsort(loads, job->unit_count, sizeof(*loads), by_amount);
+    *out = loads;
+    return 0;
+}
+
+int peers_of(const struct job_total *job, struct peers **out)
+{
+    uint32_t count = job->unit_count;
+    _cleanup_free_ struct load *bytes = NULL, *pages = NULL;
+    struct peers *peers = NULL;
+
+    if (sort_loads(job, bytes_read, &bytes) || sort_loads(job, pages_touched, &pages) ||
+        !(peers = calloc(count + 1u, sizeof(*peers))))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct unit *unit = &job->units[i];
+
+        if (bytes_read(unit) >= BYTES_MIN)
+            peers[i].exact = count_alike(bytes, count, unit, bytes_read(unit), 1, EXACT);
+        if (pages_touched(unit) >= FAULTS_MIN)
+            peers[i].mapped = count_alike(pages, count, unit, pages_touched(unit), 65536, ALIKE);
+    }
+    *out = peers;
+    return 0;
+}
