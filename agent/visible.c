@@ -91,6 +91,28 @@ static int copy_flows(struct batch *to, const struct batch *from, uint32_t uid)
     return err;
 }
 
+/* The storage side is the node's; for whom it did something is theirs. */
+static int copy_stations(struct batch *to, const struct batch *from)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < from->station_count; i++) {
+        struct station key = from->stations[i], *copy;
+
+        if (key.party == PARTY_SERVER)
+            continue;
+        if (key.party == PARTY_JOB)
+            key.party = PARTY_UNKNOWN;
+        key.job = NO_INDEX;
+        err = batch_volume(to, &from->volumes[from->stations[i].volume], &key.volume);
+        if (!err)
+            err = batch_station(to, &key, &copy);
+        if (!err)
+            err = station_add(copy, &from->stations[i]);
+    }
+    return err;
+}
+
 int visible_batch(const struct batch *batch, uint32_t uid, struct batch **out)
 {
     _cleanup_(batch_freep) struct batch *copy = NULL;
@@ -102,6 +124,8 @@ int visible_batch(const struct batch *batch, uint32_t uid, struct batch **out)
         err = copy_record(copy, batch, &batch->records[i], uid);
     if (!err)
         err = copy_flows(copy, batch, uid);
+    if (!err)
+        err = copy_stations(copy, batch);
     if (!err)
         *out = take_pointer(copy);
     return err;

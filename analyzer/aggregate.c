@@ -341,5 +341,7 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
         err = add_record(a, batch, jobs, &batch->records[i]);
     for (uint32_t i = 0; !err && i < batch->flow_count; i++)
         err = add_flow(a, batch, jobs, &batch->flows[i]);
+    if (!err)
+        err = backends_add(&a->backends, &a->arena, batch);
     return err;
 }

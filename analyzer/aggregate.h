@@ -9,6 +9,7 @@
 #ifndef UNBLEND_ANALYZER_AGGREGATE_H
 #define UNBLEND_ANALYZER_AGGREGATE_H
 
+#include "analyzer/backend.h"
 #include "analyzer/burst.h"
 #include "analyzer/feature.h"
 #include "analyzer/overlap.h"
@@ -150,6 +151,7 @@ struct aggregate {
     uint32_t hook_count, hook_capacity;
     struct bypass_total *bypasses;
     uint32_t bypass_count, bypass_capacity;
+    struct backends backends; /* the storage side */
 };
 
 /* Adds a batch, which stays the caller's. 0, -ENOMEM, -EINVAL, -ERANGE; the totals are then of no

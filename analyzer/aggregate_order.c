@@ -174,6 +174,7 @@ int aggregate_sort(struct aggregate *a)
     sort(a->volumes, a->volume_count, sizeof(*a->volumes), by_volume);
     sort(a->hooks, a->hook_count, sizeof(*a->hooks), by_hook);
     sort(a->jobs, a->job_count, sizeof(*a->jobs), by_job);
+    backends_sort(&a->backends);
     lookup_clear(&a->job_index); /* its positions are stale now */
     return 0;
 }
@@ -187,6 +188,7 @@ void aggregate_clear(struct aggregate *a)
     series_clear(&a->series);
     windows_clear(&a->windows);
     overlap_clear(&a->overlap);
+    backends_clear(&a->backends);
     lookup_clear(&a->job_index);
     free(a->jobs);
     free(a->nodes);

@@ -11,6 +11,7 @@
 #include "lib/cleanup.h"
 #include "lib/codec_errors.h"
 #include "lib/codec_flow.h"
+#include "lib/codec_station.h"
 
 /* Columns of intervals behind the ids. */
 enum {
@@ -346,6 +347,20 @@ static int first_of(const PGresult *samples, int64_t batch_id)
     return low;
 }
 
+static int add_stations(struct batch *batch, const PGresult *storage, int64_t batch_id)
+{
+    int at = row_of(storage, batch_id), err;
+    json_auto_t *root = json_object();
+    struct codec_error error;
+
+    if (at < 0)
+        return 0;
+    if (!root || json_object_set_new(root, "storage", json(storage, at, 1)))
+        return -ENOMEM;
+    err = codec_stations_decode(batch, &error, root);
+    return err == -ENOMEM || !err ? err : -EBADMSG;
+}
+
 int database_batch(const PGresult *intervals, int row, const struct database_rows *rows, struct batch **out)
 {
     const PGresult *samples = rows->samples, *flows = rows->flows;
@@ -372,6 +387,8 @@ int database_batch(const PGresult *intervals, int row, const struct database_row
         err = add_sample(batch, jobs, volumes, samples, i);
     for (int i = first_of(flows, id); !err && i < PQntuples(flows) && big(flows, i, 0) == id; i++)
         err = add_flow(batch, jobs, volumes, flows, i);
+    if (!err)
+        err = add_stations(batch, rows->storage, id);
     if (!err)
         *out = take_pointer(batch);
     return err;

@@ -26,6 +26,7 @@
 #define DATABASE_FLOW_COLUMNS                                                                      \
     "batch_id, job_id, volume_id, first_slot, slots, read_bytes, write_bytes, read_ops, write_ops, " \
     "metadata_ops, data_burst, data_steady, metadata_burst, metadata_steady, in_flight_max"
+#define DATABASE_STORAGE_COLUMNS "batch_id, storage"
 #define DATABASE_JOB_COLUMNS    "job_id, job, kind, \"user\", command, labels, start_ns"
 #define DATABASE_VOLUME_COLUMNS "volume_id, volume, source, fstype, scope, mounts"
 
@@ -43,7 +44,7 @@ char *database_ids(const PGresult *intervals, int column, int from, int to);
 
 /* What a group of intervals refers to; samples and flows ordered by batch and position; no flows is fine. */
 struct database_rows {
-    PGresult *jobs, *volumes, *samples, *flows;
+    PGresult *jobs, *volumes, *samples, *flows, *storage;
 };
 
 /* The batch of one row of intervals; the rows hold at least what it refers to. 0, -ENOMEM, or -EBADMSG when they do

@@ -72,6 +72,20 @@ static uint32_t keep_flows(struct batch *batch, const uint32_t *jobs)
     return kept;
 }
 
+/* The storage side stays whole; what it did for others it did for somebody. */
+static void forget_jobs(struct batch *batch, const uint32_t *jobs)
+{
+    for (uint32_t i = 0; i < batch->station_count; i++) {
+        struct station *station = &batch->stations[i];
+
+        if (station->job == NO_INDEX)
+            continue;
+        station->job = jobs[station->job];
+        if (station->job == NO_INDEX && station->party == PARTY_JOB)
+            station->party = PARTY_UNKNOWN;
+    }
+}
+
 int source_filter(const struct source_window *window, struct batch *batch)
 {
     _cleanup_free_ uint32_t *jobs = NULL, *processes = NULL;
@@ -91,5 +105,6 @@ int source_filter(const struct source_window *window, struct batch *batch)
     batch->process_count = keep_processes(batch, jobs, processes);
     batch->record_count = keep_records(batch, jobs, processes);
     batch->flow_count = keep_flows(batch, jobs);
+    forget_jobs(batch, jobs);
     return 1;
 }

@@ -158,6 +158,7 @@ static void rows_clear(struct database_rows *rows)
     PQclear(rows->volumes);
     PQclear(rows->samples);
     PQclear(rows->flows);
+    PQclear(rows->storage);
 }
 
 /* What the group's batches refer to, and their samples, in one query each. Rows [from, to) of
@@ -170,6 +171,9 @@ static int fill_group(struct database *db, int from, int to)
     static const char flows_sql[] =
         "select " DATABASE_FLOW_COLUMNS " from unblend.flows "
         "where time between $1 and $2 and batch_id = any($3::bigint[]) order by batch_id, position";
+    static const char storage_sql[] =
+        "select " DATABASE_STORAGE_COLUMNS " from unblend.storage_lists "
+        "where time between $1 and $2 and batch_id = any($3::bigint[])";
     static const char jobs_sql[] =
         "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[])";
     static const char volumes_sql[] = "select " DATABASE_VOLUME_COLUMNS
@@ -200,6 +204,8 @@ static int fill_group(struct database *db, int from, int to)
     err = query(db, samples_sql, 3, values, true, &rows.samples);
     if (!err && !*suffix)
         err = query(db, flows_sql, 3, values, true, &rows.flows);
+    if (!err)
+        err = query(db, storage_sql, 3, values, false, &rows.storage);
     for (int i = from; !err && i < to; i++) {
         err = database_batch(intervals, i, &rows, &db->group[db->count]);
         if (!err)

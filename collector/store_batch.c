@@ -12,6 +12,7 @@
 #include "lib/array_text.h"
 #include "lib/cleanup.h"
 #include "lib/codec_flow.h"
+#include "lib/codec_station.h"
 
 #define ROWS_MAX (8u << 20) /* bytes of rows gathered before they are sent */
 
@@ -43,13 +44,24 @@ static int ends_text(const struct batch *batch, char **ends, char **exits)
     return *ends && *exits ? 0 : -ENOMEM;
 }
 
+/* NULL when there is none. */
+static int stations_text(const struct batch *batch, char **text)
+{
+    json_auto_t *list = batch->station_count ? codec_stations(batch) : NULL;
+
+    if (!batch->station_count)
+        return 0;
+    *text = list ? json_dumps(list, JSON_COMPACT) : NULL;
+    return *text ? 0 : -ENOMEM;
+}
+
 static int insert_interval(struct store *store, const struct batch *batch,
                            const struct ledger_place *place, int64_t host_id, const int64_t *jobs,
                            const int64_t *volumes, int64_t *batch_id)
 {
     _cleanup_free_ char *job_ids = array_text(jobs, batch->job_count);
     _cleanup_free_ char *volume_ids = array_text(volumes, batch->volume_count);
-    _cleanup_free_ char *ends = NULL, *exits = NULL, *shed = NULL;
+    _cleanup_free_ char *ends = NULL, *exits = NULL, *shed = NULL, *stations = NULL;
     int64_t shed_ms[SHED_COUNT];
     _cleanup_result_ PGresult *result = NULL;
     struct db_args args = {.count = 0};
@@ -58,6 +70,8 @@ static int insert_interval(struct store *store, const struct batch *batch,
     for (unsigned i = 0; i < SHED_COUNT; i++)
         shed_ms[i] = (int64_t)batch->coverage.shed_ms[i];
     shed = array_text(shed_ms, SHED_COUNT);
+    if (!err)
+        err = stations_text(batch, &stations);
     if (err || !job_ids || !volume_ids || !shed)
         return -ENOMEM;
     db_number(&args, place->node_id);
@@ -78,14 +92,15 @@ static int insert_interval(struct store *store, const struct batch *batch,
     db_text(&args, exits);
     db_text(&args, volume_ids);
     db_text(&args, shed);
+    db_text(&args, stations);
     err = db_query(
         &store->db,
         /* and into the queue of the rollups, in the same breath */
         "with stored as ("
         "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
-        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms) values (unblend.timestamp_of($5), $1, $2, "
-        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
+        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage) values (unblend.timestamp_of($5), $1, $2, "
+        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) "
         "returning time, batch_id, node_id) "
         "insert into unblend.pending_1m (time, batch_id, node_id) select time, batch_id, node_id from stored "
         "returning batch_id",

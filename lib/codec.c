@@ -9,6 +9,7 @@
 #include "lib/cleanup.h"
 #include "lib/codec_errors.h"
 #include "lib/codec_flow.h"
+#include "lib/codec_station.h"
 #include "lib/utf8.h"
 
 /* Encoding; decoding is in codec_decode.c. Every function that makes a value returns NULL without
@@ -272,6 +273,7 @@ int codec_encode(const struct batch *b, char **out, size_t *size)
         (b->process_count && put(o, "processes", process_table(b->processes, b->process_count))) ||
         put(o, "records", record_table(b->records, b->record_count)) ||
         (b->flow_count && (put(o, "slot_ms", count(FLOW_SLOT_MS)) || put(o, "flows", codec_flows(b)))) ||
+        (b->station_count && put(o, "storage", codec_stations(b))) ||
         put(o, "coverage", coverage_value(&b->coverage)))
         return -ENOMEM;
     json = json_dumps(o, JSON_COMPACT);

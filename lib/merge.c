@@ -145,6 +145,25 @@ static int merge_coverage(struct batch *dst, const struct coverage *src)
     return batch_bypasses(dst, src->bypasses, src->bypass_count);
 }
 
+/* What is in flight is known of the later end only. */
+static int merge_stations(struct batch *dst, const struct batch *src, const uint32_t *jobs, const uint32_t *volumes)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < dst->station_count; i++)
+        dst->stations[i].in_flight = 0;
+    for (uint32_t i = 0; !err && i < src->station_count; i++) {
+        struct station key = src->stations[i], *to;
+
+        key.volume = volumes[key.volume];
+        key.job = key.job == NO_INDEX ? NO_INDEX : jobs[key.job];
+        err = batch_station(dst, &key, &to);
+        if (!err)
+            err = station_add(to, &src->stations[i]);
+    }
+    return err;
+}
+
 int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
 {
     _cleanup_free_ uint32_t *jobs = calloc(src->job_count + 1, sizeof(*jobs));
@@ -192,5 +211,5 @@ int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
         if (err)
             return err;
     }
-    return 0;
+    return merge_stations(dst, src, jobs, volumes);
 }

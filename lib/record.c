@@ -11,8 +11,9 @@
 const char *const shed_names[SHED_COUNT] = {"job_keys", "metadata_only", "detached"};
 
 struct batch_index {
-    struct lookup jobs, volumes, processes, records, flows;
-    uint32_t job_capacity, volume_capacity, process_capacity, record_capacity, flow_capacity;
+    struct lookup jobs, volumes, processes, records, flows, stations;
+    uint32_t job_capacity, volume_capacity, process_capacity, record_capacity, flow_capacity,
+        station_capacity;
 };
 
 int batch_new(struct batch **out)
@@ -47,17 +48,21 @@ void batch_free(struct batch *batch)
         record_clear(&batch->records[i]);
     for (uint32_t i = 0; i < batch->flow_count; i++)
         flow_clear(&batch->flows[i]);
+    for (uint32_t i = 0; i < batch->station_count; i++)
+        station_clear(&batch->stations[i]);
     lookup_clear(&batch->index->jobs);
     lookup_clear(&batch->index->volumes);
     lookup_clear(&batch->index->processes);
     lookup_clear(&batch->index->records);
     lookup_clear(&batch->index->flows);
+    lookup_clear(&batch->index->stations);
     free(batch->index);
     free(batch->jobs);
     free(batch->volumes);
     free(batch->processes);
     free(batch->records);
     free(batch->flows);
+    free(batch->stations);
     arena_clear(&batch->arena);
     free(batch);
 }
@@ -312,6 +317,40 @@ int batch_flow(struct batch *batch, uint32_t job, uint32_t volume, struct flow *
     batch->flows[at] = (struct flow){.job = job, .volume = volume};
     lookup_insert(&batch->index->flows, hash, at);
     *out = &batch->flows[at];
+    return 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+int batch_station(struct batch *batch, const struct station *key, struct station **out)
+{
+    const uint32_t words[5] = {key->layer, key->volume, key->request, key->party, key->job};
+    uint32_t hash = lookup_hash(words, sizeof(words)), cursor = hash, at;
+    struct station *station;
+
+    if (key->volume >= batch->volume_count || (key->job >= batch->job_count && key->job != NO_INDEX))
+        return -EINVAL;
+    while (lookup_next(&batch->index->stations, hash, &cursor, &at)) {
+        station = &batch->stations[at];
+        if (station->layer == key->layer && station->volume == key->volume && station->request == key->request &&
+            station->party == key->party && station->job == key->job && same_text(station->server, key->server)) {
+            *out = station;
+            return 0;
+        }
+    }
+    if (make_room((void **)&batch->stations, &batch->index->station_capacity, batch->station_count, sizeof(*station),
+                  &batch->index->stations))
+        return -ENOMEM;
+    station = &batch->stations[batch->station_count];
+    *station = (struct station){
+        .layer = key->layer, .volume = key->volume, .request = key->request, .party = key->party, .job = key->job};
+    if (key->server && batch_set(batch, &station->server, key->server))
+        return -ENOMEM;
+    lookup_insert(&batch->index->stations, hash, batch->station_count++);
+    *out = station;
     return 0;
 }
 

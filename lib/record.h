@@ -27,6 +27,7 @@
 #include "lib/flow.h"
 #include "lib/histogram.h"
 #include "lib/operation.h"
+#include "lib/station.h"
 
 #define NO_INDEX UINT32_MAX
 
@@ -189,6 +190,8 @@ struct batch {
     uint32_t record_count;
     struct flow *flows; /* none from a probe or a database that has no slots */
     uint32_t flow_count;
+    struct station *stations; /* the storage side */
+    uint32_t station_count;
     struct coverage coverage;
 
     struct batch_index *index; /* private to record.c */
@@ -222,6 +225,10 @@ int batch_record(struct batch *batch, uint32_t job, uint32_t volume, uint32_t pr
 /* Find or add the flow of a job on a volume; a new one is empty. The pointer is good until the next call.
    0, -ENOMEM, or -EINVAL for an index out of range. */
 int batch_flow(struct batch *batch, uint32_t job, uint32_t volume, struct flow **out);
+
+/* Find or add the station with the keys of another; a new one is empty. The pointer is good until the next call.
+   0, -ENOMEM, or -EINVAL for an index out of range. */
+int batch_station(struct batch *batch, const struct station *key, struct station **out);
 
 /* Frees what a record that is left out of its batch holds. */
 void record_clear(struct record *record);

@@ -15,7 +15,7 @@
  */
 enum share { SHARE_PROCESS, SHARE_THREAD, SHARE_STATE, SHARE_ROW, SHARE_PAGE, SHARES };
 static const uint32_t shares[SHARES] = {
-    [SHARE_PROCESS] = 116, [SHARE_THREAD] = 116, [SHARE_STATE] = 150, [SHARE_ROW] = 950, [SHARE_PAGE] = 2280};
+    [SHARE_PROCESS] = 116, [SHARE_THREAD] = 116, [SHARE_STATE] = 150, [SHARE_ROW] = 930, [SHARE_PAGE] = 2310};
 
 /* Maps that have one entry for each of a share. */
 static const struct {
@@ -36,6 +36,7 @@ static const struct {
     {"shared", 128},   {"volumes", 512},    {"mounts", 1024},      {"requests", 1024},
     {"flushers", 128}, {"positions", 1024}, {"spare_tasks", 1024}, {"namespaces", 64},
     {"async", 256},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
+    {"stations", 32},  {"station_places", 32}, {"fuse_requests", 64}, {"fuse_servers", 16},
 };
 
 #define UNITS_MIN 40

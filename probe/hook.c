@@ -11,30 +11,35 @@
 #include "probe/compat_table.h"
 
 const struct hook_info hook_table[] = {
-    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false, NULL, NULL},
-    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false, NULL, NULL},
-    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", HOOK_SYSCALL, false, NULL, NULL},
-    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", HOOK_SYSCALL, false, NULL, NULL},
-    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", HOOK_SYSCALL, false, NULL, NULL},
-    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", HOOK_BLOCK, false, NULL, NULL},
-    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", HOOK_BLOCK, false, NULL, NULL},
-    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", HOOK_BLOCK, false, NULL, NULL},
-    {"on_fault_user", "tp_btf/page_fault_user", "page faults: reads and writes told apart", HOOK_FAULT, false, NULL, NULL},
-    {"on_fault_kernel", "tp_btf/page_fault_kernel", "the same in system calls", HOOK_FAULT, false, NULL, NULL},
+    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false, NULL, NULL, NULL},
+    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false, NULL, NULL, NULL},
+    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", HOOK_SYSCALL, false, NULL, NULL, NULL},
+    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", HOOK_SYSCALL, false, NULL, NULL, NULL},
+    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", HOOK_SYSCALL, false, NULL, NULL, NULL},
+    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", HOOK_BLOCK, false, NULL, NULL, NULL},
+    {"on_insert", "tp_btf/block_rq_insert", "block requests: when they are queued", HOOK_BLOCK, false, NULL, NULL, NULL},
+    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", HOOK_BLOCK, false, NULL, NULL, NULL},
+    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", HOOK_BLOCK, false, NULL, NULL, NULL},
+    {"on_backmerge", "tp_btf/block_bio_backmerge", "block requests: merges", HOOK_BLOCK, false, NULL, NULL, NULL},
+    {"on_frontmerge", "tp_btf/block_bio_frontmerge", "the same, at the other end", HOOK_BLOCK, false, NULL, NULL, NULL},
+    {"on_fault_user", "tp_btf/page_fault_user", "page faults: reads and writes told apart", HOOK_FAULT, false, NULL, NULL, NULL},
+    {"on_fault_kernel", "tp_btf/page_fault_kernel", "the same in system calls", HOOK_FAULT, false, NULL, NULL, NULL},
     {"on_map_pages", "tp_btf/mm_filemap_map_pages", "page faults: minor ones", HOOK_FAULT, false,
-     "on_map_pages_function", "fentry/filemap_map_pages"},
+     "on_map_pages_function", "fentry/filemap_map_pages", NULL},
     {"on_filemap_fault", "tp_btf/mm_filemap_fault", "page faults: the file", HOOK_FAULT, false,
-     "on_filemap_fault_function", "fentry/filemap_fault"},
+     "on_filemap_fault_function", "fentry/filemap_fault", NULL},
     {"on_page_added", "tp_btf/mm_filemap_add_to_page_cache", "bytes of page faults; reads served from the page cache",
-     HOOK_FAULT, false, NULL, NULL},
-    {"on_uring_submit", "io_uring_submit", "io_uring: requests", HOOK_URING, false, NULL, NULL},
-    {"on_uring_refuse", "tp_btf/io_uring_req_failed", "io_uring: requests that are refused", HOOK_URING, false, NULL, NULL},
-    {"on_uring_complete", "tp_btf/io_uring_complete", "io_uring: their completion", HOOK_URING, false, NULL, NULL},
+     HOOK_FAULT, false, NULL, NULL, NULL},
+    {"on_uring_submit", "io_uring_submit", "io_uring: requests", HOOK_URING, false, NULL, NULL, NULL},
+    {"on_uring_refuse", "tp_btf/io_uring_req_failed", "io_uring: requests that are refused", HOOK_URING, false, NULL, NULL, NULL},
+    {"on_uring_complete", "tp_btf/io_uring_complete", "io_uring: their completion", HOOK_URING, false, NULL, NULL, NULL},
     {"on_uring_overflow", "tp_btf/io_uring_cqe_overflow", "io_uring: completions that the ring has no room for",
-     HOOK_URING, false, NULL, NULL},
-    {"on_aio_complete", "aio_complete_rw", "libaio: when requests are done", HOOK_AIO, false, NULL, NULL},
-    {"on_open_file", "iter/task_file", "files that were open before the start", HOOK_SEED, false, NULL, NULL},
-    {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true, NULL, NULL},
+     HOOK_URING, false, NULL, NULL, NULL},
+    {"on_aio_complete", "aio_complete_rw", "libaio: when requests are done", HOOK_AIO, false, NULL, NULL, NULL},
+    {"on_fuse_send", "tp_btf/fuse_request_send", "FUSE: requests to servers", HOOK_FUSE, false, NULL, NULL, "fuse"},
+    {"on_fuse_end", "tp_btf/fuse_request_end", "FUSE: the servers' answers", HOOK_FUSE, false, NULL, NULL, "fuse"},
+    {"on_open_file", "iter/task_file", "files that were open before the start", HOOK_SEED, false, NULL, NULL, NULL},
+    {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true, NULL, NULL, NULL},
 };
 const unsigned hook_count = sizeof(hook_table) / sizeof(*hook_table);
 
@@ -94,17 +99,12 @@ bool hook_member(const char *name, const char *member)
     return false;
 }
 
-int hook_arguments(const char *tracepoint)
+static int arguments_in(const struct btf *btf, const char *tracepoint)
 {
-    const struct btf *btf = kernel_types(!tracepoint);
     const struct btf_type *type;
     char name[128];
     int id, arguments = 0;
 
-    if (!tracepoint)
-        return 0;
-    if (!btf)
-        return -errno;
     /* typedef void (*btf_trace_NAME)(void *data, arguments...) */
     snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
     id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
@@ -115,6 +115,29 @@ int hook_arguments(const char *tracepoint)
         if (btf_is_func_proto(type))
             arguments = btf_vlen(type) - 1;
     }
+    return arguments;
+}
+
+int hook_arguments(const char *tracepoint)
+{
+    const struct btf *btf = kernel_types(!tracepoint);
+
+    if (!tracepoint)
+        return 0;
+    return btf ? arguments_in(btf, tracepoint) : -errno;
+}
+
+int hook_module_arguments(const char *module, const char *tracepoint)
+{
+    int arguments = hook_arguments(tracepoint);
+    struct btf *btf;
+
+    if (arguments || !module)
+        return arguments;
+    btf = btf__load_module_btf(module, kernel_types(false));
+    if (btf)
+        arguments = arguments_in(btf, tracepoint);
+    btf__free(btf);
     return arguments;
 }
 

@@ -15,6 +15,7 @@ enum hook_object {
     HOOK_FAULT_FUNCTION,
     HOOK_URING,
     HOOK_AIO,
+    HOOK_FUSE,
     HOOK_SEED,
     HOOK_OBJECTS
 };
@@ -27,6 +28,7 @@ struct hook_info {
     bool each_cpu; /* a perf event on each CPU instead of a tracepoint */
     const char *instead;      /* the program for the functions behind the tracepoint, and */
     const char *instead_name; /* its name; NULL where there is none */
+    const char *module;       /* the kernel module that may have the tracepoint; NULL: none */
 };
 
 /* The first two of the table are those of system calls, whose programs depend on the flavour (probe/calls.h). */
@@ -62,6 +64,9 @@ bool hook_aio(void);
  * earlier questions back.
  */
 int hook_arguments(const char *tracepoint);
+
+/* The same of a tracepoint that may be in a kernel module, which is loaded, or of the kernel itself. */
+int hook_module_arguments(const char *module, const char *tracepoint);
 
 /* Whether the kernel's BTF knows a function, or a member of a structure. */
 bool hook_function(const char *name);

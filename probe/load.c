@@ -54,6 +54,7 @@ static const struct {
     [HOOK_FAULT] = {object_fault, object_fault_end, "unblend_fault"},
     [HOOK_URING] = {object_uring, object_uring_end, "unblend_uring"},
     [HOOK_AIO] = {object_aio, object_aio_end, "unblend_aio"},
+    [HOOK_FUSE] = {object_fuse, object_fuse_end, "unblend_fuse"},
     [HOOK_FAULT_FUNCTION] = {object_fault_function, object_fault_function_end, "unblend_fault"},
     [HOOK_SEED] = {object_seed, object_seed_end, "unblend_seed"},
 };
@@ -177,7 +178,7 @@ static bool is_wanted(const struct loaded *loaded, unsigned hook)
 
     if (loaded->step == PROBE_DETACHED)
         return object == HOOK_SYSCALL && !hook_is_call(hook);
-    return loaded->step < PROBE_METADATA_ONLY || (object != HOOK_BLOCK && object != HOOK_FAULT);
+    return loaded->step < PROBE_METADATA_ONLY || (object != HOOK_BLOCK && object != HOOK_FAULT && object != HOOK_FUSE);
 }
 
 /* Attaches the programs of one object that are not yet; what cannot be attached has its reason in why. */
@@ -231,12 +232,13 @@ static bool leave_out_missing(struct loaded *loaded, enum hook_object which)
         const char *tracepoint = strchr(hook_table[i].name, '/');
 
         if (hook_table[i].object != which || hook_table[i].each_cpu || !tracepoint ||
-            hook_arguments(tracepoint + 1) > 0)
+            hook_module_arguments(hook_table[i].module, tracepoint + 1) > 0)
             continue;
         bpf_program__set_autoload(
             bpf_object__find_program_by_name(loaded->object[which], hook_table[i].program), false);
-        snprintf(loaded->why[i], sizeof(loaded->why[i]), "this kernel has no tracepoint %s",
-                 tracepoint + 1);
+        snprintf(loaded->why[i], sizeof(loaded->why[i]), "this kernel has no tracepoint %s%s%s%s", tracepoint + 1,
+                 hook_table[i].module ? ", nor has its module " : "", hook_table[i].module ? hook_table[i].module : "",
+                 hook_table[i].module ? ", if it is loaded" : "");
         missing = true;
     }
     return missing;
@@ -465,6 +467,7 @@ int load_attach(struct loaded *loaded, const struct probe_options *options)
         load_more(loaded, HOOK_BLOCK, options);
         load_more(loaded, HOOK_URING, options);
         load_more(loaded, HOOK_AIO, options);
+        load_more(loaded, HOOK_FUSE, options);
         seed(loaded, options);
     }
     setrlimit(RLIMIT_MEMLOCK, &before);

@@ -20,3 +20,4 @@ EMBED(object_seed, "probe/bpf/seed.bpf.o");
 EMBED(object_mix, "probe/bpf/mix.bpf.o");
 EMBED(object_uring, "probe/bpf/uring.bpf.o");
 EMBED(object_aio, "probe/bpf/aio.bpf.o");
+EMBED(object_fuse, "probe/bpf/fuse.bpf.o");

@@ -12,5 +12,6 @@ extern const char object_seed[], object_seed_end[];
 extern const char object_mix[], object_mix_end[];
 extern const char object_uring[], object_uring_end[];
 extern const char object_aio[], object_aio_end[];
+extern const char object_fuse[], object_fuse_end[];
 
 #endif

@@ -19,6 +19,7 @@
 #include "probe/hook.h"
 #include "probe/load.h"
 #include "probe/rights.h"
+#include "probe/stations.h"
 
 struct probe {
     struct loaded *loaded;
@@ -27,6 +28,7 @@ struct probe {
     struct volumes *volumes;
     struct origin *origin;
     struct drain *drain;
+    struct stations *stations;
     int mount_fd;
     enum probe_step step;
     bool by_job; /* nobody asks for processes */
@@ -39,6 +41,11 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .mounts = load_map(probe->loaded, "mounts"),
         .namespaces = load_map(probe->loaded, "namespaces"),
         .pseudo_types = load_map(probe->loaded, "pseudo_types"),
+    };
+    const struct station_maps stations = {
+        .places = load_map(probe->loaded, "station_places"),
+        .stations = load_map(probe->loaded, "stations"),
+        .fuse_servers = load_map(probe->loaded, "fuse_servers"),
     };
     struct drain_sources sources;
     char host[256] = "localhost";
@@ -64,6 +71,9 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .burst_factor = options->burst_factor ? options->burst_factor : PROBE_BURST_FACTOR,
         .async_map = load_map(probe->loaded, "async"),
     };
+    err = stations_new(&stations, &probe->stations);
+    if (err)
+        return err;
     probe->mount_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     return drain_new(&sources, &probe->drain);
 }
@@ -212,6 +222,7 @@ void probe_free(struct probe *probe)
     if (!probe)
         return;
     drain_free(probe->drain);
+    stations_free(probe->stations);
     volumes_free(probe->volumes);
     origin_free(probe->origin);
     tables_close(&probe->tables);
@@ -298,6 +309,10 @@ static int cover(struct probe *probe, struct batch *batch)
         hooks[count++] = (struct hook){.name = "burst-slots",
                                        .why = "slots of 100 ms found no room and are counted with later ones: give "
                                               "the probe more memory"};
+    if (probe->tables.counters[ABI_COUNTER_UNSTATIONED])
+        hooks[count++] = (struct hook){.name = "storage-side",
+                                       .why = "requests found no room in the storage side's table, or their end was not seen: give the "
+                                              "probe more memory"};
     if (missed > probe->missed) {
         batch->coverage.lost += missed - probe->missed;
         probe->missed = missed;
@@ -316,6 +331,8 @@ int probe_drain(struct probe *probe, struct batch *batch)
 
     volumes_refresh_namespaces(probe->volumes);
     err = drain_run(probe->drain, batch);
+    if (!err)
+        err = stations_drain(probe->stations, probe->volumes, probe->origin, &probe->tables, batch);
     if (!err)
         err = origin_report(probe->origin, batch);
     return err ? err : cover(probe, batch);

@@ -20,6 +20,7 @@ json_t *json_text(const char *text);               /* null for NULL */
 json_t *json_time(int64_t ns);                     /* RFC 3339 */
 json_t *json_histogram(const struct histogram *h); /* [[lower, upper, count], ...] */
 json_t *json_latency(const struct histogram *h);
+json_t *json_size(const struct histogram *h);
 /* Sizes of the regular files at their opens; null when none was opened. */
 json_t *json_file_size(const struct tally *tally);
 json_t *json_operations(const struct tally *tally);
@@ -37,6 +38,8 @@ json_t *json_burst(const struct series *series, const struct windows *windows, c
                    const struct windows *windows_span);
 /* What runs at once on a volume, of each operation too, and who is stuck in it. */
 json_t *json_in_flight(const struct volume_total *volume, const struct report *report);
+/* What the storage side saw. */
+json_t *json_storage(const struct report *report);
 json_t *json_capacity(const struct report *report);
 
 #endif

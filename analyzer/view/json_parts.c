@@ -81,16 +81,17 @@ json_t *json_latency(const struct histogram *h)
                      "histogram", json_histogram(h));
 }
 
-static json_t *size_of(const struct record *record)
+json_t *json_size(const struct histogram *h)
 {
-    const struct histogram *h = &record->size;
-
-    if (!operation_info(record->op)->has_size)
-        return json_null();
     return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "zero", (json_int_t)histogram_zeros(h), "p1",
                      quantile(h, 0.01, true), "p50", quantile(h, 0.5, true), "p95",
                      quantile(h, 0.95, true), "p99", quantile(h, 0.99, true), "max", maximum(h),
                      "histogram", json_histogram(h));
+}
+
+static json_t *size_of(const struct record *record)
+{
+    return operation_info(record->op)->has_size ? json_size(&record->size) : json_null();
 }
 
 json_t *json_file_size(const struct tally *tally)

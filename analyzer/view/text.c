@@ -7,6 +7,7 @@
 
 #include "analyzer/human.h"
 #include "analyzer/view/draw.h"
+#include "analyzer/view/text_storage.h"
 #include "analyzer/view/view.h"
 
 #define DETAILED_JOBS 5
@@ -164,6 +165,7 @@ static int write_text(struct report *report, FILE *out)
     if (totals->job_count > 1 && !isnan(report->effective_profiles))
         fprintf(out, "\nAll jobs together are a blend of %.1f profiles (blend index %.2f).\n",
                 report->effective_profiles, report->blend_index);
+    text_storage(&pen, report);
     show_gaps(&pen, report);
     return ferror(out) ? -EIO : 0;
 }

@@ -257,9 +257,56 @@ struct abi_shared_row {
 /* A request on its way through the block layer; the key is the request's address. */
 struct abi_request {
     uint64_t start_ns; /* when it was issued to the device; 0 before */
+    uint64_t queue_ns; /* before: when it was put into the scheduler's queue; since: for how long it was there; 0: never */
     uint64_t bytes;    /* completed so far */
     uint32_t job;
-    uint32_t reserved;
+    uint32_t party; /* job, or one of ABI_PARTY_ */
+};
+
+/*
+ * What the storage side sees: requests by station, kind and party. The kinds are those of lib/station.h. Written by
+ * any CPU, with atomics.
+ */
+#define ABI_STATION_BLOCK 0
+#define ABI_STATION_FUSE  1
+
+#define ABI_REQUEST_ALL      0
+#define ABI_REQUEST_READ     1
+#define ABI_REQUEST_WRITE    2
+#define ABI_REQUEST_FLUSH    3
+#define ABI_REQUEST_DISCARD  4
+#define ABI_REQUEST_METADATA 5
+
+/* Parties that are no job: no job is known, and the kernel. */
+#define ABI_PARTY_UNKNOWN   0u
+#define ABI_PARTY_WRITEBACK 0xfffffffeu
+#define ABI_PARTY_KERNEL    0xfffffffdu
+
+struct abi_station_key {
+    uint64_t volume;
+    uint32_t party;
+    uint16_t layer, request;
+};
+
+#define ABI_REQUEST_BUCKETS BUCKETS_FOR_BITS(32) /* bytes of a request */
+#define ABI_WAIT_BUCKETS    BUCKETS_FOR_BITS(40) /* ns: 18 minutes */
+
+/* Requests of any kind (ABI_REQUEST_ALL) have begun, ended and, as size, their depth only; the others have not. */
+struct abi_station {
+    uint64_t ops, bytes, errors, merges;
+    uint64_t queue_sum_ns, service_sum_ns;
+    uint64_t begun, ended;
+    uint32_t size[ABI_REQUEST_BUCKETS];
+    uint32_t queue[ABI_WAIT_BUCKETS];
+    uint32_t service[ABI_WAIT_BUCKETS];
+};
+
+/* A request to a FUSE server; the key is the request's address. */
+struct abi_fuse {
+    uint64_t start_ns;
+    uint64_t volume;
+    uint32_t party;
+    uint32_t opcode;
 };
 
 /*
@@ -406,6 +453,8 @@ enum abi_counter {
     ABI_COUNTER_HOMELESS, /* living threads of a job whose process found no place in the table */
     ABI_COUNTER_STATES,   /* living threads with a state */
     ABI_COUNTER_SLOTS_BLURRED, /* slots of rows that are counted with a later slot, for want of room */
+    ABI_COUNTER_STATIONS, /* places in the storage side's table that have been given out, at least */
+    ABI_COUNTER_UNSTATIONED, /* requests that found no place in the storage side's table */
     ABI_COUNTERS
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The block layer: a request is counted when the device has completed all of it, with the time from its issue
- * to its completion. Its owner is who caused it to be made; writeback belongs to the kernel's own threads.
+ * to its completion, and by device with the time that it was in the scheduler's queue before. Its owner is who caused
+ * it to be made; writeback belongs to the kernel's own threads.
  */
-#include "probe/bpf/async.bpf.h"
+#include "probe/bpf/station.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
@@ -16,11 +17,9 @@
 #define REQ_OP_SECURE_ERASE 5
 
 /* 0 for requests that neither move nor discard data (zone management, driver commands). */
-static __always_inline __u32 operation_of(struct request *request)
+static __always_inline __u32 operation_in(__u32 flags)
 {
-    __u32 op = BPF_CORE_READ(request, cmd_flags) & REQ_OP_MASK;
-
-    switch (op) {
+    switch (flags & REQ_OP_MASK) {
     case REQ_OP_READ:
         return OP_BLOCK_READ;
     case REQ_OP_FLUSH:
@@ -37,6 +36,29 @@ static __always_inline __u32 operation_of(struct request *request)
     return 0;
 }
 
+static __always_inline __u32 operation_of(struct request *request)
+{
+    return operation_in(BPF_CORE_READ(request, cmd_flags));
+}
+
+/* Its kind at a station. */
+static __always_inline __u32 kind_of(__u32 op)
+{
+    return op - OP_BLOCK_READ + ABI_REQUEST_READ;
+}
+
+/* A write that nobody waits for. */
+static __always_inline bool is_relaxed(__u32 flags)
+{
+    return operation_in(flags) == OP_BLOCK_WRITE &&
+           !(flags >> bpf_core_enum_value(enum req_flag_bits, __REQ_SYNC) & 1);
+}
+
+static __always_inline __u64 volume_of_disk(struct gendisk *disk)
+{
+    return ABI_VOLUME_DEVICE | (__u64)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor);
+}
+
 static __always_inline __u64 device_of(struct request *request)
 {
     struct gendisk *disk;
@@ -45,8 +67,7 @@ static __always_inline __u64 device_of(struct request *request)
         disk = BPF_CORE_READ(request, rq_disk);
     else
         disk = BPF_CORE_READ(request, q, disk);
-    return ABI_VOLUME_DEVICE | (__u64)BPF_CORE_READ(disk, major) << 20 |
-           (__u32)BPF_CORE_READ(disk, first_minor);
+    return volume_of_disk(disk);
 }
 
 static __always_inline __u64 queue_of(struct request *request)
@@ -74,6 +95,7 @@ static __always_inline void own_flush(struct request *request)
         entry.job = *job;
     else if (!config.all)
         return;
+    entry.party = entry.job ? entry.job : ABI_PARTY_KERNEL;
     bpf_map_delete_elem(&flushers, &queue);
     if (bpf_map_update_elem(&requests, &key, &entry, BPF_ANY))
         count(ABI_COUNTER_LOST, 1);
@@ -83,29 +105,41 @@ static __always_inline void own_flush(struct request *request)
  * Requests are used again: one still known here has completed without the kernel having run the program that counts
  * it, and without a word about it.
  */
-static __always_inline void settle_unseen(__u64 key)
+static __always_inline void settle_unseen(struct request *request)
 {
+    __u64 key = (__u64)request;
     struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
 
     if (!entry)
         return;
-    if (entry->start_ns)
+    if (entry->start_ns) {
         count(ABI_COUNTER_LOST, 1);
+        leave_queue(device_of(request), ABI_STATION_BLOCK);
+    }
     bpf_map_delete_elem(&requests, &key);
+}
+
+/* The calling task's job; false when nobody wants to know of its requests. */
+static __always_inline bool find_job(struct task_struct *task, __u32 *job)
+{
+    struct abi_task *state = acting_state(task);
+
+    if (state)
+        *job = job_of(state->process, state->job);
+    return state || config.all;
 }
 
 /* The request has been made: whoever runs now asked for it. */
 static __always_inline void own(struct request *request)
 {
-    struct abi_task *state = acting_state(bpf_get_current_task_btf());
+    struct task_struct *task = bpf_get_current_task_btf();
     struct abi_request entry = {};
     __u64 key = (__u64)request;
 
-    settle_unseen(key);
-    if (state)
-        entry.job = job_of(state->process, state->job);
-    else if (!config.all)
+    settle_unseen(request);
+    if (!find_job(task, &entry.job))
         return;
+    entry.party = party_of(task, entry.job, is_relaxed(BPF_CORE_READ(request, cmd_flags)));
     if (wants_flush(request)) {
         __u64 queue = queue_of(request);
 
@@ -122,11 +156,58 @@ int BPF_PROG(on_io_start, struct request *request)
     return 0;
 }
 
+static __always_inline struct request *request_in(__u64 *context)
+{
+    return config.request_argument ? (struct request *)context[1] : (struct request *)context[0];
+}
+
+SEC("tp_btf/block_rq_insert")
+int on_insert(__u64 *context)
+{
+    __u64 key = (__u64)request_in(context);
+    struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
+
+    if (entry && !entry->start_ns)
+        entry->queue_ns = bpf_ktime_get_ns();
+    return 0;
+}
+
+/* What was asked for and became part of a request that was there already. */
+static __always_inline int merged(struct gendisk *disk, __u32 flags)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct abi_station_key key = {.layer = ABI_STATION_BLOCK};
+    struct abi_station *station;
+    __u32 job = 0, op = operation_in(flags);
+
+    if (!op || !find_job(task, &job))
+        return 0;
+    key.volume = volume_of_disk(disk);
+    key.request = kind_of(op);
+    key.party = party_of(task, job, is_relaxed(flags));
+    station = find_station(&key);
+    if (station)
+        __sync_fetch_and_add(&station->merges, 1);
+    return 0;
+}
+
+SEC("tp_btf/block_bio_backmerge")
+int BPF_PROG(on_backmerge, struct bio *bio)
+{
+    return merged(BPF_CORE_READ(bio, bi_bdev, bd_disk), BPF_CORE_READ(bio, bi_opf));
+}
+
+SEC("tp_btf/block_bio_frontmerge")
+int BPF_PROG(on_frontmerge, struct bio *bio)
+{
+    return merged(BPF_CORE_READ(bio, bi_bdev, bd_disk), BPF_CORE_READ(bio, bi_opf));
+}
+
 SEC("tp_btf/block_rq_issue")
 int on_issue(__u64 *context)
 {
-    struct request *request =
-        config.request_argument ? (struct request *)context[1] : (struct request *)context[0];
+    struct request *request = request_in(context);
+    __u64 now;
     __u64 key = (__u64)request;
     struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
 
@@ -137,11 +218,34 @@ int on_issue(__u64 *context)
         own(request);
         entry = bpf_map_lookup_elem(&requests, &key);
     }
-    if (entry)
-        entry->start_ns = bpf_ktime_get_ns();
-    else if (config.all)
-        count(ABI_COUNTER_LOST, 1);
+    if (!entry) {
+        if (config.all)
+            count(ABI_COUNTER_LOST, 1);
+        return 0;
+    }
+    now = bpf_ktime_get_ns();
+    if (!entry->start_ns) {
+        if (entry->queue_ns)
+            entry->queue_ns = now - entry->queue_ns;
+        if (operation_of(request))
+            begin_request(device_of(request), ABI_STATION_BLOCK);
+    }
+    entry->start_ns = now;
     return 0;
+}
+
+static __always_inline void leave_station(const struct measure *m, const struct abi_request *entry)
+{
+    struct ended e = {
+        .key = {.volume = m->volume, .party = entry->party, .layer = ABI_STATION_BLOCK, .request = kind_of(m->op)},
+        .bytes = m->bytes,
+        .queue_ns = entry->queue_ns,
+        .service_ns = m->latency_ns,
+        .sized = m->sized,
+        .failed = m->error_code,
+    };
+
+    end_request(&e);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -164,6 +268,7 @@ int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes
         m.latency_ns = bpf_ktime_get_ns() - entry->start_ns;
         m.sized = !error && m.op != OP_BLOCK_FLUSH;
         account_shared(&m, entry->job);
+        leave_station(&m, entry);
     }
     bpf_map_delete_elem(&requests, &key);
     return 0;

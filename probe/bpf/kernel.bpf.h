@@ -173,6 +173,7 @@ struct cred {
 
 struct task_struct {
     struct thread_info thread_info;
+    unsigned int flags;
     int pid;
     int tgid;
     int exit_code;
@@ -196,6 +197,7 @@ struct bpf_iter__task_file {
 };
 
 enum req_flag_bits {
+    __REQ_SYNC = 11,
     __REQ_PREFLUSH = 18,
 };
 
@@ -206,6 +208,39 @@ struct gendisk {
 
 struct request_queue {
     struct gendisk *disk;
+};
+
+struct block_device {
+    struct gendisk *bd_disk;
+};
+
+struct bio {
+    struct block_device *bi_bdev;
+    unsigned int bi_opf;
+};
+
+struct fuse_in_header {
+    __u32 len;
+    __u32 opcode;
+};
+
+struct fuse_out_header {
+    __u32 len;
+    __s32 error;
+};
+
+struct fuse_mount {
+    struct super_block *sb;
+};
+
+struct fuse_req {
+    struct {
+        struct fuse_in_header h;
+    } in;
+    struct {
+        struct fuse_out_header h;
+    } out;
+    struct fuse_mount *fm;
 };
 
 struct request {

@@ -158,6 +158,36 @@ struct {
     __type(value, __u32);
 } flushers SEC(".maps");
 
+/* Where a station is: a hash of large values would have a spare one for each CPU. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 128);
+    __type(key, struct abi_station_key);
+    __type(value, __u32);
+} station_places SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 128);
+    __type(key, __u32);
+    __type(value, struct abi_station);
+} stations SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1024);
+    __type(key, __u64);
+    __type(value, struct abi_fuse);
+} fuse_requests SEC(".maps");
+
+/* tgid of a FUSE server -> the volume it serves */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 256);
+    __type(key, __u32);
+    __type(value, __u64);
+} fuse_servers SEC(".maps");
+
 /* Requests of io_uring and libaio that are under way. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);

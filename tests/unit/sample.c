@@ -141,6 +141,36 @@ static void add_record(struct batch *batch, uint64_t *state)
     r->latency_sum_ns = sample_random(state) >> (1 + below(state, 63));
 }
 
+static void add_station(struct batch *batch, uint64_t *state)
+{
+    struct station key = {.layer = (enum layer)below(state, LAYERS),
+                          .request = (enum request_kind)below(state, REQUESTS),
+                          .party = (enum party)below(state, PARTIES),
+                          .volume = (uint32_t)below(state, batch->volume_count),
+                          .job = NO_INDEX},
+                   *station;
+
+    if (key.party == PARTY_JOB || (key.party == PARTY_SERVER && below(state, 2)))
+        key.job = (uint32_t)below(state, batch->job_count);
+    if (key.party == PARTY_SERVER)
+        key.server = below(state, 2) ? "server (1)" : "other (2)";
+    must(batch_station(batch, &key, &station));
+    station->known = (unsigned)below(state, 2 * STATION_IN_FLIGHT);
+    station->ops = station->known & STATION_OPS ? below(state, 1000) : 0;
+    station->bytes = station->known & STATION_BYTES ? sample_random(state) >> (1 + below(state, 63)) : 0;
+    station->errors = station->known & STATION_ERRORS ? below(state, 1000) : 0;
+    station->merges = station->known & STATION_MERGES ? below(state, 1000) : 0;
+    station->queue_sum_ns = station->known & STATION_QUEUE ? below(state, 1000000) : 0;
+    station->service_sum_ns = station->known & STATION_SERVICE ? below(state, 1000000) : 0;
+    station->in_flight = station->known & STATION_IN_FLIGHT ? below(state, 10) : 0;
+    fill_histogram(state, &station->size);
+    fill_histogram(state, &station->service_ns);
+    if (station->request == REQUEST_ALL)
+        fill_histogram(state, &station->depth);
+    else
+        fill_histogram(state, &station->queue_ns);
+}
+
 static void add_flow(struct batch *batch, uint64_t *state)
 {
     int64_t first = (int64_t)below(state, 20000000000);
@@ -192,6 +222,8 @@ struct batch *sample_batch(uint64_t seed, uint32_t records)
         add_record(batch, &state);
     for (uint32_t i = 0; i < records / 2; i++)
         add_flow(batch, &state);
+    for (uint32_t i = 0; i < records / 3; i++)
+        add_station(batch, &state);
     batch->coverage = (struct coverage){.lost = sample_random(&state) >> 1,
                                         .killed = below(&state, 9),
                                         .in_flight = below(&state, 9),
@@ -250,6 +282,17 @@ static bool records_differ(const struct record *a, const struct record *b)
            a->errors != b->errors ||
            a->latency_sum_ns != b->latency_sum_ns || !histogram_equal(&a->size, &b->size) ||
            !histogram_equal(&a->latency_ns, &b->latency_ns);
+}
+
+static bool stations_differ(const struct station *a, const struct station *b)
+{
+    return a->layer != b->layer || a->volume != b->volume || a->request != b->request || a->party != b->party ||
+           a->job != b->job || !a->server != !b->server || (a->server && strcmp(a->server, b->server) != 0) ||
+           a->known != b->known || a->ops != b->ops || a->bytes != b->bytes || a->errors != b->errors ||
+           a->merges != b->merges || a->queue_sum_ns != b->queue_sum_ns || a->service_sum_ns != b->service_sum_ns ||
+           a->in_flight != b->in_flight || !histogram_equal(&a->size, &b->size) ||
+           !histogram_equal(&a->queue_ns, &b->queue_ns) || !histogram_equal(&a->service_ns, &b->service_ns) ||
+           !histogram_equal(&a->depth, &b->depth);
 }
 
 static bool flows_differ(const struct flow *a, const struct flow *b)
@@ -316,6 +359,11 @@ const char *sample_difference(const struct batch *a, const struct batch *b)
     for (uint32_t i = 0; i < a->record_count; i++)
         if (records_differ(&a->records[i], &b->records[i]))
             return "records";
+    if (a->station_count != b->station_count)
+        return "the number of stations";
+    for (uint32_t i = 0; i < a->station_count; i++)
+        if (stations_differ(&a->stations[i], &b->stations[i]))
+            return "stations";
     for (uint32_t i = 0; i < a->flow_count; i++)
         if (flows_differ(&a->flows[i], &b->flows[i]))
             return "flows";
