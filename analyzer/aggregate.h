@@ -147,6 +147,8 @@ struct aggregate {
 
     uint64_t lost, killed, unattributed, overflow;
     uint64_t shed_ms[SHED_COUNT]; /* of all nodes */
+    uint64_t dropped_batches, dropped_ops; /* on their way to the collector; the operations are in lost, too */
+    bool dropped_unknown;                  /* of some, nobody can tell how many operations they had */
     struct hook_total *hooks;
     uint32_t hook_count, hook_capacity;
     struct bypass_total *bypasses;

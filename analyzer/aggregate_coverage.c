@@ -105,6 +105,21 @@ bool aggregate_shed_unknown(const struct aggregate *a)
     return too_dear;
 }
 
+static void add_dropped(struct aggregate *a, const struct coverage *coverage)
+{
+    for (uint32_t i = 0; i < coverage->dropped_count; i++) {
+        const struct dropped *range = &coverage->dropped[i];
+
+        a->dropped_batches += range->last - range->first + 1;
+        if (range->ops == DROPPED_UNKNOWN) {
+            a->dropped_unknown = true;
+            continue;
+        }
+        a->dropped_ops += range->ops;
+        a->lost += range->ops;
+    }
+}
+
 int aggregate_coverage(struct aggregate *a, struct node_total *node, const struct batch *batch)
 {
     int64_t end = batch->start_ns + (int64_t)batch->duration_ns;
@@ -115,6 +130,7 @@ int aggregate_coverage(struct aggregate *a, struct node_total *node, const struc
     a->overflow += batch->coverage.overflow;
     for (unsigned i = 0; i < SHED_COUNT; i++)
         a->shed_ms[i] += batch->coverage.shed_ms[i];
+    add_dropped(a, &batch->coverage);
     if (end >= node->last_ns) {
         node->last_ns = end;
         node->in_flight = batch->coverage.in_flight;

@@ -43,6 +43,7 @@ struct database {
     int row;             /* of intervals, the first that is not in a group yet */
     struct batch *group[GROUP_BATCHES];
     int count, next; /* batches of the group, and how many of them are handed out */
+    PGresult *drops; /* told with the first batch; NULL afterwards */
 };
 
 /* Runs a statement; text parameters, results as text or binary. 0 or -errno (logged). */
@@ -150,6 +151,50 @@ static int cut_pieces(struct database *db)
     while (db->piece < PIECES - 1 && db->pieces[db->piece].since_ns >= db->pieces[db->piece].until_ns)
         db->piece++;
     return 0;
+}
+
+/* Batches that never came, of the nodes and the time that the window asks for. */
+static int find_drops(struct database *db)
+{
+    static const char sql[] =
+        "select stream, first_seq, last_seq, ops, coalesce(start_ns, 0), coalesce(end_ns, 0), why from unblend.drops "
+        "where coalesce(start_ns < $2 and end_ns > $1, told_at between unblend.timestamp_of($1) and "
+        "unblend.timestamp_of($2)) and ($3::json is null or node in (select json_array_elements_text($3::json))) "
+        "order by told_at, stream, first_seq";
+    const struct source_window *window = db->window;
+    _cleanup_free_ char *nodes = NULL;
+    char since[24], until[24];
+    const char *values[] = {since, until, NULL};
+    int err = 0;
+
+    snprintf(since, sizeof(since), "%" PRId64, window && window->since_ns > 0 ? window->since_ns : 0);
+    snprintf(until, sizeof(until), "%" PRId64, window ? window->until_ns : INT64_MAX);
+    if (window && window->node)
+        err = asked_nodes(db, window->node, &nodes);
+    values[2] = nodes;
+    return err ? err : query(db, sql, 3, values, false, &db->drops);
+}
+
+/* Whichever batch comes first says it: what counts is that it is said, and once. */
+static int tell_drops(struct database *db, struct batch *batch)
+{
+    _cleanup_(result_clearp) PGresult *rows = take_pointer(db->drops);
+    int count = rows ? PQntuples(rows) : 0;
+    _cleanup_free_ struct dropped *dropped = calloc((size_t)count + 1, sizeof(*dropped));
+
+    if (!dropped)
+        return -ENOMEM;
+    for (int i = 0; i < count; i++)
+        dropped[i] = (struct dropped){
+            .stream = PQgetvalue(rows, i, 0),
+            .first = strtoull(PQgetvalue(rows, i, 1), NULL, 10),
+            .last = strtoull(PQgetvalue(rows, i, 2), NULL, 10),
+            .ops = PQgetisnull(rows, i, 3) ? DROPPED_UNKNOWN : strtoull(PQgetvalue(rows, i, 3), NULL, 10),
+            .start_ns = strtoll(PQgetvalue(rows, i, 4), NULL, 10),
+            .end_ns = strtoll(PQgetvalue(rows, i, 5), NULL, 10),
+            .why = PQgetvalue(rows, i, 6),
+        };
+    return count ? batch_dropped(batch, dropped, (uint32_t)count) : 0;
 }
 
 static void rows_clear(struct database_rows *rows)
@@ -266,6 +311,8 @@ static int database_next(struct source *source, struct batch **out)
         batch = take_pointer(db->group[db->next]);
         db->next++;
         err = source_filter(db->window, batch);
+        if (err == 1 && db->drops && tell_drops(db, batch))
+            err = -ENOMEM;
         if (err == 1) {
             *out = batch;
             return 1;
@@ -285,6 +332,7 @@ static void database_free(struct source *source)
     for (int i = db->next; i < db->count; i++)
         batch_free(db->group[i]);
     PQclear(db->intervals);
+    PQclear(db->drops);
     PQfinish(db->conn);
     free(db->nodes);
     free(db);
@@ -319,6 +367,8 @@ int source_database(const char *conninfo, const struct source_window *window, st
             err = cut_pieces(db);
         if (!err)
             err = open_cursor(db);
+        if (!err)
+            err = find_drops(db);
     }
     if (err) {
         database_free(&db->source);

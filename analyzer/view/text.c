@@ -61,7 +61,7 @@ static void show_coverage(const struct pen *pen, const struct report *report)
 {
     const struct aggregate *totals = &report->totals;
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
-    bool good = !totals->lost && !totals->overflow && !report->damaged &&
+    bool good = !totals->lost && !totals->overflow && !totals->dropped_batches && !report->damaged &&
                 !totals->shed_ms[SHED_METADATA_ONLY] && !totals->shed_ms[SHED_DETACHED] &&
                 !aggregate_shed_unknown(totals);
     unsigned unavailable = 0;
@@ -76,6 +76,10 @@ static void show_coverage(const struct pen *pen, const struct report *report)
             human_count(a, totals->lost), human_count(b, totals->overflow),
             human_count(c, totals->unattributed), human_count(d, report->in_flight));
     fprintf(pen->out, "%s\n", report->damaged ? "; a file was damaged" : "");
+    if (totals->dropped_batches)
+        fprintf(pen->out, "          %s batch%s dropped on the way to the collector, with %s%s operations\n",
+                human_count(a, totals->dropped_batches), totals->dropped_batches == 1 ? "" : "es",
+                totals->dropped_unknown ? "at least " : "", human_count(b, totals->dropped_ops));
     show_shed(pen, totals->shed_ms);
     if (unavailable || totals->bypass_count)
         fprintf(pen->out,
