@@ -21,6 +21,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/outward.h"
 #include "lib/recording.h"
 #include "probe/sampler.h"
 
@@ -31,10 +32,12 @@ struct options {
     const char *output, *agent, *job, *flavour;
     uint64_t interval_ns, duration_ns, kernel_memory, max_cost, burst_factor;
     bool all, pseudo;
+    struct outward_options outward;
 };
 
 struct session {
     const struct options *options;
+    struct outward outward;
     struct recorder *recorder;
     struct recording_writer *writer;
     int signals;
@@ -69,8 +72,10 @@ static void show_progress(struct session *session, const struct batch *batch)
 
 static int write_batch(struct session *session, struct batch *batch)
 {
-    int err = recording_write(session->writer, batch);
+    int err = session->options->outward.pseudonyms ? outward_apply(&session->outward, batch) : 0;
 
+    if (!err)
+        err = recording_write(session->writer, batch);
     show_progress(session, batch);
     batch_free(batch);
     if (err)
@@ -260,6 +265,9 @@ static int record(const struct options *options, const struct flavour_list *flav
     bool use_agent = options->agent != NULL;
     int status = 1, err;
 
+    err = outward_new(&options->outward, &session.outward);
+    if (err)
+        return err == -EINVAL ? 2 : 1;
     err = use_agent ? recorder_agent(options->agent, &recorder, &session.recorder)
                     : recorder_local(&recorder, &session.recorder);
     if (!err)
@@ -314,6 +322,11 @@ int command_record(int argc, char **argv)
          "the job's name (default: the command's)"},
         {"agent", 0, OPTION_STRING, "SOCKET", &record_options.agent,
          "record through the local agent, which then knows the job too"},
+        {"pseudonyms", 0, OPTION_FLAG, NULL, &record_options.outward.pseudonyms,
+         "record keyed pseudonyms instead of names"},
+        {"plain", 0, OPTION_STRING, "FIELD,...", &record_options.outward.plain,
+         "with --pseudonyms, but not for these: " OUTWARD_FIELDS},
+        {"site-key", 0, OPTION_STRING, "FILE", &record_options.outward.site_key, "the key of the pseudonyms"},
         {"pseudo", 0, OPTION_FLAG, NULL, &record_options.pseudo,
          "count operations on proc, sysfs and their like too"},
         {"burst-factor", 0, OPTION_COUNT, "N", &record_options.burst_factor,

@@ -19,6 +19,7 @@ static const struct view *const views[] = {&view_text, &view_json};
 struct arguments {
     const char *format, *out, *since, *until, *node, *job, *by, *db, *profiles;
     bool suspects;
+    struct outward_options outward;
     char **files;
     unsigned file_count;
 };
@@ -37,6 +38,10 @@ static int parse(int argc, char **argv, struct arguments *a)
          "add up by job (default), user, node, volume, or the name of a label"},
         {"suspects", 0, OPTION_FLAG, NULL, &a->suspects, "who makes others wait"},
         {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "read a collector's PostgreSQL database"},
+        {"pseudonyms", 0, OPTION_FLAG, NULL, &a->outward.pseudonyms, "show keyed pseudonyms instead of names"},
+        {"plain", 0, OPTION_STRING, "FIELD,...", &a->outward.plain,
+         "with --pseudonyms, but not for these: " OUTWARD_FIELDS},
+        {"site-key", 0, OPTION_STRING, "FILE", &a->outward.site_key, "the key of the pseudonyms"},
         {"profiles", 0, OPTION_STRING, "DIR", &a->profiles, "more profiles, as JSON files"},
     };
     const struct option_program program = {
@@ -135,6 +140,8 @@ static int run(const struct arguments *a, const struct view *view,
     find_grouping(a->by, &report.totals);
     err = a->db ? source_database(a->db, window, &source)
                 : source_recording(a->files, a->file_count, window, &report.damaged, &source);
+    if (!err)
+        err = source_outward(&a->outward, &source);
     if (!err)
         err = report_build(source, &catalogue, &report);
     if (!err)

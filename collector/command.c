@@ -15,7 +15,8 @@
 #include "lib/log.h"
 #include "lib/option.h"
 
-#define PROGRAM "unblend-collector"
+#define PROGRAM  "unblend-collector"
+#define SITE_KEY LOCALSTATEDIR "/lib/unblend/site.key"
 
 enum operand { OPERAND_NONE, OPERAND_NODE };
 
@@ -37,6 +38,10 @@ static int run_serve(const struct values *values)
     }
     if (o->tls_client_ca && !o->tls_cert) {
         log_error("cannot ask for client certificates: --tls-client-ca needs --tls-cert and --tls-key");
+        return WORK_USAGE;
+    }
+    if (o->forward.url && !o->forward.token_file) {
+        log_error("cannot forward: --token-file is needed with --forward");
         return WORK_USAGE;
     }
     err = serve(o);
@@ -134,7 +139,9 @@ static int set_node(struct identity *who, const char *node, const char *cluster)
 static int run(const struct command *command, int argc, char **argv)
 {
     struct values values = {
-        .serve = {.listen = "127.0.0.1:9450", .node_rate = 200, .setup.keep_ns = KEEP_DEFAULT},
+        .serve = {.listen = "127.0.0.1:9450",
+                  .forward.outward = {.pseudonyms = true, .site_key = SITE_KEY},
+                  .node_rate = 200, .setup.keep_ns = KEEP_DEFAULT},
         .cluster = "",
     };
     struct serve_options *o = &values.serve;
@@ -161,6 +168,18 @@ static int run(const struct command *command, int argc, char **argv)
          "who shows a token must have a certificate of these authorities, too, made for that name"},
         {"node-rate", 0, OPTION_COUNT, "N", &o->node_rate,
          "requests a second that a node may send (0: no limit)"},
+        {"forward", 0, OPTION_STRING, "URL", &o->forward.url,
+         "pass everything on to another site's collector (https://HOST:PORT), under pseudonyms"},
+        {"token-file", 0, OPTION_STRING, "FILE", &o->forward.token_file,
+         "forward: the token, as the other side's `enroll --site` printed it"},
+        {"ca-file", 0, OPTION_STRING, "FILE", &o->forward.ca_file,
+         "forward: trust these certificates instead of the system's"},
+        {"proxy", 0, OPTION_STRING, "URL", &o->forward.proxy, "forward: through this HTTP proxy"},
+        {"plain", 0, OPTION_STRING, "FIELD,...", &o->forward.outward.plain,
+         "forward, export: these keep their names: all, or some of " OUTWARD_FIELDS},
+        {"fields", 0, OPTION_STRING, "FIELD,...", &o->forward.outward.fields,
+         "forward, export: besides figures only these leave: " OUTWARD_ALLOWED},
+        {"site-key", 0, OPTION_STRING, "FILE", &o->forward.outward.site_key, "forward, export: the key of the pseudonyms"},
         {"user", 0, OPTION_STRING, "NAME", &o->user, "when started as root, become this user"},
         {"cluster", 0, OPTION_STRING, "NAME", &values.cluster,
          "enroll, revoke: the token holds in this cluster only"},

@@ -146,6 +146,34 @@ static int move_to_site(const struct identity *who, struct batch *batch)
     return batch_set(batch, &batch->cluster, cluster);
 }
 
+static const struct outward *forwarded;
+
+void ingest_forward(const struct outward *outward)
+{
+    forwarded = outward;
+}
+
+/* The batch is for nothing else afterwards. */
+static int put_outward(struct store *store, struct batch *batch)
+{
+    _cleanup_free_ char *json = NULL, *line = NULL;
+    _cleanup_free_ void *body = NULL;
+    size_t size;
+    int err = outward_apply(forwarded, batch);
+
+    if (!err)
+        err = codec_encode(batch, &json, &size);
+    if (err)
+        return err;
+    line = malloc(size + 1);
+    if (!line)
+        return -ENOMEM;
+    memcpy(line, json, size);
+    line[size] = '\n';
+    err = compress_zstd(line, size + 1, &body, &size);
+    return err ? err : store_outbox_put(store, body, size);
+}
+
 /* One line: 0 with answer->status 200, or a refusal in the answer, or what the store says. */
 static int put_line(struct store *store, const struct identity *who, const char *line, size_t size,
                     bool *begun, struct answer *answer)
@@ -197,8 +225,10 @@ static int put_line(struct store *store, const struct identity *who, const char 
     } else {
         answer->batches++;
         answer->records += batch->record_count;
+        if (forwarded)
+            err = put_outward(store, batch);
     }
-    return 0;
+    return err;
 }
 
 /* Memory is bounded by taking one large line at a time; whoever comes second is asked to come

@@ -10,6 +10,7 @@
 #include "collector/store.h"
 #include "lib/codec.h"
 #include "lib/compress.h"
+#include "lib/outward.h"
 
 #define BODY_MAX  (16u << 20)  /* as it comes over the wire */
 #define PLAIN_MAX (128u << 20) /* decompressed */
@@ -36,6 +37,10 @@ bool ingest_line(const char *text, size_t size, size_t *at, const char **line, s
  */
 void ingest(struct store *store, const struct identity *who, enum encoding encoding,
             const void *body, size_t size, struct answer *answer);
+
+/* From now on what is stored also waits for another site, as those outside may see it; before the first ingest(). Must live
+   as long; NULL: nothing leaves. */
+void ingest_forward(const struct outward *outward);
 
 /* The answer to a failure of the store. */
 void ingest_refuse(const struct store *store, int err, struct answer *answer);

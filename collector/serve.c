@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collector/serve.h"
 
+#include <curl/curl.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 #include "collector/address.h"
 #include "collector/embedded.h"
+#include "collector/ingest.h"
 #include "collector/listen.h"
 #include "collector/metrics.h"
 #include "collector/privilege.h"
@@ -32,6 +34,8 @@ struct daemon {
     struct embedded *embedded;
     struct pool *pool;
     struct listener *listener;
+    struct forward *forward;
+    struct outward outward; /* of what is forwarded */
     struct store *store; /* of the main thread */
     struct upkeep *upkeep;
     bool was_up, said;
@@ -73,6 +77,8 @@ static int start_as_root(struct daemon *d)
         err = read_pem(o->tls_key, &d->key);
     if (!err && o->tls_client_ca)
         err = read_pem(o->tls_client_ca, &d->client_ca);
+    if (!err && o->forward.url)
+        err = outward_new(&o->forward.outward, &d->outward);
     if (!err)
         err = address_listen(o->listen, o->tls_cert, &d->socket);
     if (!err && geteuid() == 0 && user)
@@ -113,6 +119,12 @@ static int start(struct daemon *d)
     if (err)
         return err;
     memcpy(retention.keep_ns, o->setup.keep_ns, sizeof(retention.keep_ns));
+    if (o->forward.url) {
+        ingest_forward(&d->outward);
+        err = forward_start(&o->forward, d->conninfo, &d->forward);
+        if (err)
+            return err;
+    }
     address_name(d->socket, name, sizeof(name));
     listening = (struct listen_options){.certificate = d->certificate,
                                         .key = d->key,
@@ -169,6 +181,7 @@ static void look_after(struct daemon *d)
 static void stop(struct daemon *d)
 {
     listen_stop(d->listener);
+    forward_stop(d->forward);
     upkeep_stop(d->upkeep);
     pool_free(d->pool);
     store_free(d->store);
@@ -193,6 +206,7 @@ int serve(const struct serve_options *options)
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
     sigprocmask(SIG_BLOCK, &signals, NULL); /* before the first thread: all of them inherit it */
     signal(SIGPIPE, SIG_IGN);
     err = start(&d);

@@ -3,6 +3,7 @@
 #ifndef UNBLEND_COLLECTOR_SERVE_H
 #define UNBLEND_COLLECTOR_SERVE_H
 
+#include "collector/forward.h"
 #include "collector/setup.h"
 
 struct serve_options {
@@ -13,6 +14,7 @@ struct serve_options {
     uint64_t max_db_bytes; /* 0: no limit */
     const char *tls_client_ca; /* file; NULL: no client certificates are asked for */
     uint64_t node_rate;        /* requests a second of each node; 0: no limit */
+    struct forward_options forward;
     const char *user; /* to become when root; NULL: unblend with an embedded database, else stay */
 };
 

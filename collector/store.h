@@ -81,6 +81,23 @@ int store_site_revoke(struct store *store, const char *site); /* -ESRCH if it is
 /* Whose bundles a key signs; -EACCES if nobody's. */
 int store_site_of_key(struct store *store, const uint8_t public_key[SHA256_SIZE], struct identity *out);
 
+/* A batch for another site, inside the transaction that stores it here: a line of JSON with its newline, by zstd. */
+int store_outbox_put(struct store *store, const void *body, size_t size);
+
+struct outbox_row {
+    int64_t id;
+    unsigned char *body;
+    size_t size;
+};
+
+/* Begins a transaction and takes the oldest rows that wait and that no other collector has taken; then settle them, or
+   store_rollback(). rows are to be cleared. */
+int store_outbox_take(struct store *store, struct outbox_row *rows, unsigned most, unsigned *count);
+void outbox_rows_clear(struct outbox_row *rows, unsigned count);
+
+/* Deletes rows, or with refused keeps them aside, and commits. */
+int store_outbox_settle(struct store *store, const struct outbox_row *rows, unsigned count, const char *refused);
+
 /* Lets a role of the database write what collectors write, or read the views; makes it if it is not there. */
 int store_grant(struct store *store, const char *role, bool may_write);
 

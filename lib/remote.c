@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -68,6 +69,8 @@ static int progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, cur
 static void set_up(struct remote *remote)
 {
     const struct remote_options *o = &remote->options;
+    bool clear = strncasecmp(o->url, "http:", 5) == 0;
+    const char *proxy;
 
     curl_easy_setopt(remote->curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(remote->curl, CURLOPT_TIMEOUT_MS, (long)REQUEST_MS);
@@ -84,8 +87,12 @@ static void set_up(struct remote *remote)
         curl_easy_setopt(remote->curl, CURLOPT_SSLCERT, o->cert);
     if (o->key)
         curl_easy_setopt(remote->curl, CURLOPT_SSLKEY, o->key);
-    if (o->proxy)
-        curl_easy_setopt(remote->curl, CURLOPT_PROXY, o->proxy);
+    /* In clear a token does not go to a proxy elsewhere, either. */
+    proxy = o->proxy ? o->proxy : clear ? getenv("http_proxy") : NULL;
+    if (clear && proxy && !remote_is_safe(strstr(proxy, "://") ? proxy : "x"))
+        curl_easy_setopt(remote->curl, CURLOPT_PROXY, "");
+    else if (proxy)
+        curl_easy_setopt(remote->curl, CURLOPT_PROXY, proxy);
 }
 
 int remote_new(const struct remote_options *options, struct remote **out)

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/outward.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/log.h"
+
+#define DIGITS 20 /* 80 bits: two of a million names meet by a chance of 1 in 2 * 10^12 */
+
+/* Places in the lists of names; a field's prefix stands in front of its digits. */
+enum { CLUSTER, NODE, JOB, USER, COMMAND, LABEL, MOUNT, SOURCE, FIELDS };
+static const char *const fields[] = {"cluster", "node", "job", "user", "command", "label", "mount", "source"};
+
+enum { ALLOW_USER, ALLOW_LABEL, ALLOW_COMMAND, ALLOW_MOUNT, ALLOW_SOURCE, ALLOW_KERNEL, ALLOW_BOOT, ALLOW_HOOK,
+       ALLOW_BYPASS, ALLOW_FLOW, ALLOW_EXIT, ALLOWED };
+static const char *const allowed[] = {"user",   "label", "command", "mount",  "source", "kernel",
+                                      "boot",   "hook",  "bypass",  "flow",   "exit"};
+
+/* A list of names as bits. */
+static int parse(const char *option, const char *text, const char *const *names, unsigned count, const char *known,
+                 unsigned *out)
+{
+    _cleanup_free_ char *copy = strdup(text);
+    unsigned bits = 0;
+
+    if (!copy)
+        return -ENOMEM;
+    if (strcmp(text, "all") == 0) {
+        *out = (1u << count) - 1;
+        return 0;
+    }
+    for (char *rest = copy, *name; (name = strsep(&rest, ","));) {
+        unsigned i = 0;
+
+        name += strspn(name, " ");
+        name[strcspn(name, " ")] = '\0';
+        while (i < count && strcmp(names[i], name) != 0)
+            i++;
+        if (i == count && *name && strcmp(name, "none") != 0) {
+            log_error("%s: '%s' is no field: give some of %s", option, name, known);
+            return -EINVAL;
+        }
+        bits |= i < count ? 1u << i : 0;
+    }
+    *out = bits;
+    return 0;
+}
+
+static int load_key(const char *path, struct site_key *key)
+{
+    _cleanup_free_ char *usual = path ? NULL : site_key_path();
+    const char *name = path ? path : usual;
+    int err = name ? site_key_load(name, key) : -ENOMEM;
+
+    if (err)
+        log_error("site key %s: %s", name ? name : "", err == -EPERM  ? "others could read it: chmod 600 it"
+                                                       : err == -EBADMSG ? "it does not hold 64 hex digits"
+                                                                         : log_errno(err));
+    return err;
+}
+
+int outward_new(const struct outward_options *options, struct outward *out)
+{
+    struct outward outward = {.plain = (1u << FIELDS) - 1, .allowed = (1u << ALLOWED) - 1};
+    int err = 0;
+
+    if (options->pseudonyms) {
+        outward.plain = 0;
+        if (options->plain)
+            err = parse("plain", options->plain, fields, FIELDS, OUTWARD_FIELDS, &outward.plain);
+        if (!err)
+            err = load_key(options->site_key, &outward.key);
+    }
+    if (!err && options->fields)
+        err = parse("fields", options->fields, allowed, ALLOWED, OUTWARD_ALLOWED, &outward.allowed);
+    if (!err)
+        *out = outward;
+    return err;
+}
+
+static bool allows(const struct outward *outward, unsigned field)
+{
+    return outward->allowed & 1u << field;
+}
+
+/* What names nothing keeps its name: no text at all, and the volume that could not be told. */
+static int rename_(const struct outward *outward, struct batch *batch, unsigned field, const char **name)
+{
+    char text[16 + DIGITS + 1];
+    size_t length = strlen(fields[field]);
+
+    if (!*name || !**name || strcmp(*name, "?") == 0 || outward->plain & 1u << field)
+        return 0;
+    memcpy(text, fields[field], length);
+    text[length] = '-';
+    site_key_digest(&outward->key, fields[field], *name, text + length + 1, DIGITS);
+    return batch_set(batch, name, text);
+}
+
+static int change_job(const struct outward *outward, struct batch *batch, struct job *job)
+{
+    struct label *labels = (struct label *)(uintptr_t)job->labels; /* the batch's own */
+    int err = rename_(outward, batch, JOB, &job->name);
+
+    if (!allows(outward, ALLOW_USER))
+        job->user = NULL;
+    if (!allows(outward, ALLOW_COMMAND))
+        job->command = "";
+    if (!allows(outward, ALLOW_LABEL))
+        job->label_count = 0;
+    if (!allows(outward, ALLOW_EXIT))
+        job->exit = -1;
+    if (!err)
+        err = rename_(outward, batch, USER, &job->user);
+    if (!err)
+        err = rename_(outward, batch, COMMAND, &job->command);
+    for (uint32_t i = 0; !err && i < job->label_count; i++)
+        err = rename_(outward, batch, LABEL, &labels[i].value);
+    return err;
+}
+
+/* A volume is called by where it is mounted, or by its source: its name is hidden with either. */
+static int change_volume(const struct outward *outward, struct batch *batch, struct volume *volume)
+{
+    const char **mounts = (const char **)(uintptr_t)volume->mounts;
+    struct outward either = *outward;
+    int err;
+
+    if (~outward->plain & (1u << MOUNT | 1u << SOURCE))
+        either.plain = 0;
+    err = rename_(&either, batch, MOUNT, &volume->name);
+    if (!allows(outward, ALLOW_MOUNT))
+        volume->mount_count = 0;
+    if (!allows(outward, ALLOW_SOURCE))
+        volume->source = "";
+    for (uint32_t i = 0; !err && i < volume->mount_count; i++)
+        err = rename_(outward, batch, MOUNT, &mounts[i]);
+    return err ? err : rename_(outward, batch, SOURCE, &volume->source);
+}
+
+/* Devices of other paths are named by where they are plugged in, or by their files. */
+static int change_rest(const struct outward *outward, struct batch *batch)
+{
+    struct bypass *bypasses = (struct bypass *)(uintptr_t)batch->coverage.bypasses;
+    int err = rename_(outward, batch, CLUSTER, &batch->cluster);
+
+    if (!err)
+        err = rename_(outward, batch, NODE, &batch->node);
+    if (!allows(outward, ALLOW_KERNEL))
+        batch->kernel = "";
+    if (!allows(outward, ALLOW_BOOT))
+        batch->boot_id = "";
+    if (!allows(outward, ALLOW_HOOK))
+        batch->coverage.hook_count = 0;
+    if (!allows(outward, ALLOW_BYPASS))
+        batch->coverage.bypass_count = 0;
+    for (uint32_t i = 0; !err && i < batch->coverage.bypass_count; i++)
+        err = rename_(outward, batch, SOURCE, &bypasses[i].device);
+    if (!allows(outward, ALLOW_FLOW)) {
+        for (uint32_t i = 0; i < batch->flow_count; i++)
+            flow_clear(&batch->flows[i]);
+        batch->flow_count = 0;
+    }
+    for (uint32_t i = 0; !err && i < batch->process_count; i++)
+        err = rename_(outward, batch, COMMAND, &batch->processes[i].command);
+    return err;
+}
+
+int outward_apply(const struct outward *outward, struct batch *batch)
+{
+    int err = change_rest(outward, batch);
+
+    for (uint32_t i = 0; !err && i < batch->job_count; i++)
+        err = change_job(outward, batch, &batch->jobs[i]);
+    for (uint32_t i = 0; !err && i < batch->volume_count; i++)
+        err = change_volume(outward, batch, &batch->volumes[i]);
+    return err;
+}

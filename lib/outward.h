@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a batch looks like to those outside of the site: names are pseudonyms, keyed by the site and always the same for the
+ * same name, and of what is no figure only what is on an allow-list is there at all. Processes never are.
+ */
+#ifndef UNBLEND_LIB_OUTWARD_H
+#define UNBLEND_LIB_OUTWARD_H
+
+#include "lib/option.h"
+#include "lib/record.h"
+#include "lib/site_key.h"
+
+#define OUTWARD_FIELDS "cluster, node, job, user, command, label, mount, source"
+#define OUTWARD_ALLOWED "user, label, command, mount, source, kernel, boot, hook, bypass, flow, exit"
+
+struct outward {
+    unsigned plain;   /* fields whose names leave as they are */
+    unsigned allowed; /* what leaves at all */
+    struct site_key key;
+};
+
+/* As options give it. */
+struct outward_options {
+    bool pseudonyms;
+    const char *plain;    /* fields that keep their names: a list of OUTWARD_FIELDS, or "all"; NULL: none */
+    const char *fields;   /* the allow-list, of OUTWARD_ALLOWED; NULL: all */
+    const char *site_key; /* file; NULL: site_key_path() */
+};
+
+/* Checks the options and reads or makes the key. 0 or -errno, after one line in the log; -EINVAL is wrong usage. */
+int outward_new(const struct outward_options *options, struct outward *out);
+
+/* Changes the batch, which is for encoding only afterwards. 0 or -ENOMEM. */
+int outward_apply(const struct outward *outward, struct batch *batch);
+
+#endif
