@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What leaves a site: by forwarding, through a proxy, by bundles. It is what was printed beforehand, names nobody, and
+arrives once."""
+import http.server
+import json
+import os
+import select
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+import harness
+import test_collector
+from test_collector import Collector, batch, command
+
+NAMES = ("secret-cluster", "secret-node", "secret-job", "secret-user", "secret-command", "/secret/mount", "secret-server",
+         "secret-label")
+
+
+def secret_batch(seq, node="secret-node"):
+    return batch(seq, node=node, cluster="secret-cluster", jobs=[{
+        "job": "secret-job", "kind": "slurm", "user": "secret-user", "command": "secret-command",
+        "labels": {"account": "secret-label"}, "start_ns": 1, "end_ns": None, "exit": None}],
+        volumes=[{"volume": "/secret/mount", "source": "secret-server:/x", "fstype": "nfs4", "scope": "shared",
+                  "mounts": ["/secret/mount"]}])
+
+
+class Receiver:
+    """A collector of somebody else's that keeps the very bytes, and answers as it is told."""
+
+    def __init__(self):
+        self.status, self.bodies, self.agents = 503, [], []
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if receiver.status == 200:
+                    receiver.bodies.append(body)
+                self.send_response(receiver.status)
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def plain(self):
+        return b"".join(subprocess.run(["zstd", "-dc"], input=body, capture_output=True, check=True).stdout
+                        for body in self.bodies)
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Proxy:
+    """An HTTP proxy that tunnels (CONNECT), and counts."""
+
+    def __init__(self):
+        self.tunnels = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += client.recv(4096)
+        host, port = head.split()[1].decode().rsplit(":", 1)
+        with socket.create_connection((host, int(port))) as server:
+            client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            self.tunnels += 1
+            while True:
+                for ready in select.select([client, server], [], [])[0]:
+                    data = ready.recv(65536)
+                    if not data:
+                        client.close()
+                        return
+                    (server if ready is client else client).sendall(data)
+
+
+class OutwardTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        test_collector.setUpModule()
+        cls.addClassCleanup(test_collector.tearDownModule)
+        cls.root = test_collector.ROOT
+
+    def collector(self, name, *options, **more):
+        collector = Collector("--embedded", os.path.join(self.root, name), *options, **more).wait_ready()
+        collector.directory = os.path.join(self.root, name)
+        self.addCleanup(collector.stop)
+        return collector
+
+    def enroll(self, collector, *arguments):
+        done = command("enroll", *arguments, "--embedded", collector.directory)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+    def sql(self, collector, query):
+        return harness.must(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1",
+                             f"host={collector.directory} port=5432 dbname=unblend user=unblend", "-c", query]).strip()
+
+    def conninfo(self, collector):
+        return f"host={collector.directory} port=5432 dbname=unblend user=unblend"
+
+    def token_file(self, name, token):
+        path = os.path.join(self.root, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(token + "\n")
+        os.chmod(path, 0o644)  # the collector's user reads it
+        return path
+
+    def key(self, name):
+        return os.path.join(self.root, name + ".key")
+
+    def until(self, condition, seconds=30):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if condition():
+                return
+            time.sleep(0.1)
+        self.fail(f"not within {seconds} s: {condition()}")
+
+    def unnamed(self, text):
+        for name in NAMES:
+            self.assertNotIn(name, text)
+
+    def send(self, collector, first, last, node="secret-node"):
+        token = self.enroll(collector, node)
+        for seq in range(first, last):
+            self.assertEqual(collector.post(secret_batch(seq, node), token)[0], 200)
+
+
+class TestForward(OutwardTest):
+    def test_what_leaves_was_printed_before_and_names_nobody(self):
+        receiver = Receiver()
+        self.addCleanup(receiver.close)
+        collector = self.collector("a", "--forward", f"http://127.0.0.1:{receiver.port}", "--token-file",
+                                   self.token_file("a.token", "0" * 64), "--site-key", self.key("a"))
+        self.send(collector, 1, 6)
+        done = harness.run([harness.unblend(), "payload", "--db", self.conninfo(collector)])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.count("\n"), 5)
+        receiver.status = 200
+        self.until(lambda: self.sql(collector, "select count(*) from unblend.outbox") == "0", 60)
+        self.assertEqual(receiver.plain().decode(), done.stdout)
+        self.unnamed(done.stdout)
+        first = json.loads(done.stdout.splitlines()[0])
+        self.assertRegex(first["node"], "^node-[0-9a-f]{20}$")
+        self.assertEqual(first["volumes"][0]["volume"], first["volumes"][0]["mounts"][0])
+        self.assertEqual(first["jobs"][0]["kind"], "slurm")
+        self.assertEqual(first["records"], secret_batch(1)["records"])
+
+    def test_two_sites_with_equal_names_stay_apart_and_nothing_is_doubled(self):
+        centre = self.collector("centre")
+        for site in ("north", "south"):
+            token = self.enroll(centre, "--site", site)
+            key = () if site == "north" else ("--plain", "all")
+            collector = self.collector(site, "--forward", f"http://127.0.0.1:{centre.port}", "--token-file",
+                                       self.token_file(site + ".token", token), "--site-key", self.key(site), *key)
+            self.send(collector, 1, 4)
+            self.until(lambda: self.sql(centre, f"select count(*) from unblend.samples where cluster like '{site}/%'") == "3")
+        self.assertEqual(self.sql(centre, "select count(distinct (cluster, node)), sum(ops) from unblend.samples"), "2|12")
+        self.assertEqual(self.sql(centre, "select cluster, node from unblend.nodes where cluster like 'south/%'"),
+                         "south/secret-cluster|secret-node")
+        # a site's token writes under its own clusters only
+        token = self.enroll(centre, "--site", "west")
+        self.assertEqual(centre.post(batch(1, cluster="north/x", node="n"), token)[0], 200)
+        self.assertEqual(self.sql(centre, "select cluster from unblend.nodes where node = 'n'"), "west/north/x")
+        self.assertEqual(command("revoke", "--site", "west", "--embedded", centre.directory).returncode, 0)
+        self.assertEqual(centre.post(batch(2, cluster="c", node="n"), token)[0], 401)
+
+    def test_through_a_proxy_and_a_time_without_the_other_side(self):
+        import test_trust
+        authority = test_trust.make_authority(self.root)
+        key, cert = test_trust.make_certificate(self.root, authority, "collector", "127.0.0.1")
+        centre = self.collector("far", "--tls-cert", cert, "--tls-key", key, tls=True)
+        proxy = Proxy()
+        token = self.enroll(centre, "--site", "near")
+        collector = self.collector("near", "--forward", f"https://127.0.0.1:{centre.port}", "--ca-file", authority[1],
+                                   "--token-file", self.token_file("near.token", token), "--site-key", self.key("near"),
+                                   "--proxy", f"http://127.0.0.1:{proxy.port}")
+        self.send(collector, 1, 3)
+        self.until(lambda: self.sql(centre, "select count(*) from unblend.samples") == "2")
+        self.assertGreater(proxy.tunnels, 0)
+
+
+class TestPayload(OutwardTest):
+    """Of recordings, with and without names; the key stays."""
+
+    def test_recording(self):
+        recording = os.path.join(self.root, "x.rec")
+        done = harness.record(recording, ["sh", "-c", "cat /etc/passwd; ls /"], "-j", "secret-job")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        plain = harness.must([harness.unblend(), "payload", recording])
+        value = json.loads(plain.splitlines()[-1])
+        self.assertIn("secret-job", plain)
+        self.assertEqual(value.get("processes", []), [])
+        key = ["--pseudonyms", "--site-key", self.key("r")]
+        first, second = (harness.must([harness.unblend(), "payload", *key, recording]) for _ in range(2))
+        self.assertEqual(first, second)
+        for name in ("secret-job", os.uname().nodename, '"sh"', "/etc"):
+            self.assertNotIn(name, first)
+        self.assertEqual(os.stat(self.key("r")).st_mode & 0o777, 0o600)
+        other = harness.must([harness.unblend(), "payload", "--pseudonyms", "--site-key", self.key("s"), recording])
+        self.assertNotEqual(first, other)
+        self.assertIn("secret-job", harness.must([harness.unblend(), "payload", *key, "--plain", "job", recording]))
+        few = json.loads(harness.must([harness.unblend(), "payload", "--fields", "command", recording]).splitlines()[0])
+        self.assertEqual((few["jobs"][0]["user"], few["kernel"], few.get("flows", [])), (None, "", []))
+        report = json.loads(harness.must([harness.unblend(), "report", "-f", "json", *key, recording]))
+        self.assertEqual(report["jobs"][0]["job"], json.loads(first.splitlines()[-1])["jobs"][0]["job"])
+        hidden = os.path.join(self.root, "hidden.rec")
+        done = harness.record(hidden, ["true"], "-j", "secret-job", *key)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(report["jobs"][0]["job"], harness.must([harness.unblend(), "payload", hidden]))
+
+    def test_a_key_that_others_can_read_is_not_used(self):
+        with open(self.key("open"), "w", encoding="utf-8") as file:
+            file.write("0" * 64 + "\n")
+        os.chmod(self.key("open"), 0o644)
+        done = harness.run([harness.unblend(), "payload", "--pseudonyms", "--site-key", self.key("open"), "/dev/null"])
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
+        self.assertNotIn("0" * 16, done.stderr)
+        done = harness.run([harness.unblend(), "payload", "--pseudonyms", "--plain", "nonsense", "/dev/null"])
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
