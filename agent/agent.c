@@ -247,6 +247,9 @@ static int start_probe(struct agent *agent)
         .burst_factor = agent->options->burst_factor,
         .flavours = agent->options->flavours,
         .node = agent->options->node,
+        .root = agent->options->root,
+        .job_env = agent->options->job_env,
+        .pod_labels = agent->options->pod_labels,
     };
     const struct sampler_options sampler = {
         .interval_ns = SAMPLE_NS,

@@ -25,6 +25,7 @@ struct agent_options {
     const char *state;
     const char *socket;
     const char *cluster, *node, *role;
+    const char *root, *job_env, *pod_labels; /* as in probe/finder.h */
     const char *copy;      /* a recording that gets every batch that is spooled; NULL for none */
     uint64_t interval_ns;  /* of the batches that leave the node */
     uint64_t spool_max;    /* bytes of disk for batches that wait */

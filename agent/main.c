@@ -8,6 +8,7 @@
 #include "agent/spool.h"
 #include "lib/log.h"
 #include "lib/option.h"
+#include "probe/finder.h"
 #include "probe/sampler.h"
 
 static bool is_role(const char *role)
@@ -22,6 +23,7 @@ int main(int argc, char **argv)
         .state = AGENT_STATE,
         .socket = AGENT_SOCKET,
         .role = "client",
+        .job_env = FINDER_JOB_ENV,
         .cluster = "default",
         .interval_ns = 10000000000ull,
         .spool_max = SPOOL_MAX_DEFAULT,
@@ -64,6 +66,12 @@ int main(int argc, char **argv)
          "a slot of 100 ms with N times the mean of the last minute is in a burst"},
         {"flavour", 0, OPTION_STRING, "NAME[,NAME...]", &flavour,
          "watch calls only through tp_btf, tracepoint, fentry or kprobe"},
+        {"job-env", 0, OPTION_STRING, "NAME[,NAME...]", &agent.job_env,
+         "variables that name a process's job, behind UNBLEND_JOB"},
+        {"pod-labels", 0, OPTION_STRING, "NAME[,NAME...]", &agent.pod_labels,
+         "labels of pods and containers to send with their jobs"},
+        {"root", 0, OPTION_STRING, "DIR", &agent.root,
+         "the node's proc, sys, run and var are below DIR (an agent in a container)"},
         {"pseudo", 0, OPTION_FLAG, NULL, &agent.pseudo,
          "count operations on proc, sysfs and their like too"},
         {"verbose", 'v', OPTION_FLAG, NULL, &verbose, "say more"},
@@ -94,6 +102,10 @@ int main(int argc, char **argv)
         log_error("interval: give a whole number of seconds, from 1s to 1h");
     else if (agent.spool_max < 1 << 20)
         log_error("spool-max: give at least 1M");
+    else if (finder_check_names(agent.job_env, true))
+        log_error("job-env: %s: give up to seven names of variables, with commas", agent.job_env);
+    else if (agent.pod_labels && finder_check_names(agent.pod_labels, false))
+        log_error("pod-labels: %s: give names of labels, with commas", agent.pod_labels);
     else if (!agent.burst_factor)
         log_error("burst-factor: give a whole number from 1");
     else if (agent.collector && !agent.token_file)

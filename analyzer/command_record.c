@@ -23,6 +23,7 @@
 #include "lib/log.h"
 #include "lib/outward.h"
 #include "lib/recording.h"
+#include "probe/finder.h"
 #include "probe/sampler.h"
 
 /* How often to look whether the last descendant has gone, once the command itself has. */
@@ -30,6 +31,7 @@
 
 struct options {
     const char *output, *agent, *job, *flavour;
+    const char *root, *job_env, *pod_labels;
     uint64_t interval_ns, duration_ns, kernel_memory, max_cost, burst_factor;
     bool all, pseudo;
     struct outward_options outward;
@@ -199,8 +201,14 @@ static int launch(struct session *session, char **argv)
     struct job job = {.kind = "command", .exit = -1, .start_ns = wall_clock_ns()};
     int err;
 
-    if (!copy || asprintf(&name, "%s", session->options->job ? session->options->job
-                                                               : basename(copy)) < 0)
+    if (!copy)
+        return 1;
+    if (session->options->job)
+        job.name = session->options->job;
+    else if (!finder_own_job(session->options->job_env, &job.kind, &job.name))
+        job.name = basename(copy);
+    name = strdup(job.name); /* basename() has its text in a place of its own */
+    if (!name)
         return 1;
     job.name = name;
     job.command = basename(copy);
@@ -260,6 +268,10 @@ static int record(const struct options *options, const struct flavour_list *flav
         .max_cost = options->max_cost,
         .burst_factor = options->burst_factor,
         .flavours = *flavours,
+        .root = options->root,
+        .job_env = options->job_env,
+        .pod_labels = options->pod_labels,
+        .own_job = getenv("UNBLEND_JOB"),
     };
     struct session session = {.options = options, .signals = -1};
     bool use_agent = options->agent != NULL;
@@ -308,7 +320,7 @@ int command_record(int argc, char **argv)
 {
     struct options record_options = {
         .output = "unblend.rec", .interval_ns = 1000000000, .kernel_memory = PROBE_MEMORY_DEFAULT,
-        .burst_factor = PROBE_BURST_FACTOR, .flavour = "auto"};
+        .burst_factor = PROBE_BURST_FACTOR, .flavour = "auto", .job_env = FINDER_JOB_ENV};
     struct flavour_list flavours;
     const struct option_spec specs[] = {
         {"output", 'o', OPTION_STRING, "FILE", &record_options.output,
@@ -319,7 +331,13 @@ int command_record(int argc, char **argv)
         {"all", 'a', OPTION_FLAG, NULL, &record_options.all,
          "the whole node, not only COMMAND and its descendants"},
         {"job", 'j', OPTION_STRING, "NAME", &record_options.job,
-         "the job's name (default: the command's)"},
+         "the job's name (default: from the environment, else the command's)"},
+        {"job-env", 0, OPTION_STRING, "NAME[,NAME...]", &record_options.job_env,
+         "variables that name a process's job, behind UNBLEND_JOB"},
+        {"pod-labels", 0, OPTION_STRING, "NAME[,NAME...]", &record_options.pod_labels,
+         "labels of pods and containers to record with their jobs"},
+        {"root", 0, OPTION_STRING, "DIR", &record_options.root,
+         "the node's proc, sys, run and var are below DIR (in a container)"},
         {"agent", 0, OPTION_STRING, "SOCKET", &record_options.agent,
          "record through the local agent, which then knows the job too"},
         {"pseudonyms", 0, OPTION_FLAG, NULL, &record_options.outward.pseudonyms,
@@ -355,6 +373,14 @@ int command_record(int argc, char **argv)
     }
     if (!record_options.burst_factor) {
         log_error("burst-factor: give a whole number from 1");
+        return 2;
+    }
+    if (finder_check_names(record_options.job_env, true)) {
+        log_error("job-env: %s: give up to seven names of variables, with commas", record_options.job_env);
+        return 2;
+    }
+    if (record_options.pod_labels && finder_check_names(record_options.pod_labels, false)) {
+        log_error("pod-labels: %s: give names of labels, with commas", record_options.pod_labels);
         return 2;
     }
     if (flavour_parse(record_options.flavour, &flavours)) {

@@ -79,6 +79,10 @@ int recorder_local(const struct recorder_options *options, struct recorder **out
         .memory = options->kernel_memory,
         .flavours = options->flavours,
         .burst_factor = options->burst_factor,
+        .root = options->root,
+        .job_env = options->job_env,
+        .pod_labels = options->pod_labels,
+        .own_job = options->own_job,
     };
     const struct sampler_options sampler = {.interval_ns = options->interval_ns,
                                             .max_cost = options->max_cost};

@@ -37,6 +37,7 @@ static const struct {
     {"flushers", 128}, {"positions", 1024}, {"spare_tasks", 1024}, {"namespaces", 64},
     {"async", 256},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
     {"stations", 32},  {"station_places", 32}, {"fuse_requests", 64}, {"fuse_servers", 16},
+    {"cgroup_news", 64}, {"tickets", 64},
 };
 
 #define UNITS_MIN 40

@@ -79,7 +79,7 @@ int drain_new(const struct drain_sources *sources, struct drain **out)
         shared_rows_new(sources->shared_map, sources->last_map, &drain->shared) ||
         bursts_new(sources->burst_factor, &drain->bursts) ||
         hung_new(&drain->hung) ||
-        flight_new(sources->tables, sources->volumes, sources->origin, drain->hung, &drain->flight)) {
+        flight_new(sources->tables, sources->volumes, sources->origin, sources->finder, drain->hung, &drain->flight)) {
         drain_free(drain);
         return -ENOMEM;
     }
@@ -242,14 +242,17 @@ static void recycle_thread(struct drain *drain, uint32_t index)
 static int name_process(struct drain *drain, uint32_t index, struct batch *batch, uint32_t *process,
                         uint32_t *job)
 {
-    const struct abi_process *from = process_at(drain->from.tables, index);
+    struct abi_process *from = process_at(drain->from.tables, index);
     char command[sizeof(from->comm) + 1];
     struct process to;
-    int err;
+    uint32_t id;
+    int err = finder_job(drain->from.finder, index, from, &id);
 
+    if (err)
+        return err;
     memcpy(command, from->comm, sizeof(from->comm));
     command[sizeof(from->comm)] = '\0';
-    err = origin_name(drain->from.origin, from->job, from->uid, command, batch, job);
+    err = origin_name(drain->from.origin, id, from->uid, command, batch, job);
     if (err || drain->by_job)
         return err;
     to = (struct process){

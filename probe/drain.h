@@ -7,6 +7,7 @@
 #define UNBLEND_PROBE_DRAIN_H
 
 #include "lib/record.h"
+#include "probe/finder.h"
 #include "probe/origin.h"
 #include "probe/tables.h"
 #include "probe/volume.h"
@@ -17,6 +18,7 @@ struct drain_sources {
     struct tables *tables;
     struct volumes *volumes;
     struct origin *origin;
+    struct finder *finder;
     int shared_map; /* shared rows and the last resort behind them */
     int last_map;
     int slots_map; /* slots that are over, and when slots begin */

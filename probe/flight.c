@@ -23,14 +23,15 @@ struct flight {
     struct tables *tables;
     struct volumes *volumes;
     struct origin *origin;
+    struct finder *finder;
     struct hung *hung;
     struct place *places;
     uint32_t count, capacity;
     int64_t last_ns; /* when it was looked last */
 };
 
-int flight_new(struct tables *tables, struct volumes *volumes, struct origin *origin, struct hung *hung,
-               struct flight **out)
+int flight_new(struct tables *tables, struct volumes *volumes, struct origin *origin, struct finder *finder,
+               struct hung *hung, struct flight **out)
 {
     struct flight *flight = calloc(1, sizeof(*flight));
 
@@ -39,6 +40,7 @@ int flight_new(struct tables *tables, struct volumes *volumes, struct origin *or
     flight->tables = tables;
     flight->volumes = volumes;
     flight->origin = origin;
+    flight->finder = finder;
     flight->hung = hung;
     *out = flight;
     return 0;
@@ -52,9 +54,9 @@ void flight_free(struct flight *flight)
     free(flight);
 }
 
-static bool is_at(const struct place *place, const struct abi_process *process, uint64_t volume)
+static bool is_at(const struct place *place, const struct abi_process *process, uint32_t job, uint64_t volume)
 {
-    if (place->volume != volume || place->job != process->job)
+    if (place->volume != volume || place->job != job)
         return false;
     return place->job || (place->uid == process->uid &&
                           memcmp(place->command, process->comm, sizeof(place->command)) == 0);
@@ -62,11 +64,14 @@ static bool is_at(const struct place *place, const struct abi_process *process, 
 
 static struct place *find_place(struct flight *flight, uint32_t index, uint64_t volume)
 {
-    const struct abi_process *process = process_at(flight->tables, index);
+    struct abi_process *process = process_at(flight->tables, index);
     struct place *place;
+    uint32_t job;
 
+    if (finder_job(flight->finder, index, process, &job))
+        return NULL;
     for (uint32_t i = 0; i < flight->count; i++)
-        if (is_at(&flight->places[i], process, volume))
+        if (is_at(&flight->places[i], process, job, volume))
             return &flight->places[i];
     if (flight->count == flight->capacity) {
         uint32_t wanted = flight->capacity ? flight->capacity * 2 : 8;
@@ -78,7 +83,7 @@ static struct place *find_place(struct flight *flight, uint32_t index, uint64_t 
         flight->capacity = wanted;
     }
     place = &flight->places[flight->count++];
-    *place = (struct place){.volume = volume, .job = process->job, .uid = process->uid};
+    *place = (struct place){.volume = volume, .job = job, .uid = process->uid};
     memcpy(place->command, process->comm, sizeof(place->command));
     return place;
 }

@@ -8,6 +8,7 @@
 #define UNBLEND_PROBE_FLIGHT_H
 
 #include "lib/record.h"
+#include "probe/finder.h"
 #include "probe/hung.h"
 #include "probe/origin.h"
 #include "probe/tables.h"
@@ -15,9 +16,9 @@
 
 struct flight;
 
-/* Borrows all four; hung is asked for the volumes of what lasts. 0 or -ENOMEM. */
-int flight_new(struct tables *tables, struct volumes *volumes, struct origin *origin, struct hung *hung,
-               struct flight **out);
+/* Borrows all of them; hung is asked for the volumes of what lasts. 0 or -ENOMEM. */
+int flight_new(struct tables *tables, struct volumes *volumes, struct origin *origin, struct finder *finder,
+               struct hung *hung, struct flight **out);
 void flight_free(struct flight *flight); /* NULL is fine */
 
 /* Looks, unless the last look was too short a time ago for the number of threads. 0 or -ENOMEM. */

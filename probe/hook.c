@@ -38,6 +38,11 @@ const struct hook_info hook_table[] = {
     {"on_aio_complete", "aio_complete_rw", "libaio: when requests are done", HOOK_AIO, false, NULL, NULL, NULL},
     {"on_fuse_send", "tp_btf/fuse_request_send", "FUSE: requests to servers", HOOK_FUSE, false, NULL, NULL, "fuse"},
     {"on_fuse_end", "tp_btf/fuse_request_end", "FUSE: the servers' answers", HOOK_FUSE, false, NULL, NULL, "fuse"},
+    {"on_exec_job", "tp_btf/sched_process_exec", "jobs that a process's environment names", HOOK_JOB, false, NULL, NULL, NULL},
+    {"on_cgroup_make", "tp_btf/cgroup_mkdir", "jobs and containers shorter than an interval", HOOK_JOB, false, NULL, NULL, NULL},
+    {"on_cgroup_remove", "tp_btf/cgroup_rmdir", "which of them have gone", HOOK_JOB, false, NULL, NULL, NULL},
+    {"on_cgroup_move", "tp_btf/cgroup_attach_task", "processes that are put into a job or container", HOOK_JOB, false,
+     NULL, NULL, NULL},
     {"on_open_file", "iter/task_file", "files that were open before the start", HOOK_SEED, false, NULL, NULL, NULL},
     {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true, NULL, NULL, NULL},
 };

@@ -16,6 +16,7 @@ enum hook_object {
     HOOK_URING,
     HOOK_AIO,
     HOOK_FUSE,
+    HOOK_JOB,
     HOOK_SEED,
     HOOK_OBJECTS
 };

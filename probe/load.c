@@ -56,6 +56,7 @@ static const struct {
     [HOOK_AIO] = {object_aio, object_aio_end, "unblend_aio"},
     [HOOK_FUSE] = {object_fuse, object_fuse_end, "unblend_fuse"},
     [HOOK_FAULT_FUNCTION] = {object_fault_function, object_fault_function_end, "unblend_fault"},
+    [HOOK_JOB] = {object_job, object_job_end, "unblend_job"},
     [HOOK_SEED] = {object_seed, object_seed_end, "unblend_seed"},
 };
 
@@ -177,7 +178,7 @@ static bool is_wanted(const struct loaded *loaded, unsigned hook)
     enum hook_object object = hook_table[hook].object;
 
     if (loaded->step == PROBE_DETACHED)
-        return object == HOOK_SYSCALL && !hook_is_call(hook);
+        return (object == HOOK_SYSCALL && !hook_is_call(hook)) || object == HOOK_JOB;
     return loaded->step < PROBE_METADATA_ONLY || (object != HOOK_BLOCK && object != HOOK_FAULT && object != HOOK_FUSE);
 }
 
@@ -468,6 +469,7 @@ int load_attach(struct loaded *loaded, const struct probe_options *options)
         load_more(loaded, HOOK_URING, options);
         load_more(loaded, HOOK_AIO, options);
         load_more(loaded, HOOK_FUSE, options);
+        load_more(loaded, HOOK_JOB, options);
         seed(loaded, options);
     }
     setrlimit(RLIMIT_MEMLOCK, &before);
@@ -633,7 +635,7 @@ uint64_t load_missed(const struct loaded *loaded)
     uint64_t missed = calls_account(loaded->calls).missed;
 
     for (unsigned i = 0; i < hook_count; i++)
-        if (program_info(loaded, i, &info))
+        if (hook_table[i].object != HOOK_JOB && program_info(loaded, i, &info)) /* those miss no operation */
             missed += info.recursion_misses;
     return missed;
 }

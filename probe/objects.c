@@ -19,5 +19,6 @@ EMBED(object_fault_function, "probe/bpf/fault_function.bpf.o");
 EMBED(object_seed, "probe/bpf/seed.bpf.o");
 EMBED(object_mix, "probe/bpf/mix.bpf.o");
 EMBED(object_uring, "probe/bpf/uring.bpf.o");
+EMBED(object_job, "probe/bpf/job.bpf.o");
 EMBED(object_aio, "probe/bpf/aio.bpf.o");
 EMBED(object_fuse, "probe/bpf/fuse.bpf.o");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Process -> job. A process that was given a job, or has a parent that was, belongs to it; any other is named
- * by its user and command, "root/postgres".
+ * The jobs of this node, and their ids: those that were given, and those that probe/finder.h has found. A process of
+ * no job is named by its user and command, "root/postgres".
  */
 #ifndef UNBLEND_PROBE_ORIGIN_H
 #define UNBLEND_PROBE_ORIGIN_H
@@ -18,6 +18,19 @@ void origin_free(struct origin *origin); /* NULL is fine */
 
 /* Makes a job known; everything is copied. Its id is never 0. 0 or -ENOMEM. */
 int origin_job(struct origin *origin, const struct job *job, uint32_t *id);
+
+/* The same for a job that was found, by what makes it this one ("slurm:42"). Its id has ABI_JOB_FOUND. */
+int origin_found(struct origin *origin, const char *identity, const struct job *job, uint32_t *id);
+
+/* The id of a job that was found, 0 if none was by that identity. */
+uint32_t origin_seek(struct origin *origin, const char *identity);
+
+/* Adds what came to be known of a job later: labels that it lacks, user and command where it has none. 0 or -ENOMEM. */
+int origin_fill(struct origin *origin, uint32_t id, const struct job *more);
+
+/* Notes that a job is somebody's; and forgets those found that have been nobody's since then (CLOCK_MONOTONIC). */
+void origin_use(struct origin *origin, uint32_t id, int64_t now_ns);
+int origin_forget(struct origin *origin, int64_t before_ns);
 
 /* The job, for updates; NULL for an id that is not known. Valid until the next origin_job(). */
 struct job *origin_find(struct origin *origin, uint32_t id);

@@ -27,12 +27,29 @@ struct probe {
     struct tables tables;
     struct volumes *volumes;
     struct origin *origin;
+    struct finder *finder;
     struct drain *drain;
     struct stations *stations;
     int mount_fd;
     enum probe_step step;
     bool by_job; /* nobody asks for processes */
 };
+
+static int make_finder(struct probe *probe, const struct probe_options *options)
+{
+    const struct finder_options finder = {
+        .root = options->root,
+        .job_env = options->job_env,
+        .pod_labels = options->pod_labels,
+        .own_job = options->own_job,
+        .processes = probe->tables.table[ABI_TABLE_PROCESSES].entries,
+        .names_map = load_map(probe->loaded, "job_names"),
+        .tickets_map = load_map(probe->loaded, "tickets"),
+        .cgroups_map = load_map(probe->loaded, "cgroup_news"),
+    };
+
+    return finder_new(&finder, probe->origin, &probe->finder);
+}
 
 static int make_parts(struct probe *probe, const struct probe_options *options)
 {
@@ -57,6 +74,8 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
                           &probe->volumes);
     if (!err)
         err = origin_new(&probe->origin);
+    if (!err)
+        err = make_finder(probe, options);
     if (err)
         return err;
     volumes_refresh(probe->volumes);
@@ -64,6 +83,7 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .tables = &probe->tables,
         .volumes = probe->volumes,
         .origin = probe->origin,
+        .finder = probe->finder,
         .shared_map = load_map(probe->loaded, "shared"),
         .last_map = load_map(probe->loaded, "last"),
         .slots_map = load_map(probe->loaded, "slots"),
@@ -224,6 +244,7 @@ void probe_free(struct probe *probe)
     drain_free(probe->drain);
     stations_free(probe->stations);
     volumes_free(probe->volumes);
+    finder_free(probe->finder);
     origin_free(probe->origin);
     tables_close(&probe->tables);
     load_close(probe->loaded);
@@ -322,15 +343,21 @@ static int cover(struct probe *probe, struct batch *batch)
 
 int probe_look(struct probe *probe)
 {
-    return drain_look(probe->drain);
+    int err = finder_fetch(probe->finder);
+
+    return err ? err : drain_look(probe->drain);
 }
 
 int probe_drain(struct probe *probe, struct batch *batch)
 {
-    int err;
+    const struct table *processes = &probe->tables.table[ABI_TABLE_PROCESSES];
+    int err = finder_fetch(probe->finder);
 
     volumes_refresh_namespaces(probe->volumes);
-    err = drain_run(probe->drain, batch);
+    if (!err)
+        err = drain_run(probe->drain, batch);
+    if (!err)
+        finder_tidy(probe->finder, processes->memory, processes->high + 1);
     if (!err)
         err = stations_drain(probe->stations, probe->volumes, probe->origin, &probe->tables, batch);
     if (!err)

@@ -38,6 +38,7 @@ struct probe_options {
     uint64_t burst_factor; /* see lib/flow.h; 0 is PROBE_BURST_FACTOR */
     struct flavour_list flavours; /* the only ones to be tried; empty: whatever is best */
     const char *node; /* the name that local volumes carry; NULL is the host's name */
+    const char *root, *job_env, *pod_labels, *own_job; /* as in probe/finder.h */
 };
 
 /*

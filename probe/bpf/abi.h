@@ -184,15 +184,65 @@ struct abi_thread {
 /* A thread group. */
 struct abi_process {
     uint32_t tgid;
-    uint32_t job; /* 0: none was given to it */
+    uint32_t job; /* 0: none is known; ABI_JOB_FOUND: user space has found it, else it was given */
     uint32_t uid;
     uint32_t exited;
     uint64_t start_ns; /* CLOCK_BOOTTIME */
-    uint64_t reserved;
+    uint64_t cgroup;   /* ABI_CGROUP() */
     char comm[16]; /* as of its last execve */
     int32_t exit_code; /* as wait(2) has it */
-    uint32_t reserved2[3];
+    uint32_t ticket;   /* ABI_TICKET() of what its environment or its launcher says; 0: nothing is known */
+    uint32_t parent;   /* tgid, when it was first seen */
+    uint32_t known;    /* not 0: its environment has been looked at */
 };
+
+/*
+ * Whose a process is. The kernel side notes what is gone when the process is: its cgroup, and the variable of its
+ * environment that names a job; user space makes a job of it. A job that is found, unlike one that is given, is the
+ * process's only as long as these stay.
+ */
+#define ABI_JOB_FOUND 0x80000000u
+
+/* The deepest cgroup that a process is in, in whichever hierarchy (0 is the unified one): ids are the hierarchy's. */
+#define ABI_CGROUP_ID_BITS     56
+#define ABI_CGROUP(hierarchy, id) ((uint64_t)(hierarchy) << ABI_CGROUP_ID_BITS | ((id) & ((1ULL << ABI_CGROUP_ID_BITS) - 1)))
+#define ABI_CGROUP_MAX         384
+
+/* A cgroup that was made, removed or moved into, until user space fetches it. */
+struct abi_cgroup {
+    char path[ABI_CGROUP_MAX]; /* in its hierarchy; "" where only the end was seen */
+    uint64_t gone;             /* not 0: it has been removed */
+};
+
+/*
+ * Names that tell a job: variables of the environment ('E' and "NAME="), which rank as they are listed, and commands
+ * whose descendants belong together ('C' and the name with its NUL). Key of an LPM trie.
+ */
+#define ABI_NAME_MAX 60
+struct abi_name_key {
+    uint32_t prefix_bits;
+    char kind;
+    char name[ABI_NAME_MAX - 1];
+};
+
+struct abi_name {
+    uint32_t rank;
+    uint32_t length; /* of the name */
+};
+
+/* What such a name said, once for all processes that it says the same of. */
+#define ABI_TICKET_MAX 124
+struct abi_ticket {
+    uint32_t rank;
+    char value[ABI_TICKET_MAX];
+};
+
+#define ABI_RANK_BITS     4
+#define ABI_RANKS         8 /* of variables; ABI_RANK_LAUNCHER comes behind them */
+#define ABI_RANK_LAUNCHER 8
+#define ABI_TICKET(number, rank) ((uint32_t)(number) << ABI_RANK_BITS | (rank))
+#define ABI_TICKET_RANK(ticket)  ((ticket) & ((1u << ABI_RANK_BITS) - 1))
+#define ABI_TICKET_OURS   0x80000000u /* numbered by user space */
 
 /* What a close_range() is about to close. */
 struct abi_range {
@@ -452,6 +502,7 @@ enum abi_counter {
     ABI_COUNTER_RECOVERED, /* events that a second program has seen after the first was skipped */
     ABI_COUNTER_HOMELESS, /* living threads of a job whose process found no place in the table */
     ABI_COUNTER_STATES,   /* living threads with a state */
+    ABI_COUNTER_TICKETS,  /* numbers of tickets that have been used */
     ABI_COUNTER_SLOTS_BLURRED, /* slots of rows that are counted with a later slot, for want of room */
     ABI_COUNTER_STATIONS, /* places in the storage side's table that have been given out, at least */
     ABI_COUNTER_UNSTATIONED, /* requests that found no place in the storage side's table */
@@ -468,6 +519,7 @@ static_assert(sizeof(struct abi_thread) % 64 == 0, "threads do not share cache l
 static_assert(OP_FILE_END <= 32, "operations of system calls are bits of abi_control.shed");
 static_assert(sizeof(struct abi_task) <= 184, "with the kernel's header it comes from its slab of 256 bytes");
 static_assert(sizeof(struct abi_process) == 64, "a process is a cache line");
+static_assert(sizeof(struct abi_ticket) == 128 && sizeof(struct abi_name_key) == 4 + ABI_NAME_MAX, "keys have no holes");
 static_assert(sizeof(struct abi_mount_key) <= 4 + 256, "an LPM key has at most 256 bytes of data");
 #endif
 

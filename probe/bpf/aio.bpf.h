@@ -30,10 +30,6 @@ struct kioctx_table {
     struct kioctx *table[];
 };
 
-struct mm_struct {
-    struct kioctx_table *ioctx_table;
-};
-
 struct task_struct___memory {
     struct mm_struct *mm;
 };

@@ -167,6 +167,36 @@ typedef struct {
     __u32 val;
 } kuid_t;
 
+struct kernfs_node {
+    __u64 id;
+};
+
+struct cgroup_root {
+    int hierarchy_id;
+};
+
+struct cgroup {
+    int level;
+    struct kernfs_node *kn;
+    struct cgroup_root *root;
+};
+
+struct cgroup_subsys_state {
+    struct cgroup *cgroup;
+};
+
+struct css_set {
+    struct cgroup_subsys_state *subsys[1]; /* more, depending on the kernel's configuration */
+    struct cgroup *dfl_cgrp;
+};
+
+struct kioctx_table;
+struct mm_struct {
+    struct kioctx_table *ioctx_table;
+    unsigned long env_start;
+    unsigned long env_end;
+};
+
 struct cred {
     kuid_t uid;
 };
@@ -182,6 +212,9 @@ struct task_struct {
     __u64 start_boottime;
     char comm[16];
     struct task_struct *group_leader;
+    struct task_struct *real_parent;
+    struct mm_struct *mm;
+    struct css_set *cgroups;
     struct files_struct *files;
     struct fs_struct *fs;
     struct nsproxy *nsproxy;

@@ -9,16 +9,29 @@
 
 #include <bpf/bpf_tracing.h>
 
+/* What a child has from its parent beside the job. */
+static __always_inline void inherit(__u32 child_index, __u32 parent_index)
+{
+    struct abi_process *child = process_at(child_index), *parent = process_at(parent_index);
+
+    if (!child_index || !parent_index || !child || !parent)
+        return;
+    child->ticket = parent->ticket;
+    child->known = parent->known;
+}
+
 /* A process whose thread has no state: its calls find their job by its number. */
-static __always_inline void remember_process(struct task_struct *child, __u32 tgid, __u32 job)
+static __always_inline void remember_process(struct task_struct *child, __u32 tgid, __u32 job, __u32 parent)
 {
     __u32 index;
 
     if (bpf_map_lookup_elem(&by_tgid, &tgid))
         return; /* a thread of a process that is known */
     index = new_process(child, tgid, job);
-    if (index)
+    if (index) {
+        inherit(index, parent);
         bpf_map_update_elem(&by_tgid, &tgid, &index, BPF_ANY);
+    }
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -41,27 +54,29 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
         return 0; /* a thread of a process not seen yet: known at its first call */
     state = new_state(child);
     if (!state && config.all) {
-        remember_process(child, tgid, from.job);
+        remember_process(child, tgid, from.job, from.process);
         return 0;
     }
     if (!state) {
         count(ABI_COUNTER_LOST, 1);
         return 0;
     }
-    state->job = from.job;
+    state->job = given_job(from.job);
     if (tgid == parent_tgid) {
         state->process = from.process;
-        if (!from.process && from.job)
+        if (!from.process && state->job)
             count(ABI_COUNTER_HOMELESS, 1);
         return 0;
     }
-    if (from.job)
+    if (state->job)
         count(ABI_COUNTER_FORKS, 1);
     state->process = new_process(child, tgid, from.job);
-    if (!state->process && from.job)
+    if (!state->process && state->job)
         count(ABI_COUNTER_HOMELESS, 1);
-    if (state->process)
+    if (state->process) {
+        inherit(state->process, from.process);
         bpf_map_update_elem(&by_tgid, &tgid, &state->process, BPF_ANY);
+    }
     return 0;
 }
 

@@ -221,6 +221,30 @@ struct {
     __type(value, __u64);
 } ring_slots SEC(".maps");
 
+struct {
+    __uint(type, BPF_MAP_TYPE_LPM_TRIE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, 32);
+    __type(key, struct abi_name_key);
+    __type(value, struct abi_name);
+} job_names SEC(".maps");
+
+/* what a name said -> its ticket; user space fetches them and keeps the map from filling */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 256);
+    __type(key, struct abi_ticket);
+    __type(value, __u32);
+} tickets SEC(".maps");
+
+/* ABI_CGROUP() -> news of it, which user space fetches */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 256);
+    __type(key, __u64);
+    __type(value, struct abi_cgroup);
+} cgroup_news SEC(".maps");
+
 /* Too large for the stack. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -3,6 +3,7 @@
 #ifndef UNBLEND_PROBE_TASK_H
 #define UNBLEND_PROBE_TASK_H
 
+#include "probe/bpf/cgroup.bpf.h"
 #include "probe/bpf/detail.bpf.h"
 
 static __always_inline struct abi_process *process_at(__u32 index)
@@ -16,6 +17,12 @@ static __always_inline __u32 job_of(__u32 process_index, __u32 inherited)
     struct abi_process *process = process_at(process_index);
 
     return process_index && process ? process->job : inherited;
+}
+
+/* A job that was found is looked for again where it would be inherited without a place in the process table. */
+static __always_inline __u32 given_job(__u32 job)
+{
+    return job & ABI_JOB_FOUND ? 0 : job;
 }
 
 /* A new entry in the process table for a thread group; 0 when the table is full. */
@@ -33,6 +40,8 @@ static __always_inline __u32 new_process(struct task_struct *leader, __u32 tgid,
     process->job = job;
     process->uid = leader->cred->uid.val;
     process->start_ns = leader->start_boottime;
+    process->cgroup = cgroup_of(leader);
+    process->parent = leader->real_parent->tgid;
     bpf_probe_read_kernel_str(process->comm, sizeof(process->comm), leader->comm);
     return index;
 }

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/reader.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "probe/host.h"
+
+#define PATIENCE_NS 100000000L
+/* So many may be stuck at once; then nothing more is read. */
+#define STUCK_MAX 8
+
+/* Shared by the reader and its thread; whoever is left last frees it. */
+struct errand {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    char *root;
+    char path[64];
+    bool asked, answered, abandoned, over;
+    int err;
+    char *text;
+    size_t size;
+};
+
+struct reader {
+    char *root;
+    struct errand *errand; /* NULL: no thread */
+};
+
+static atomic_int stuck; /* threads that nobody waits for any more */
+
+static void errand_free(struct errand *errand)
+{
+    pthread_mutex_destroy(&errand->lock);
+    pthread_cond_destroy(&errand->changed);
+    free(errand->text);
+    free(errand->root);
+    free(errand);
+}
+
+static void *run(void *argument)
+{
+    struct errand *errand = argument;
+
+    pthread_mutex_lock(&errand->lock);
+    while (!errand->over) {
+        char path[sizeof(errand->path)], *text = NULL;
+        size_t size = 0;
+        int err;
+
+        if (!errand->asked) {
+            pthread_cond_wait(&errand->changed, &errand->lock);
+            continue;
+        }
+        memcpy(path, errand->path, sizeof(path));
+        errand->asked = false;
+        pthread_mutex_unlock(&errand->lock);
+        err = host_read(errand->root, &text, &size, "%s", path);
+        pthread_mutex_lock(&errand->lock);
+        errand->err = err;
+        errand->text = text;
+        errand->size = size;
+        errand->answered = true;
+        if (errand->abandoned) {
+            stuck--;
+            break;
+        }
+        pthread_cond_signal(&errand->changed);
+    }
+    pthread_mutex_unlock(&errand->lock);
+    errand_free(errand);
+    return NULL;
+}
+
+static int start(struct reader *reader)
+{
+    struct errand *errand = calloc(1, sizeof(*errand));
+    pthread_condattr_t clock;
+    sigset_t all, before;
+    pthread_t thread;
+    int err;
+
+    if (!errand)
+        return -ENOMEM;
+    errand->root = strdup(reader->root);
+    if (!errand->root) {
+        free(errand);
+        return -ENOMEM;
+    }
+    pthread_mutex_init(&errand->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&errand->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the others */
+    err = -pthread_create(&thread, NULL, run, errand);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (err) {
+        errand_free(errand);
+        return err;
+    }
+    pthread_detach(thread);
+    reader->errand = errand;
+    return 0;
+}
+
+int reader_new(const char *root, struct reader **out)
+{
+    struct reader *reader = calloc(1, sizeof(*reader));
+
+    if (!reader)
+        return -ENOMEM;
+    reader->root = strdup(root);
+    if (!reader->root) {
+        free(reader);
+        return -ENOMEM;
+    }
+    *out = reader;
+    return 0;
+}
+
+void reader_free(struct reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->errand) {
+        struct errand *errand = reader->errand;
+
+        pthread_mutex_lock(&errand->lock);
+        errand->over = true;
+        pthread_cond_signal(&errand->changed);
+        pthread_mutex_unlock(&errand->lock);
+    }
+    free(reader->root);
+    free(reader);
+}
+
+int reader_read(struct reader *reader, const char *path, char **text, size_t *size)
+{
+    struct errand *errand;
+    struct timespec until;
+    int err = reader->errand ? 0 : stuck >= STUCK_MAX ? -ETIMEDOUT : start(reader);
+
+    if (err)
+        return err;
+    errand = reader->errand;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += PATIENCE_NS;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&errand->lock);
+    snprintf(errand->path, sizeof(errand->path), "%s", path);
+    errand->asked = true;
+    errand->answered = false;
+    pthread_cond_signal(&errand->changed);
+    while (!errand->answered && !err)
+        err = -pthread_cond_timedwait(&errand->changed, &errand->lock, &until);
+    if (errand->answered) {
+        err = errand->err;
+        *text = errand->text;
+        *size = errand->size;
+        errand->text = NULL;
+        if (err)
+            free(*text);
+    } else {
+        errand->abandoned = true;
+        reader->errand = NULL;
+        stuck++;
+    }
+    pthread_mutex_unlock(&errand->lock);
+    return err;
+}
