@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/database_batch.h"
+#include "lib/database_batch.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
 

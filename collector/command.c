@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/command_bundle.h"
 #include "collector/command_keep.h"
 #include "collector/command_trust.h"
 #include "collector/embedded.h"
@@ -18,12 +19,13 @@
 #define PROGRAM  "unblend-collector"
 #define SITE_KEY LOCALSTATEDIR "/lib/unblend/site.key"
 
-enum operand { OPERAND_NONE, OPERAND_NODE };
+enum operand { OPERAND_NONE, OPERAND_NODE, OPERAND_FILE };
 
 struct command {
     const char *name; /* NULL: the daemon */
     const char *usage, *summary;
     enum operand operand; /* may be left out */
+    bool without_database;
     int (*run)(const struct values *values); /* exit status */
 };
 
@@ -87,21 +89,27 @@ static int run_init_db(const struct values *values)
 static const struct command commands[] = {
     {NULL, "[OPTION...] | COMMAND [OPTION...]",
      "Takes the agents' batches over HTTP into PostgreSQL.\n"
-     "Commands: init-db, conninfo, enroll NODE, revoke NODE, prune, keep; each has its own --help.",
-     OPERAND_NONE, run_serve},
+     "Commands: init-db, conninfo, enroll NODE, revoke NODE, prune, keep, export, import FILE, site-key; each has its own --help.",
+     OPERAND_NONE, false, run_serve},
     {"init-db", "(--db CONNINFO | --embedded DIR)", "Makes the schema, or brings it up to date.",
-     OPERAND_NONE, run_init_db},
+     OPERAND_NONE, false, run_init_db},
     {"conninfo", "--embedded DIR", "Prints how to connect to the embedded database.", OPERAND_NONE,
-     run_conninfo},
+     false, run_conninfo},
     {"enroll", "(NODE | --join GLOB | --site NAME) [OPTION...] (--db CONNINFO | --embedded DIR)",
      "Lets somebody in: prints a new token, once. A token that a node had before is void.", OPERAND_NODE,
-     command_enroll},
+     false, command_enroll},
     {"revoke", "(NODE | --join GLOB | --site NAME) [OPTION...] (--db CONNINFO | --embedded DIR)",
-     "Shuts somebody out, at once.", OPERAND_NODE, command_revoke},
+     "Shuts somebody out, at once.", OPERAND_NODE, false, command_revoke},
     {"prune", "[OPTION...] (--db CONNINFO | --embedded DIR)",
-     "Makes partitions, sums up, and drops what is old or too much, now.", OPERAND_NONE, command_prune},
+     "Makes partitions, sums up, and drops what is old or too much, now.", OPERAND_NONE, false, command_prune},
     {"keep", "--since TIME --until TIME [--release] (--db CONNINFO | --embedded DIR)",
-     "Keeps the raw rows of a span of time until they are released.", OPERAND_NONE, command_keep},
+     "Keeps the raw rows of a span of time until they are released.", OPERAND_NONE, false, command_keep},
+    {"export", "[--output FILE] [OPTION...] (--db CONNINFO | --embedded DIR)",
+     "Writes raw batches, under pseudonyms, to a signed bundle for another site.", OPERAND_NONE, false, command_export},
+    {"import", "FILE (--db CONNINFO | --embedded DIR)", "Stores the batches of another site's bundle, each once.",
+     OPERAND_FILE, false, command_import},
+    {"site-key", "[--site-key FILE]", "Prints the public key of this site's bundles, for the other side's enroll --site.",
+     OPERAND_NONE, true, command_site_key},
 };
 
 static const struct command *find_command(const char *name)
@@ -192,6 +200,7 @@ static int run(const struct command *command, int argc, char **argv)
         {"site", 0, OPTION_STRING, "NAME", &values.site,
          "enroll, revoke: another site, whose collector forwards to us"},
         {"key", 0, OPTION_STRING, "HEX", &values.key, "enroll --site: its bundles are signed by this key"},
+        {"output", 'o', OPTION_STRING, "FILE", &values.output, "export: the bundle (default: standard output)"},
         {"since", 0, OPTION_STRING, "TIME", &values.since, "keep: from when on, as unblend report takes it"},
         {"until", 0, OPTION_STRING, "TIME", &values.until, "keep: and until when"},
         {"release", 0, OPTION_FLAG, NULL, &values.release, "keep: keep no longer what was kept inside the span"},
@@ -216,10 +225,10 @@ static int run(const struct command *command, int argc, char **argv)
         return err < 0 ? WORK_USAGE : EXIT_SUCCESS;
     if (argc - first > (command->operand != OPERAND_NONE)) {
         log_error("wrong number of operands: %s: see --help",
-                  command->operand == OPERAND_NODE ? "one NODE is enough" : "none is taken");
+                  command->operand == OPERAND_NONE ? "none is taken" : "one is enough");
         return WORK_USAGE;
     }
-    if (!o->setup.db == !o->setup.embedded) {
+    if (!command->without_database && !o->setup.db == !o->setup.embedded) {
         log_error("where is the database? give one of --db CONNINFO and --embedded DIR");
         return WORK_USAGE;
     }
@@ -231,7 +240,9 @@ static int run(const struct command *command, int argc, char **argv)
         }
         o->setup.embedded = absolute;
     }
-    if (first < argc && set_node(&values.who, argv[first], values.cluster))
+    if (command->operand == OPERAND_FILE)
+        values.operand = argv[first];
+    else if (first < argc && set_node(&values.who, argv[first], values.cluster))
         return WORK_USAGE;
     return command->run(&values);
 }

@@ -16,7 +16,9 @@ struct values {
     const char *join, *site, *key; /* enroll, revoke */
     uint64_t expires_ns, reborn_ns, max;
     const char *writer, *reader; /* init-db: roles */
-    const char *since, *until;   /* keep */
+    const char *since, *until;   /* keep, export */
+    const char *output;          /* export; NULL: standard output */
+    const char *operand;         /* import: the bundle; NULL: none was given */
     bool release;
 };
 

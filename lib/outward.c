@@ -167,6 +167,11 @@ static int change_rest(const struct outward *outward, struct batch *batch)
     }
     for (uint32_t i = 0; !err && i < batch->process_count; i++)
         err = rename_(outward, batch, COMMAND, &batch->processes[i].command);
+    for (uint32_t i = 0; !err && i < batch->station_count; i++) {
+        if (!allows(outward, ALLOW_COMMAND))
+            batch->stations[i].server = NULL;
+        err = rename_(outward, batch, COMMAND, &batch->stations[i].server);
+    }
     return err;
 }
 

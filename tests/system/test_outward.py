@@ -204,6 +204,54 @@ class TestForward(OutwardTest):
         self.assertGreater(proxy.tunnels, 0)
 
 
+class TestBundle(OutwardTest):
+    """Without a network: exported, carried, imported."""
+
+    def test_bundle(self):
+        source, target = self.collector("source"), self.collector("target")
+        self.send(source, 1, 8)
+        bundle = os.path.join(self.root, "x.bundle")
+        key = ("--site-key", self.key("b"))
+        done = command("export", "-o", bundle, "--embedded", source.directory, *key)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("7 batches", done.stderr)
+        text = harness.must([harness.unblend(), "payload", bundle])
+        self.assertEqual(text.count("\n"), 7)
+        self.unnamed(text)
+        with open(bundle, "rb") as file:
+            data = file.read()
+
+        def take(expected, content=data):
+            path = os.path.join(self.root, "y.bundle")
+            with open(path, "wb") as file:
+                file.write(content)
+            done = command("import", path, "--embedded", target.directory, "--site-key", self.key("other"))
+            self.assertEqual(done.returncode, expected, done.stderr + done.stdout)
+            self.assertEqual(done.stderr.count("\n"), 1 if expected else 0, done.stderr)
+            return done.stdout + done.stderr
+
+        public = command("site-key", *key).stdout.strip()
+        self.assertIn(f"--key {public}", take(1))  # nobody we know
+        done = command("enroll", "--site", "there", "--key", public, "--embedded", target.directory)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        size = len(data)
+        for bit in [0, 70, 8 * 30 + 3, 8 * 45, 8 * 56, 8 * 60, 8 * 61, 8 * 70, 8 * 124 + 7, *range(8 * 125, 8 * size, 8 * (size // 12) + 3)]:
+            damaged = bytearray(data)
+            damaged[bit // 8] ^= 1 << bit % 8
+            with self.subTest(bit=bit):
+                take(1, bytes(damaged))
+        for other in (data[:-1], data + b"x", data[:200], data[:56], b"", data + data):
+            with self.subTest(size=len(other)):
+                take(1, other)
+        self.assertEqual(self.sql(target, "select count(*) from unblend.batch"), "0")
+        self.assertIn("7 batches of site there stored, 0 were there before, 0 refused", take(0))
+        counts = "select count(*), sum(ops), sum(bytes) from unblend.samples"
+        self.assertEqual(self.sql(target, counts), self.sql(source, counts))
+        self.assertIn("0 batches of site there stored, 7 were there before", take(0))
+        self.assertEqual(self.sql(target, counts), self.sql(source, counts))
+        self.assertEqual(self.sql(target, "select count(*) from unblend.nodes where cluster !~ '^there/cluster-[0-9a-f]{20}$'"), "0")
+
+
 class TestPayload(OutwardTest):
     """Of recordings, with and without names; the key stays."""
 

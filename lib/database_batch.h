@@ -4,8 +4,8 @@
  * ingested: the same jobs, volumes, hooks and records, in the same order. Rows of the rollups' views make a batch of
  * a minute or an hour.
  */
-#ifndef UNBLEND_ANALYZER_DATABASE_BATCH_H
-#define UNBLEND_ANALYZER_DATABASE_BATCH_H
+#ifndef UNBLEND_LIB_DATABASE_BATCH_H
+#define UNBLEND_LIB_DATABASE_BATCH_H
 
 #include <libpq-fe.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyzer/database_batch.h"
+#include "lib/database_batch.h"
 
 #include <endian.h>
 #include <errno.h>
