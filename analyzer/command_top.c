@@ -9,7 +9,8 @@
 
 #include "analyzer/agent_client.h"
 #include "analyzer/source.h"
-#include "analyzer/view/top.h"
+#include "analyzer/top/describe.h"
+#include "analyzer/top/run.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "probe/sampler.h"
@@ -17,28 +18,46 @@
 #define INTERVAL_NS_MIN 100000000
 
 struct arguments {
-    bool batch, active, accumulated, jobs, json;
-    uint64_t count, interval_ns, max_cost;
-    const char *agent, *db, *replay, *sort;
+    struct top_arguments top;
+    bool jobs, processes, list;
+    uint64_t max_cost, pid;
+    const char *agent, *db, *replay, *tab, *user, *filter;
 };
 
 static int parse(int argc, char **argv, struct arguments *a)
 {
+    struct top_arguments *top = &a->top;
     const struct option_spec options[] = {
-        {"batch", 'b', OPTION_FLAG, NULL, &a->batch, "write text instead of using the terminal"},
-        {"count", 'n', OPTION_COUNT, "COUNT", &a->count, "end after that many samples"},
-        {"delay", 'd', OPTION_DURATION, "SEC", &a->interval_ns, "between samples"},
-        {"only", 'o', OPTION_FLAG, NULL, &a->active, "only processes that do I/O"},
-        {"accumulated", 'a', OPTION_FLAG, NULL, &a->accumulated,
-         "amounts since the start instead of rates"},
-        {"jobs", 'p', OPTION_FLAG, NULL, &a->jobs, "jobs instead of processes"},
-        {"sort", 's', OPTION_STRING, "COLUMN", &a->sort, "by name, as in JSON"},
-        {"json", 0, OPTION_FLAG, NULL, &a->json, "write one line of JSON a sample"},
+        {"batch", 'b', OPTION_FLAG, NULL, &top->batch, "write text instead of using the terminal"},
+        {"count", 'n', OPTION_COUNT, "COUNT", &top->count, "end after that many samples"},
+        {"delay", 'd', OPTION_DURATION, "SEC", &top->interval_ns, "between samples"},
+        {"only", 'o', OPTION_FLAG, NULL, &top->active, "only rows that do I/O"},
+        {"accumulated", 'a', OPTION_FLAG, NULL, &top->since_start, "amounts since the start instead of rates"},
+        {"processes", 'P', OPTION_FLAG, NULL, &a->processes, "processes, never threads: as it always is"},
+        {"jobs", 0, OPTION_FLAG, NULL, &a->jobs, "jobs instead of processes"},
+        {"tab", 0, OPTION_STRING, "NAME", &a->tab,
+         "begin with nodes, processes, jobs, volumes, devices, profiles, bursts or coverage"},
+        {"sort", 's', OPTION_STRING, "COLUMN", &top->sort, "by name, as in JSON"},
+        {"tree", 0, OPTION_FLAG, NULL, &top->tree, "processes below their jobs"},
+        {"pid", 'p', OPTION_COUNT, "PID", &a->pid, "only that process"},
+        {"user", 'u', OPTION_STRING, "USER", &a->user, "only that user's processes and jobs"},
+        {"filter", 'f', OPTION_STRING, "WORDS", &a->filter,
+         "only what matches: user:, pid:, job:, volume:, fs:, node: or a regular expression"},
+        {"kilobytes", 'k', OPTION_FLAG, NULL, &top->style.kilobytes, "bytes in KiB, always"},
+        {"time", 't', OPTION_FLAG, NULL, &top->style.time, "in batch mode, the time before each line"},
+        {"quiet", 'q', OPTION_TIMES, NULL, &top->quiet,
+         "in batch mode, titles only once; -qq: none; -qqq: no summary either"},
+        {"json", 0, OPTION_FLAG, NULL, &top->json, "write one line of JSON a sample"},
+        {"csv", 0, OPTION_FLAG, NULL, &top->csv, "write a line of CSV a row"},
         {"agent", 0, OPTION_STRING, "SOCKET", &a->agent, "watch through an agent's socket"},
-        {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "watch the jobs in a collector's database"},
+        {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "watch the cluster in a collector's database"},
+        {"replay", 0, OPTION_STRING, "FILE", &a->replay, "show a recording"},
+        {"speed", 0, OPTION_COUNT, "N", &top->speed, "play a recording that many times faster than it happened"},
+        {"theme", 0, OPTION_STRING, "NAME", &top->theme, "dark, light or mono; NO_COLOR makes it mono"},
+        {"ascii", 0, OPTION_FLAG, NULL, &top->ascii, "draw with ASCII only"},
         {"max-cost", 0, OPTION_PERCENT, "PERCENT", &a->max_cost,
          "of the node's processors; watch less when watching costs more (0: no limit)"},
-        {"replay", 0, OPTION_STRING, "FILE", &a->replay, "show a recording"},
+        {"list", 0, OPTION_FLAG, NULL, &a->list, "list columns and keys, and exit"},
     };
     const struct option_program program = {
         "unblend top",
@@ -60,32 +79,77 @@ static int parse(int argc, char **argv, struct arguments *a)
     return count ? -EINVAL : 0;
 }
 
-static int check(const struct arguments *a, struct top_options *options)
+/* The options that choose rows are words of the filter. */
+static int make_filter(struct arguments *a)
 {
-    *options = (struct top_options){.sort = TOP_DEFAULT_SORT,
-                                    .active = a->active,
-                                    .accumulated = a->accumulated,
-                                    .jobs = a->jobs,
-                                    .paced = a->replay != NULL};
+    _cleanup_fclose_ FILE *text = open_memstream(&a->top.filter, &(size_t){0});
+    struct filter *filter;
+    char why[160];
+    int err;
+
+    if (!text)
+        return -ENOMEM;
+    if (a->filter)
+        fprintf(text, "%s ", a->filter);
+    if (a->user)
+        fprintf(text, "user:%s ", a->user);
+    if (a->pid)
+        fprintf(text, "pid:%llu ", (unsigned long long)a->pid);
+    fflush(text);
+    if (a->top.filter && *a->top.filter)
+        a->top.filter[strlen(a->top.filter) - 1] = '\0';
+    err = filter_new(a->top.filter, &filter, why, sizeof(why));
+    if (err)
+        log_error("--filter '%s': %s", a->top.filter, *why ? why : log_errno(err));
+    else
+        filter_free(filter);
+    return err;
+}
+
+static int choose_tab(struct arguments *a)
+{
+    a->top.tab = a->jobs && !a->processes ? TAB_JOBS : a->db ? 0 : TAB_PROCESSES;
+    if (a->db && (a->top.batch || a->top.json || a->top.csv))
+        a->top.tab = TAB_JOBS; /* what the database knows best; --tab nodes shows them */
+    if (!a->tab)
+        return 0;
+    a->top.tab = tab_find(a->tab);
+    if (a->top.tab < tab_count && (a->db || !tabs[a->top.tab].cluster))
+        return 0;
+    log_error(a->top.tab < tab_count ? "--tab %s: needs a cluster, give --db" : "there is no tab '%s': see --help",
+              a->tab);
+    return -EINVAL;
+}
+
+static int check(struct arguments *a)
+{
+    a->top.replay = a->replay != NULL;
+    a->top.cluster = a->db != NULL;
     if (!!a->agent + !!a->db + !!a->replay > 1) {
         log_error("more than one of --agent, --db and --replay is given: choose one");
         return -EINVAL;
     }
-    if (a->interval_ns < INTERVAL_NS_MIN) {
+    if (a->top.json && a->top.csv) {
+        log_error("both --json and --csv are given: choose one");
+        return -EINVAL;
+    }
+    if (a->top.interval_ns < INTERVAL_NS_MIN) {
         log_error("--delay: less than 0.1 s is too short: choose a longer one");
         return -EINVAL;
     }
-    if (a->json && a->accumulated) {
-        log_error("--json holds rates: leave out --accumulated");
+    if (a->top.theme && top_theme(a->top.theme) < 0) {
+        log_error("there is no theme '%s': choose dark, light or mono", a->top.theme);
         return -EINVAL;
     }
-    if (!a->sort)
-        return 0;
-    for (options->sort = 0; options->sort < top_column_count; options->sort++)
-        if (strcmp(top_columns[options->sort].key, a->sort) == 0)
-            return 0;
-    log_error("there is no column '%s': the JSON of --json names them", a->sort);
-    return -EINVAL;
+    a->top.speed = a->top.speed ? a->top.speed : 1;
+    a->top.style.quiet = a->top.quiet > 3 ? 3 : (unsigned)a->top.quiet;
+    if (choose_tab(a) || make_filter(a))
+        return -EINVAL;
+    if (a->top.sort && column_find(a->top.sort, strlen(a->top.sort)) == column_count) {
+        log_error("there is no column '%s': 'unblend top --list' names them", a->top.sort);
+        return -EINVAL;
+    }
+    return 0;
 }
 
 /* The agent's socket if it answers, else a probe of one's own. */
@@ -105,86 +169,41 @@ static int open_default(uint64_t interval_ns, uint64_t max_cost, struct source *
     return -EPERM;
 }
 
-static int open_source(const struct arguments *a, bool *damaged, struct source **out)
+static int open_source(struct arguments *a, bool *damaged, struct source **out)
 {
     char *path = (char *)a->replay;
 
     if (a->replay)
         return source_recording(&path, 1, NULL, damaged, out);
     if (a->db)
-        return source_follow(a->db, a->interval_ns, out);
-    return a->agent ? source_agent(a->agent, a->interval_ns, out)
-                    : open_default(a->interval_ns, a->max_cost, out);
-}
-
-static int write_sample(const struct arguments *a, const struct top_options *options,
-                        const struct batch *batch)
-{
-    struct top_sample sample;
-    struct pen pen;
-    int err = top_sample_new(batch, options, &sample);
-
-    if (err) {
-        log_error("cannot make a sample: %s", log_errno(err));
-        return err;
-    }
-    pen_init(&pen, stdout);
-    err = a->json ? top_write_json(stdout, &sample) : top_write_text(&pen, &sample, options);
-    if (err)
-        log_error("cannot write the sample: %s", log_errno(err));
-    top_sample_clear(&sample);
-    return err;
-}
-
-static int run_batch(const struct arguments *a, const struct top_options *options,
-                     struct source *source)
-{
-    _cleanup_(batch_freep) struct batch *sum = NULL;
-    uint64_t shown = 0;
-    int got;
-
-    while (!a->count || shown < a->count) {
-        _cleanup_(batch_freep) struct batch *batch = NULL;
-
-        got = source->next(source, &batch);
-        if (got == -EINTR)
-            continue;
-        if (got != 1)
-            return got;
-        /* rates over a splinter of an interval would mislead; live ones begin with one */
-        if (!batch->duration_ns ||
-            (!a->replay && !a->db && !shown && batch->duration_ns < a->interval_ns / 2))
-            continue;
-        if (options->accumulated && ((!sum && batch_new(&sum)) || batch_merge(sum, batch, true))) {
-            log_error("cannot add up: %s", log_errno(-ENOMEM));
-            return -ENOMEM;
-        }
-        got = write_sample(a, options, options->accumulated ? sum : batch);
-        if (got)
-            return got;
-        shown++;
-    }
-    return 0;
+        return source_follow(a->db, a->top.interval_ns, out);
+    a->top.local = true;
+    return a->agent ? source_agent(a->agent, a->top.interval_ns, out)
+                    : open_default(a->top.interval_ns, a->max_cost, out);
 }
 
 int command_top(int argc, char **argv)
 {
-    struct arguments a = {.interval_ns = 1000000000, .max_cost = SAMPLER_MAX_COST};
-    struct top_options options;
+    struct arguments a = {.top = {.interval_ns = 1000000000}, .max_cost = SAMPLER_MAX_COST};
     struct source *source;
-    bool damaged = false;
+    bool damaged = false, terminal;
     int status = parse(argc, argv, &a);
 
     if (status)
         return status < 0 ? 2 : 0;
-    if (check(&a, &options))
+    if (a.list)
+        return top_describe(stdout) ? 1 : 0;
+    if (check(&a))
         return 2;
-    signal(SIGPIPE, SIG_DFL); /* `unblend top -b | head` ends quietly */
+    terminal = !a.top.batch && !a.top.json && !a.top.csv && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
+    if (!terminal)
+        signal(SIGPIPE, SIG_DFL); /* `unblend top -b | head` ends quietly */
     if (open_source(&a, &damaged, &source))
         return 1;
-    if (!a.batch && !a.json && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
-        return top_screen(source, &options, a.count) ? 1 : 0;
-    status = run_batch(&a, &options, source) ? 1 : 0;
+    if (terminal)
+        return top_screen(source, &a.top) ? 1 : 0;
+    status = top_batch(source, &a.top) ? 1 : 0;
     source_freep(&source);
+    free(a.top.filter);
     return status;
 }

@@ -16,6 +16,16 @@ struct source {
        waited, or another -errno after the cause has been logged in one line. */
     int (*next)(struct source *source, struct batch **out);
     void (*free)(struct source *source);
+
+    /* What not every origin can do; NULL if not. */
+
+    /* Whether the next batch is of the same interval, of another node, and comes at once. */
+    bool (*more)(struct source *source);
+    /* Makes next() go on with the last batch that begins at that time or before, else the first; *found is its
+       beginning. 0, 1 when there is no batch at all, or -errno (logged). */
+    int (*seek)(struct source *source, int64_t ns, int64_t *found);
+    /* Another length of intervals, from the next one on; from any thread. */
+    void (*pace)(struct source *source, uint64_t interval_ns);
 };
 
 /* Bounds of what is asked for; an origin that can filter early does, the others filter on reading.
@@ -47,8 +57,8 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
 /* A PostgreSQL database as the collector fills it. 0 or -errno (logged). */
 int source_database(const char *conninfo, const struct source_window *window, struct source **out);
 
-/* The same database as it fills up: an interval of all nodes together at a time, without processes, waiting
-   for the next one. conninfo must outlive it. 0 or -errno (logged). */
+/* The same database as it fills up: batches of all nodes, an interval after the other, waiting for the
+   next one. conninfo must outlive it. 0 or -errno (logged). */
 int source_follow(const char *conninfo, uint64_t interval_ns, struct source **out);
 
 /* The local agent's socket: a batch an interval, with process detail. 0 or -errno (logged). */

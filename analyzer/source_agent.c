@@ -11,7 +11,7 @@
 struct watched {
     struct source source;
     struct agent_client *client;
-    uint64_t interval_ns;
+    _Atomic uint64_t interval_ns;
 };
 
 /* The agent samples each second; a longer interval is so many samples together. */
@@ -37,6 +37,11 @@ static int watched_next(struct source *source, struct batch **out)
     return 1;
 }
 
+static void watched_pace(struct source *source, uint64_t interval_ns)
+{
+    ((struct watched *)source)->interval_ns = interval_ns;
+}
+
 static void watched_free(struct source *source)
 {
     struct watched *watched = (struct watched *)source;
@@ -52,7 +57,7 @@ int source_agent(const char *socket_path, uint64_t interval_ns, struct source **
 
     if (!watched)
         return -ENOMEM;
-    watched->source = (struct source){.next = watched_next, .free = watched_free};
+    watched->source = (struct source){.next = watched_next, .free = watched_free, .pace = watched_pace};
     watched->interval_ns = interval_ns;
     err = agent_connect(socket_path, &watched->client);
     if (err)

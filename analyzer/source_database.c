@@ -347,7 +347,7 @@ int source_database(const char *conninfo, const struct source_window *window, st
         log_error("cannot read the database: %s", log_errno(-ENOMEM));
         return -ENOMEM;
     }
-    db->source = (struct source){database_next, database_free};
+    db->source = (struct source){.next = database_next, .free = database_free};
     db->window = window;
     db->conn = PQconnectdb(conninfo);
     if (PQstatus(db->conn) != CONNECTION_OK) {

@@ -16,61 +16,81 @@
 struct follower {
     struct source source; /* first: it is what the caller holds */
     const char *conninfo;
-    uint64_t interval_ns; /* between looks at the database */
-    int64_t after_ns;     /* intervals up to here have been handed out */
+    _Atomic uint64_t interval_ns; /* between looks at the database */
+    int64_t after_ns;             /* intervals up to here have been handed out */
+    struct source *database;      /* open while an interval is read */
+    struct source_window window;  /* the database's, which borrows it */
+    struct batch *ahead;          /* of the same interval, of the next node; NULL for none */
 };
 
-/* The earliest interval in the window, all nodes added up. 1, 0 when there is none, -errno
- * (logged). */
-static int read_interval(struct source *source, struct batch **out)
+static void close_database(struct follower *follower)
 {
-    _cleanup_(batch_freep) struct batch *sum = NULL;
+    batch_free(follower->ahead);
+    follower->ahead = NULL;
+    source_freep(&follower->database);
+    follower->database = NULL;
+}
 
-    for (;;) {
-        _cleanup_(batch_freep) struct batch *batch = NULL;
-        int got = source->next(source, &batch);
+/* Opens the database for the earliest interval that has not been handed out. 1 with its first batch in ahead, 0 when
+   there is none, -errno (logged). */
+static int begin_interval(struct follower *follower)
+{
+    int got;
 
-        if (got < 0)
-            return got;
-        /* clocks differ a little: half an interval later is another one */
-        if (got == 0 || (sum && batch->start_ns - sum->start_ns > batch->interval_ms * 500000LL))
-            break;
-        if ((!sum && (batch_new(&sum) || batch_set(sum, &sum->node, "*"))) ||
-            batch_merge(sum, batch, false)) {
-            log_error("cannot add up the nodes: %s", log_errno(-ENOMEM));
-            return -ENOMEM;
-        }
-        sum->interval_ms = batch->interval_ms;
-    }
-    *out = take_pointer(sum);
-    return *out != NULL;
+    follower->window = (struct source_window){.since_ns = follower->after_ns, .until_ns = wall_clock_ns() - GRACE_NS};
+    got = source_database(follower->conninfo, &follower->window, &follower->database);
+    if (!got)
+        got = follower->database->next(follower->database, &follower->ahead);
+    if (got != 1)
+        close_database(follower);
+    return got;
 }
 
 static int follower_next(struct source *source, struct batch **out)
 {
     struct follower *follower = (struct follower *)source;
+    struct batch *batch;
+    int got;
 
-    for (;;) {
-        const struct source_window window = {.since_ns = follower->after_ns,
-                                             .until_ns = wall_clock_ns() - GRACE_NS};
-        const struct timespec pause = {(time_t)(follower->interval_ns / 1000000000),
-                                       (long)(follower->interval_ns % 1000000000)};
-        _cleanup_(source_freep) struct source *database = NULL;
-        int got = source_database(follower->conninfo, &window, &database);
+    while (!follower->ahead) {
+        const uint64_t interval_ns = follower->interval_ns;
+        const struct timespec pause = {(time_t)(interval_ns / 1000000000), (long)(interval_ns % 1000000000)};
 
-        if (!got)
-            got = read_interval(database, out);
-        if (got == 1)
-            follower->after_ns = (*out)->start_ns + (*out)->interval_ms * INT64_C(500000) + 1;
-        if (got)
+        got = begin_interval(follower);
+        if (got < 0)
             return got;
-        if (nanosleep(&pause, NULL))
+        if (got)
+            follower->after_ns =
+                follower->ahead->start_ns + follower->ahead->interval_ms * INT64_C(500000) + 1;
+        else if (nanosleep(&pause, NULL))
             return -EINTR;
     }
+    batch = take_pointer(follower->ahead);
+    got = follower->database->next(follower->database, &follower->ahead);
+    /* clocks differ a little: half an interval later is another one */
+    if (got != 1 || follower->ahead->start_ns >= follower->after_ns)
+        close_database(follower);
+    if (got < 0) {
+        batch_free(batch);
+        return got;
+    }
+    *out = batch;
+    return 1;
+}
+
+static bool follower_more(struct source *source)
+{
+    return ((struct follower *)source)->ahead != NULL;
+}
+
+static void follower_pace(struct source *source, uint64_t interval_ns)
+{
+    ((struct follower *)source)->interval_ns = interval_ns;
 }
 
 static void follower_free(struct source *source)
 {
+    close_database((struct follower *)source);
     free(source);
 }
 
@@ -82,8 +102,11 @@ int source_follow(const char *conninfo, uint64_t interval_ns, struct source **ou
         log_error("cannot follow the database: %s", log_errno(-ENOMEM));
         return -ENOMEM;
     }
-    *follower = (struct follower){
-        {follower_next, follower_free}, conninfo, interval_ns, wall_clock_ns() - HISTORY_NS - GRACE_NS};
+    follower->source = (struct source){
+        .next = follower_next, .free = follower_free, .more = follower_more, .pace = follower_pace};
+    follower->conninfo = conninfo;
+    follower->interval_ns = interval_ns;
+    follower->after_ns = wall_clock_ns() - HISTORY_NS - GRACE_NS;
     *out = &follower->source;
     return 0;
 }

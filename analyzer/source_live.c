@@ -11,19 +11,46 @@ struct live {
     struct source source;
     struct probe *probe;
     struct sampler *sampler;
+    struct sampler_options options;
+    _Atomic uint64_t interval_ns; /* asked for; taken over between two intervals */
 };
+
+/* The interval that has just ended has been handed out, so nothing is lost with the old sampler. 0 or -errno. */
+static int change_pace(struct live *live)
+{
+    struct sampler_options options = live->options;
+    struct sampler *sampler;
+    int err;
+
+    options.interval_ns = live->interval_ns;
+    if (options.interval_ns == live->options.interval_ns)
+        return 0;
+    err = sampler_new(live->probe, &options, &sampler);
+    if (err)
+        return err;
+    sampler_free(live->sampler);
+    live->sampler = sampler;
+    live->options = options;
+    return 0;
+}
 
 static int live_next(struct source *source, struct batch **out)
 {
     struct live *live = (struct live *)source;
-    int ended = sampler_wait(live->sampler, -1), err;
+    int ended, err = change_pace(live);
 
+    ended = err ? err : sampler_wait(live->sampler, -1);
     if (ended == 0)
         return -EINTR; /* a signal: the caller knows which */
     err = ended < 0 ? ended : sampler_take(live->sampler, out);
     if (err)
         log_error("cannot read the counters: %s", log_errno(err));
     return err ? err : 1;
+}
+
+static void live_pace(struct source *source, uint64_t interval_ns)
+{
+    ((struct live *)source)->interval_ns = interval_ns;
 }
 
 static void live_free(struct source *source)
@@ -44,7 +71,9 @@ int source_live(uint64_t interval_ns, uint64_t max_cost, struct source **out)
 
     if (!live)
         return -ENOMEM;
-    live->source = (struct source){.next = live_next, .free = live_free};
+    live->source = (struct source){.next = live_next, .free = live_free, .pace = live_pace};
+    live->options = sampler;
+    live->interval_ns = interval_ns;
     err = probe_new(&probe, &live->probe);
     if (!err)
         err = sampler_new(live->probe, &sampler, &live->sampler);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "lib/cleanup.h"
 #include "lib/log.h"
@@ -11,6 +12,7 @@
 struct file {
     const char *path;
     struct recording_reader *reader;
+    uint64_t looked; /* up to there damage has been told of */
     struct batch *ahead; /* read, not handed out yet; NULL when the file is used up */
 };
 
@@ -30,7 +32,10 @@ static int advance(struct recordings *recordings, struct file *file)
 
     for (;;) {
         got = recording_read(file->reader, &file->ahead, &error);
+        if (got == -EBADMSG && recording_tell(file->reader) <= file->looked)
+            continue;
         if (got == -EBADMSG) {
+            file->looked = recording_tell(file->reader);
             log_warning("%s is damaged: %s%s%s; what is intact before and behind it is used",
                         file->path, error.field, *error.field ? ": " : "", error.why);
             *recordings->damaged = true;
@@ -76,6 +81,82 @@ static int recordings_next(struct source *source, struct batch **out)
     return 1;
 }
 
+/* The next intact batch's beginning and place. 1, 0 at the end, -errno. */
+static int peek(struct recording_reader *reader, uint64_t *offset, int64_t *start_ns)
+{
+    struct codec_error error;
+    struct batch *batch;
+    int got;
+
+    do {
+        *offset = recording_tell(reader);
+        got = recording_read(reader, &batch, &error);
+    } while (got == -EBADMSG);
+    if (got == 1) {
+        *start_ns = batch->start_ns;
+        batch_free(batch);
+    }
+    return got;
+}
+
+/* Halves the file until the batch lies in what is left, which is then read through. */
+#define SEEK_STEP 65536
+
+static int find_batch(struct recording_reader *reader, int64_t ns, uint64_t end, uint64_t *best, int64_t *found)
+{
+    uint64_t low = sizeof(RECORDING_MAGIC) - 1, offset = low;
+    int64_t start_ns = 0;
+    int got = recording_seek(reader, low);
+
+    *best = low;
+    while (!got && end > low + SEEK_STEP) {
+        uint64_t middle = low + (end - low) / 2;
+
+        got = recording_seek(reader, middle);
+        if (!got)
+            got = peek(reader, &offset, &start_ns);
+        if (got < 0)
+            return got;
+        if (got == 1 && offset < end && start_ns <= ns)
+            low = offset;
+        else
+            end = middle;
+        got = recording_seek(reader, low);
+    }
+    for (bool first = true; !got; first = false) {
+        got = peek(reader, &offset, &start_ns);
+        if (got != 1 || (!first && start_ns > ns))
+            return got < 0 ? got : first;
+        *best = offset;
+        *found = start_ns;
+        got = 0;
+    }
+    return got;
+}
+
+static int recordings_seek(struct source *source, int64_t ns, int64_t *found)
+{
+    struct recordings *recordings = (struct recordings *)source;
+    struct file *file = &recordings->files[0];
+    struct stat st;
+    uint64_t best;
+    int err = stat(file->path, &st) ? -errno : 0;
+
+    if (!err)
+        err = find_batch(file->reader, ns, (uint64_t)st.st_size, &best, found);
+    if (err == 1)
+        return 1;
+    if (!err)
+        err = recording_seek(file->reader, best);
+    if (err) {
+        log_error("cannot look for a time in %s: %s", file->path, log_errno(err));
+        return err;
+    }
+    batch_free(file->ahead);
+    file->ahead = NULL;
+    return advance(recordings, file);
+}
+
 static void recordings_free(struct source *source)
 {
     struct recordings *recordings = (struct recordings *)source;
@@ -106,7 +187,9 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
         log_error("cannot open the recordings: %s", log_errno(-ENOMEM));
         return -ENOMEM;
     }
-    recordings->source = (struct source){recordings_next, recordings_free};
+    recordings->source = (struct source){.next = recordings_next, .free = recordings_free};
+    if (count == 1)
+        recordings->source.seek = recordings_seek;
     recordings->window = window;
     recordings->damaged = damaged;
     *damaged = false;

@@ -53,7 +53,7 @@ static int parser_init(struct parser *p)
     letter = stpcpy(p->letters, "+:"); /* stop at the first operand; tell a missing value apart */
     for (unsigned i = 0; i < count; i++) {
         const struct option_spec *spec = &p->program->options[i];
-        bool flag = spec->type == OPTION_FLAG;
+        bool flag = spec->type == OPTION_FLAG || spec->type == OPTION_TIMES;
 
         p->table[i] = (struct option){spec->name, flag ? optional_argument : required_argument,
                                       NULL, LONG_FIRST + (int)i};
@@ -123,6 +123,8 @@ static int collect(struct parser *p, int argc, char **argv)
             at = place(p, value);
             p->given[at] = true;
             p->text[at] = optarg;
+            if (p->program->options[at].type == OPTION_TIMES && !optarg)
+                (void)option_set(&p->program->options[at], NULL); /* each time counts */
         }
     }
     return 0;
@@ -133,7 +135,7 @@ static int apply(const struct parser *p)
     for (unsigned i = 0; i < p->program->count; i++) {
         const struct option_spec *spec = &p->program->options[i];
 
-        if (p->given[i] && option_set(spec, p->text[i])) {
+        if (p->given[i] && (p->text[i] || spec->type != OPTION_TIMES) && option_set(spec, p->text[i])) {
             log_error("option '--%s': '%s' is %s", spec->name, p->text[i],
                       option_wanted(spec->type));
             return -EINVAL;

@@ -13,6 +13,7 @@
 
 enum option_type {
     OPTION_FLAG,     /* bool */
+    OPTION_TIMES,    /* uint64_t: how often the flag is given (-qq), or a number (--quiet=2) */
     OPTION_STRING,   /* const char *; points into argv or is never freed */
     OPTION_COUNT,    /* uint64_t, a whole number */
     OPTION_DURATION, /* uint64_t ns; ms, s, m, h, d; a bare number is seconds, fractions are fine */

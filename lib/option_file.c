@@ -94,7 +94,7 @@ static int take(const struct file *f, unsigned at, const char *value)
         if (!value)
             return bad(f, spec.name, "cannot be set: no memory");
     }
-    if (!value && spec.type != OPTION_FLAG)
+    if (!value && spec.type != OPTION_FLAG && spec.type != OPTION_TIMES)
         return bad(f, spec.name, "needs a value: write 'name = value'");
     if (option_set(&spec, value)) {
         log_error("%s:%u: %s: '%.200s' is %s", f->path, f->line, spec.name, value,

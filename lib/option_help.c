@@ -47,7 +47,7 @@ static void format_default(const struct option_spec *spec, char *to, size_t size
         const char *text = *(const char *const *)spec->value;
 
         snprintf(value, sizeof(value), "%s", text ? text : "");
-    } else if (spec->type != OPTION_FLAG) {
+    } else if (spec->type != OPTION_FLAG && spec->type != OPTION_TIMES) {
         uint64_t number = *(const uint64_t *)spec->value;
 
         if (!number || number >= INT64_MAX)

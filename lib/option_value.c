@@ -139,6 +139,12 @@ int option_set(const struct option_spec *spec, const char *text)
     switch (spec->type) {
     case OPTION_FLAG:
         return set_flag(text, spec->value);
+    case OPTION_TIMES:
+        if (!text) {
+            ++*(uint64_t *)spec->value;
+            return 0;
+        }
+        return option_count(text, spec->value);
     case OPTION_STRING:
         *(const char **)spec->value = text;
         return 0;
@@ -161,6 +167,7 @@ const char *option_wanted(enum option_type type)
         return "neither yes nor no";
     case OPTION_STRING:
         break;
+    case OPTION_TIMES:
     case OPTION_COUNT:
         return "not a whole number, like 10";
     case OPTION_DURATION:

@@ -232,6 +232,21 @@ int recording_read(struct recording_reader *reader, struct batch **out, struct c
     return result ? result : 1;
 }
 
+uint64_t recording_tell(const struct recording_reader *reader)
+{
+    return reader->scan.offset;
+}
+
+int recording_seek(struct recording_reader *reader, uint64_t offset)
+{
+    struct scan *scan = &reader->scan;
+
+    if (lseek(scan->fd, (off_t)offset, SEEK_SET) < 0)
+        return -errno;
+    *scan = (struct scan){.fd = scan->fd, .buffer = scan->buffer, .room = scan->room, .offset = offset};
+    return 0;
+}
+
 void recording_reader_free(struct recording_reader *reader)
 {
     if (!reader)

@@ -10,7 +10,6 @@
 
 #include "analyzer/report.h"
 #include "analyzer/view/json.h"
-#include "analyzer/view/top.h"
 #include "lib/moment.h"
 #include "tests/unit/history.h"
 
@@ -287,37 +286,6 @@ static void moments(void **state)
     assert_true(moment_parse("yesterday", 0, &ns) < 0);
 }
 
-/* 30 reads in half a second are 60 a second, whatever the nominal interval is. */
-static void top_shows_rates(void **state)
-{
-    const struct top_options options = {.sort = TOP_DEFAULT_SORT};
-    struct batch *batch = history_batch(0);
-    struct top_sample sample;
-    char cell[TOP_CELL];
-
-    batch->duration_ns = 500000000;
-    history_ops(batch, "j", 4, OP_READ, 4096, 10);
-    history_ops(batch, "j", 5, OP_READ, 4096, 30);
-    history_ops(batch, "j", 5, OP_OPEN, 0, 1);
-    history_ops(batch, "j", 5, OP_BLOCK_READ, 4096, 77); /* not the process's own call */
-    assert_int_equal(top_sample_new(batch, &options, &sample), 0);
-    assert_int_equal(sample.count, 2);
-    assert_int_equal(sample.rows[0].pid, 5);
-    assert_int_equal(sample.totals.ops, 41);
-    for (unsigned i = 0; i < top_column_count; i++) {
-        const char *text = top_cell(&top_columns[i], &sample.rows[0], sample.seconds, cell);
-
-        if (strcmp(top_columns[i].key, "read_ops_s") == 0)
-            assert_string_equal(text, "    60");
-        if (strcmp(top_columns[i].key, "read_bytes_s") == 0)
-            assert_string_equal(text, "  240 KiB");
-        if (strcmp(top_columns[i].key, "metadata_ops_s") == 0)
-            assert_string_equal(text, "     2");
-    }
-    top_sample_clear(&sample);
-    batch_free(batch);
-}
-
 static int load(void **state)
 {
     return catalogue_load(NULL, &catalogue);
@@ -393,7 +361,6 @@ int main(void)
         cmocka_unit_test(jobs_can_be_added_up),
         cmocka_unit_test(filters),
         cmocka_unit_test(moments),
-        cmocka_unit_test(top_shows_rates),
     };
 
     return cmocka_run_group_tests(tests, load, unload);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes whose operation does not return. */
+#include "analyzer/top/stuck.h"
+
 #include "analyzer/aggregate.h"
 #include "analyzer/human.h"
 #include "analyzer/view/json.h"
-#include "analyzer/view/top.h"
+
 
 static bool is_stuck(const struct record *record)
 {
     return record->in_flight && record->oldest_ns >= STUCK_NS && record->process != NO_INDEX;
 }
 
-void top_stuck(const struct batch *batch, char *buffer, size_t size)
+void stuck_line(const struct batch *batch, char *buffer, size_t size)
 {
     const struct record *oldest = NULL;
     const struct process *process;
@@ -35,7 +36,7 @@ void top_stuck(const struct batch *batch, char *buffer, size_t size)
         snprintf(buffer + length, size - (size_t)length, ", and %u more", count - 1);
 }
 
-json_t *top_stuck_list(const struct batch *batch)
+json_t *stuck_list(const struct batch *batch)
 {
     json_t *list = json_array();
     bool failed = !list;

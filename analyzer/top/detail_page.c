@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Details in words and drawings: operations with their histograms, bursts, volumes, open files, profiles. */
+#include <curses.h>
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/human.h"
+#include "analyzer/top/blend.h"
+#include "analyzer/top/paint.h"
+#include "analyzer/top/screen.h"
+#include "analyzer/view/draw.h"
+#include "lib/cleanup.h"
+
+#define FILES_MAX 256
+#define FILES_SHOWN 20
+
+static void head(const struct pen *pen, const char *title, const char *more)
+{
+    fputc('\n', pen->out);
+    draw_tone(pen, TONE_STRONG);
+    fputs(title, pen->out);
+    draw_tone(pen, TONE_FAINT);
+    fprintf(pen->out, "%s%s", *more ? "  " : "", more);
+    draw_tone(pen, TONE_PLAIN);
+    fputc('\n', pen->out);
+}
+
+static void put_who(const struct pen *pen, const struct entity *e, const struct detail *detail)
+{
+    char span[HUMAN_SIZE], time[HUMAN_SIZE];
+
+    draw_tone(pen, TONE_STRONG);
+    draw_text(pen, *e->mounts ? e->mounts : e->name, 0);
+    draw_tone(pen, TONE_PLAIN);
+    if (e->pid)
+        fprintf(pen->out, "  process %u", e->pid);
+    if (e->start_ns)
+        fprintf(pen->out, " since %.19s UTC", human_time(time, e->start_ns));
+    if (*e->user) {
+        fputs(", user ", pen->out);
+        draw_text(pen, e->user, 0);
+    }
+    if (*e->job && e->kind != ENTITY_JOB) {
+        fputs(", job ", pen->out);
+        draw_text(pen, e->job, 0);
+    }
+    if (*e->fstype)
+        fprintf(pen->out, ", %s, %s %s", e->fstype, e->state, e->source);
+    if (e->exited)
+        fputs(", has ended", pen->out);
+    if (e->kind <= ENTITY_FLOW && e->kind != ENTITY_NODE)
+        fprintf(pen->out, "; over %s", human_duration(span, detail->seconds));
+    fputc('\n', pen->out);
+}
+
+static const char *quantile(const struct histogram *h, double q, bool skip_zeros, char *(*format)(char *, double),
+                            char *buffer)
+{
+    uint64_t value;
+
+    if (q < 1 ? !histogram_quantile(h, q, skip_zeros, &value) : !histogram_max(h, &value))
+        return "-";
+    return format(buffer, (double)value);
+}
+
+static void put_operations(const struct pen *pen, const struct detail *detail)
+{
+    struct axis axis = {0};
+    double seconds = detail->seconds > 0 ? detail->seconds : 1;
+    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE], e[HUMAN_SIZE], f[HUMAN_SIZE], g[HUMAN_SIZE];
+
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        axis_hold(&axis, &detail->tally.op[op].latency_ns);
+    head(pen, "Operations", "each with the histogram of how long it took, by powers of two");
+    draw_tone(pen, TONE_FAINT);
+    fprintf(pen->out, "%-13s %7s %6s %10s %9s %9s %9s %9s  ", "", "ops/s", "errors", "bytes/s", "p50", "p95", "p99",
+            "max");
+    draw_axis(pen, &axis, human_ns);
+    draw_tone(pen, TONE_PLAIN);
+    fputc('\n', pen->out);
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
+        const struct record *record = &detail->tally.op[op];
+        const struct histogram *h = &record->latency_ns;
+
+        if (!h->length && !record->in_flight)
+            continue;
+        fprintf(pen->out, "%-13s %7s %6s %10s %9s %9s %9s %9s  ", operation_info(op)->name,
+                human_rate(a, (double)histogram_count(h) / seconds), human_rate(b, (double)record->errors),
+                operation_info(op)->has_size ? human_bytes(c, (double)record->bytes / seconds) : "",
+                quantile(h, 0.5, false, human_ns, d), quantile(h, 0.95, false, human_ns, e),
+                quantile(h, 0.99, false, human_ns, f), quantile(h, 1, false, human_ns, g));
+        draw_tone(pen, TONE_GOOD);
+        draw_octaves(pen, &axis, h);
+        draw_tone(pen, TONE_PLAIN);
+        fputc('\n', pen->out);
+    }
+}
+
+static void put_sizes(const struct pen *pen, const struct detail *detail)
+{
+    struct axis axis = {0};
+    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
+
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        axis_hold(&axis, &detail->tally.op[op].size);
+    if (axis.first == axis.last)
+        return;
+    head(pen, "Sizes", "of transfers, and of the files that were opened");
+    draw_tone(pen, TONE_FAINT);
+    fprintf(pen->out, "%-13s %7s %17s %9s %9s %9s  ", "", "zero", "p50", "p95", "p99", "max");
+    draw_axis(pen, &axis, human_bytes);
+    draw_tone(pen, TONE_PLAIN);
+    fputc('\n', pen->out);
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
+        const struct histogram *h = &detail->tally.op[op].size;
+        char zeros[HUMAN_SIZE];
+
+        if (!h->length)
+            continue;
+        fprintf(pen->out, "%-13s %7s %17s %9s %9s %9s  ", operation_info(op)->name,
+                human_rate(zeros, (double)histogram_zeros(h)), quantile(h, 0.5, true, human_bytes, a),
+                quantile(h, 0.95, true, human_bytes, b), quantile(h, 0.99, true, human_bytes, c),
+                quantile(h, 1, true, human_bytes, d));
+        draw_tone(pen, TONE_GOOD);
+        draw_octaves(pen, &axis, h);
+        draw_tone(pen, TONE_PLAIN);
+        fputc('\n', pen->out);
+    }
+}
+
+static void put_bursts(const struct pen *pen, const struct detail *detail, bool process)
+{
+    static const char *const names[FLOW_KINDS][2] = {{"data, burst", "data, steady"}, {"meta, burst", "meta, steady"}};
+    struct axis axis = {0};
+    char count[HUMAN_SIZE], a[HUMAN_SIZE], b[HUMAN_SIZE];
+
+    for (unsigned i = 0; i < FLOW_KINDS; i++) {
+        axis_hold(&axis, &detail->burst[i]);
+        axis_hold(&axis, &detail->steady[i]);
+    }
+    if (axis.first == axis.last)
+        return;
+    head(pen, "In bursts and outside of them", process ? "how long operations of its job took" : "how long it took");
+    draw_tone(pen, TONE_FAINT);
+    fprintf(pen->out, "%-13s %7s %17s %9s %19s  ", "", "ops", "p50", "p99", "");
+    draw_axis(pen, &axis, human_ns);
+    draw_tone(pen, TONE_PLAIN);
+    fputc('\n', pen->out);
+    for (unsigned i = 0; i < 2 * FLOW_KINDS; i++) {
+        const struct histogram *h = i % 2 ? &detail->steady[i / 2] : &detail->burst[i / 2];
+
+        if (!h->length)
+            continue;
+        fprintf(pen->out, "%-13s %7s %17s %9s %19s  ", names[i / 2][i % 2],
+                human_rate(count, (double)histogram_count(h)), quantile(h, 0.5, false, human_ns, a),
+                quantile(h, 0.99, false, human_ns, b), "");
+        draw_tone(pen, i % 2 ? TONE_GOOD : TONE_BAD);
+        draw_octaves(pen, &axis, h);
+        draw_tone(pen, TONE_PLAIN);
+        fputc('\n', pen->out);
+    }
+}
+
+static void put_volumes(const struct pen *pen, const struct detail *detail)
+{
+    double seconds = detail->seconds > 0 ? detail->seconds : 1;
+
+    if (!detail->volume_count)
+        return;
+    head(pen, "Volumes", "");
+    draw_tone(pen, TONE_FAINT);
+    fprintf(pen->out, "%7s %10s %10s %7s %5s  %-8s %s\n", "ops/s", "read/s", "written/s", "meta/s", "fly", "fs",
+            "volume");
+    draw_tone(pen, TONE_PLAIN);
+    for (uint32_t i = 0; i < detail->volume_count; i++) {
+        const struct detail_volume *v = &detail->volumes[i];
+        const uint64_t *count = v->amounts.count;
+        char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
+
+        fprintf(pen->out, "%7s %10s %10s %7s %5llu  %-8s ", human_rate(a, (double)count[COUNT_OPS] / seconds),
+                human_bytes(b, (double)count[COUNT_READ_BYTES] / seconds),
+                human_bytes(c, (double)count[COUNT_WRITE_BYTES] / seconds),
+                human_rate(d, (double)count[COUNT_METADATA_OPS] / seconds), (unsigned long long)v->amounts.in_flight,
+                v->fstype);
+        draw_text(pen, v->name, 0);
+        fputc('\n', pen->out);
+    }
+}
+
+struct open_file {
+    char path[256];
+    unsigned count;
+};
+
+static int by_count(const void *a, const void *b)
+{
+    const struct open_file *x = a, *y = b;
+
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->path, y->path);
+}
+
+/* Counts the process's descriptors by file. Returns how many files, -errno. */
+static int list_files(uint32_t pid, struct open_file files[FILES_MAX])
+{
+    char directory[64], link[384];
+    const struct dirent *entry;
+    int count = 0;
+    DIR *dir;
+
+    snprintf(directory, sizeof(directory), "/proc/%u/fd", pid);
+    dir = opendir(directory);
+    if (!dir)
+        return -errno;
+    while (count < FILES_MAX && (entry = readdir(dir))) {
+        char path[256];
+        ssize_t length;
+        int at = 0;
+
+        snprintf(link, sizeof(link), "%s/%s", directory, entry->d_name);
+        length = readlink(link, path, sizeof(path) - 1);
+        if (length <= 0 || path[0] != '/' || strncmp(path, "/dev/pts", 8) == 0 || strncmp(path, "/dev/null", 9) == 0)
+            continue;
+        path[length] = '\0';
+        while (at < count && strcmp(files[at].path, path) != 0)
+            at++;
+        if (at == count) {
+            memcpy(files[count].path, path, sizeof(path));
+            files[count++].count = 0;
+        }
+        files[at].count++;
+    }
+    closedir(dir);
+    qsort(files, (size_t)count, sizeof(*files), by_count);
+    return count;
+}
+
+static void put_files(const struct pen *pen, const struct screen *screen, const struct entity *e)
+{
+    _cleanup_free_ struct open_file *files = NULL;
+    int count;
+
+    if (e->kind != ENTITY_PROCESS || !e->pid)
+        return;
+    if (!screen->detail.files) {
+        head(pen, "Files", screen->arguments->local ? "f lists those that are open: paths are looked up on demand only"
+                                                    : "n/a: records hold no paths");
+        return;
+    }
+    head(pen, "Files", "open at this moment, with how many descriptors");
+    files = calloc(FILES_MAX, sizeof(*files));
+    count = files ? list_files(e->pid, files) : -ENOMEM;
+    if (count < 0)
+        fprintf(pen->out, "n/a: %s\n", strerror(-count));
+    for (int i = 0; i < count && i < FILES_SHOWN; i++) {
+        fprintf(pen->out, "%7u  ", files[i].count);
+        draw_text(pen, files[i].path, 0);
+        fputc('\n', pen->out);
+    }
+    if (count > FILES_SHOWN)
+        fprintf(pen->out, "         and %d more\n", count - FILES_SHOWN);
+}
+
+static int put_profiles(const struct pen *pen, const struct screen *screen, const struct entity *e)
+{
+    struct profile_list list;
+    int err;
+
+    if (e->kind != ENTITY_PROCESS && e->kind != ENTITY_JOB && e->kind != ENTITY_PROFILE)
+        return 0;
+    err = blend_explain(screen->model, e, &list);
+    if (err)
+        return err;
+    head(pen, e->kind == ENTITY_PROFILE ? "Evidence" : "Profile", "over the last half minute or so");
+    if (!list.count)
+        fputs("n/a: too few operations to tell\n", pen->out);
+    for (uint32_t i = 0; i < list.count; i++) {
+        const struct profile_share *share = &list.shares[i];
+
+        fprintf(pen->out, "%-16s ", share->profile);
+        draw_tone(pen, TONE_GOOD);
+        draw_bar(pen, isnan(share->share_bytes) ? share->share_ops : share->share_bytes, 20);
+        draw_tone(pen, TONE_PLAIN);
+        if (!isnan(share->share_bytes))
+            fprintf(pen->out, " %3.0f %% of bytes,", 100 * share->share_bytes);
+        fprintf(pen->out, " %3.0f %% of operations, confidence %.0f %%\n", 100 * share->share_ops,
+                100 * share->confidence);
+        draw_tone(pen, TONE_FAINT);
+        draw_paragraph(pen, (const char *const *)share->evidence, share->evidence_count, 4,
+                       COLS > 20 ? (unsigned)COLS : 20);
+        draw_tone(pen, TONE_PLAIN);
+    }
+    profile_list_clear(&list);
+    return 0;
+}
+
+int page_detail(struct screen *screen)
+{
+    const struct entity *e = selected_entity(screen);
+    struct pen pen = {.utf8 = !paint_is_ascii(), .color = true};
+    char *text = NULL;
+    size_t size;
+    int err = 0;
+
+    if (!e)
+        return 0; /* the last page stays */
+    pen.out = open_memstream(&text, &size);
+    if (!pen.out)
+        return -ENOMEM;
+    put_who(&pen, e, &screen->detail);
+    if (e->kind == ENTITY_COVERAGE || e->kind == ENTITY_PROFILE)
+        fprintf(pen.out, "%s\n", *e->why ? e->why : e->state);
+    if (e->kind == ENTITY_NODE)
+        fputs("The jobs of all nodes together are in the other tabs.\n", pen.out);
+    if (e->kind < ENTITY_NODE || e->kind == ENTITY_FLOW) {
+        put_operations(&pen, &screen->detail);
+        put_sizes(&pen, &screen->detail);
+        put_bursts(&pen, &screen->detail, e->kind == ENTITY_PROCESS);
+        put_volumes(&pen, &screen->detail);
+        put_files(&pen, screen, e);
+    }
+    err = put_profiles(&pen, screen, e);
+    if (fclose(pen.out))
+        err = -ENOMEM;
+    if (err) {
+        free(text);
+        return err;
+    }
+    page_set(screen, text);
+    return 0;
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A sample into the model: records are gathered entity by entity, so that each one's spreads are made in one place. */
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/top/blend.h"
+#include "analyzer/top/model.h"
+#include "analyzer/top/pulse.h"
+#include "lib/cleanup.h"
+
+/* Working memory of one sample. */
+struct taking {
+    struct model *model;
+    const struct batch *batch;
+    struct entity **jobs, **processes, **volumes, **rests; /* by index of the batch; rests: by job */
+    uint32_t *next;                                        /* of a record: the entity's next one, plus one */
+    uint32_t *head;                                        /* of an entity's place: its first record, plus one */
+    bool *counts;                                          /* by volume: the filter lets it through */
+    struct dense size, latency_ns;
+};
+
+static void taking_clear(struct taking *t)
+{
+    free(t->jobs);
+    free(t->processes);
+    free(t->volumes);
+    free(t->rests);
+    free(t->next);
+    free(t->head);
+    free(t->counts);
+}
+
+static void list_entity(const struct model *model, struct entity *entity)
+{
+    if (entity->listed != model->sample)
+        entity->now = (struct amounts){0};
+    entity->listed = model->sample;
+}
+
+/* Looking a name up costs a file or a directory server: the last one is kept, as processes come in groups. */
+static const char *user_name(struct model *model, uint32_t uid)
+{
+    static uint32_t last_uid = UINT32_MAX;
+    static char last[32];
+
+    if (uid != last_uid) {
+        const struct passwd *passwd = getpwuid(uid);
+
+        snprintf(last, sizeof(last), "%u", uid);
+        if (passwd)
+            snprintf(last, sizeof(last), "%s", passwd->pw_name);
+        last_uid = uid;
+    }
+    return model_text(model, last);
+}
+
+/* Names change: a process by execve, a job when its user gets known. */
+static int take_jobs(struct taking *t)
+{
+    struct model *model = t->model;
+
+    for (uint32_t i = 0; i < t->batch->job_count; i++) {
+        const struct job *job = &t->batch->jobs[i];
+        const struct entity like = {.kind = ENTITY_JOB, .name = job->name, .volume = ""};
+        struct entity *e = t->jobs[i] = model_entity(model, &like);
+
+        if (!e)
+            return -ENOMEM;
+        list_entity(model, e);
+        e->exited = job->end_ns != 0;
+        e->user = model_text(model, job->user);
+        e->job = e->name;
+        e->source = model_text(model, job->command);
+        e->state = model_text(model, job->kind);
+        if (!e->user || !e->source || !e->state)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int take_processes(struct taking *t)
+{
+    struct model *model = t->model;
+
+    for (uint32_t i = 0; i < t->batch->process_count; i++) {
+        const struct process *process = &t->batch->processes[i];
+        const struct entity like = {.kind = ENTITY_PROCESS, .name = process->command, .volume = "",
+                                    .pid = process->pid, .start_ns = process->start_ns};
+        struct entity *e = t->processes[i] = model_entity(model, &like);
+
+        if (!e)
+            return -ENOMEM;
+        list_entity(model, e);
+        if (!*e->user || e->uid != process->uid)
+            e->user = user_name(model, process->uid);
+        e->uid = process->uid;
+        e->exited = process->exited;
+        e->job = t->jobs[process->job]->name;
+        if (strcmp(e->name, process->command) != 0)
+            e->name = model_text(model, process->command);
+        if (!e->user || !e->name)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int take_volumes(struct taking *t)
+{
+    for (uint32_t i = 0; i < t->batch->volume_count; i++) {
+        const struct volume *volume = &t->batch->volumes[i];
+        bool device = strcmp(volume->fstype, "block") == 0;
+        const struct entity like = {.kind = device ? ENTITY_DEVICE : ENTITY_VOLUME, .name = volume->name, .volume = ""};
+        struct entity *e;
+
+        t->counts[i] = filter_volume(t->model->filter, volume);
+        if (!t->counts[i])
+            continue;
+        e = t->volumes[i] = model_entity(t->model, &like);
+        if (!e)
+            return -ENOMEM;
+        list_entity(t->model, e);
+        e->fstype = model_text(t->model, volume->fstype);
+        e->source = model_text(t->model, volume->source);
+        e->mounts = model_text(t->model, volume->mount_count ? volume->mounts[0] : "");
+        e->state = model_text(t->model, volume->scope == SCOPE_SHARED ? "shared" : "local");
+        if (!e->fstype || !e->source || !e->mounts || !e->state)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* What a job did outside of known processes is a row of its own among them. */
+static struct entity *rest_of(struct taking *t, uint32_t job)
+{
+    const struct entity like = {.kind = ENTITY_PROCESS, .name = t->batch->jobs[job].name, .volume = ""};
+    struct entity *e = t->rests[job];
+
+    if (e)
+        return e;
+    e = t->rests[job] = model_entity(t->model, &like);
+    if (!e)
+        return NULL;
+    list_entity(t->model, e);
+    e->job = t->jobs[job]->name;
+    e->user = t->jobs[job]->user;
+    e->name = e->job;
+    return e;
+}
+
+/* Whom a record belongs to, among entities of a kind; NULL without memory. */
+static struct entity *owner_of(struct taking *t, enum entity_kind kind, const struct record *record)
+{
+    switch (kind) {
+    case ENTITY_PROCESS:
+        return record->process == NO_INDEX ? rest_of(t, record->job) : t->processes[record->process];
+    case ENTITY_JOB:
+        return t->jobs[record->job];
+    default:
+        return t->volumes[record->volume];
+    }
+}
+
+static int gather_entity(struct taking *t, struct entity *e, uint32_t at)
+{
+    const bool process = e->kind == ENTITY_PROCESS;
+    int err = 0;
+
+    for (; at; at = t->next[at - 1]) {
+        const struct record *record = &t->batch->records[at - 1];
+        enum operation op = record->op;
+
+        amounts_add(&e->now, record);
+        dense_add(&t->latency_ns, &record->latency_ns);
+        if (op == OP_READ || op == OP_WRITE || op == OP_BLOCK_READ || op == OP_BLOCK_WRITE)
+            dense_add(&t->size, &record->size);
+    }
+    dense_spread(&t->latency_ns, false, &e->now.latency_ns);
+    dense_spread(&t->size, true, &e->now.size);
+    err = dense_give(&t->latency_ns, &e->latency_ns);
+    if (!err)
+        err = dense_give(&t->size, &e->size);
+    dense_clear(&t->latency_ns);
+    dense_clear(&t->size);
+    if (e->now.count[COUNT_OPS] || e->now.in_flight)
+        e->active = t->model->sample;
+    if (!err && process && blend_admits(t->model, e))
+        err = blend_begin(t->model, e);
+    return err;
+}
+
+static int feed_blend(struct taking *t, struct entity *e, uint32_t at)
+{
+    int err = 0;
+
+    for (; !err && e->blend && at; at = t->next[at - 1])
+        err = blend_add(e->blend, &t->batch->records[at - 1]);
+    return err;
+}
+
+static bool takes_part(const struct taking *t, enum entity_kind kind, const struct record *record)
+{
+    bool device = t->volumes[record->volume] && t->volumes[record->volume]->kind == ENTITY_DEVICE;
+
+    if (!t->counts[record->volume])
+        return false;
+    switch (kind) {
+    case ENTITY_VOLUME:
+        return operation_is_file(record->op) && !device;
+    case ENTITY_DEVICE: /* opened directly, a device has operations of the file layer: these are calls, not requests */
+        return !operation_is_file(record->op) && device;
+    default:
+        return operation_is_file(record->op);
+    }
+}
+
+static int gather(struct taking *t, enum entity_kind kind)
+{
+    const struct entities *list = &t->model->of[kind];
+    int err = 0;
+
+    for (uint32_t i = t->batch->record_count; i-- > 0;) {
+        const struct record *record = &t->batch->records[i];
+        const struct entity *owner;
+
+        if (!takes_part(t, kind, record))
+            continue;
+        owner = owner_of(t, kind, record);
+        if (!owner)
+            return -ENOMEM;
+        t->next[i] = t->head[owner->place];
+        t->head[owner->place] = i + 1;
+    }
+    for (uint32_t place = 0; !err && place < list->count; place++) {
+        uint32_t at = t->head[place];
+
+        t->head[place] = 0;
+        if (at)
+            err = gather_entity(t, list->at[place], at);
+        if (!err && at)
+            err = feed_blend(t, list->at[place], at);
+    }
+    return err;
+}
+
+/* Of everything, whatever the filter says: the header must not change its meaning. */
+static int gather_total(struct taking *t)
+{
+    struct entity *total = &t->model->total;
+    uint32_t head = 0;
+
+    total->now = (struct amounts){0};
+    for (uint32_t i = t->batch->record_count; i-- > 0;)
+        if (operation_is_file(t->batch->records[i].op)) {
+            t->next[i] = head;
+            head = i + 1;
+        }
+    return gather_entity(t, total, head);
+}
+
+static int take_flows(struct taking *t)
+{
+    const struct batch *batch = t->batch;
+    int64_t end = (batch->start_ns + (int64_t)batch->duration_ns - 1) / (FLOW_SLOT_MS * 1000000LL);
+    struct entities *list = &t->model->of[ENTITY_FLOW];
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < batch->flow_count; i++) {
+        const struct flow *flow = &batch->flows[i];
+        const struct entity like = {.kind = ENTITY_FLOW, .name = batch->jobs[flow->job].name,
+                                    .volume = batch->volumes[flow->volume].name};
+        struct entity *e;
+
+        if (!t->counts[flow->volume])
+            continue;
+        e = model_entity(t->model, &like);
+        if (e && !e->pulse)
+            e->pulse = pulse_new();
+        if (!e || !e->pulse)
+            return -ENOMEM;
+        list_entity(t->model, e);
+        e->active = t->model->sample;
+        e->job = e->name;
+        e->user = t->jobs[flow->job]->user;
+        e->mounts = t->volumes[flow->volume]->mounts;
+        e->fstype = t->volumes[flow->volume]->fstype;
+        err = pulse_add(e->pulse, flow, end);
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        pulse_idle(list->at[i]->pulse, end);
+        pulse_figures(list->at[i]->pulse, &list->at[i]->figure[FIGURE_PEAK]);
+    }
+    return err;
+}
+
+static int take_nodes(struct model *model, const struct sample *sample)
+{
+    for (uint32_t i = 0; i < sample->node_count; i++) {
+        const struct node_sample *node = &sample->nodes[i];
+        const struct entity like = {.kind = ENTITY_NODE, .name = node->node, .volume = ""};
+        struct entity *e = model_entity(model, &like);
+
+        if (!e)
+            return -ENOMEM;
+        e->now = node->amounts;
+        e->listed = e->active = model->sample;
+        e->node = e->name;
+        e->state = model_text(model, node->role);
+        e->figure[FIGURE_VALUE] = (double)(node->lost + node->overflow);
+        if (!e->state)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Sums, histories and who has how many members, when all is gathered. */
+static void finish(struct model *model)
+{
+    unsigned at = model->sample % HISTORY_SAMPLES;
+    const struct amounts *now = &model->total.now;
+    double seconds = model->seconds;
+
+    for (uint32_t i = 0; i < model->of[ENTITY_JOB].count; i++)
+        model->of[ENTITY_JOB].at[i]->figure[FIGURE_MEMBERS] = 0;
+    for (unsigned kind = 0; kind <= ENTITY_FLOW; kind++)
+        for (uint32_t i = 0; i < model->of[kind].count; i++) {
+            struct entity *e = model->of[kind].at[i];
+
+            if (e->listed != model->sample)
+                e->now = (struct amounts){.size = {NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE},
+                                          .latency_ns = {NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE}};
+            amounts_merge(&e->sum, &e->now);
+            e->history[at] = seconds > 0 ? (float)((double)e->now.count[COUNT_OPS] / seconds) : 0;
+            if (kind == ENTITY_PROCESS && e->listed == model->sample) {
+                const struct entity like = {.kind = ENTITY_JOB, .name = e->job, .volume = ""};
+                struct entity *job = model_find(model, &like);
+
+                if (job)
+                    job->figure[FIGURE_MEMBERS]++;
+            }
+        }
+    amounts_merge(&model->total.sum, now);
+    model->data_history[at] =
+        seconds > 0 ? (float)((double)(now->count[COUNT_READ_BYTES] + now->count[COUNT_WRITE_BYTES]) / seconds) : 0;
+    model->metadata_history[at] = seconds > 0 ? (float)((double)now->count[COUNT_METADATA_OPS] / seconds) : 0;
+}
+
+static bool lacks_hook(const struct coverage *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->hook_count; i++)
+        if (strcmp(c->hooks[i].name, name) == 0)
+            return !c->hooks[i].attached;
+    return false;
+}
+
+/* What was left out for part of the time only is shown, as what there was at least. */
+static unsigned unknown_in(const struct batch *batch)
+{
+    const struct coverage *c = &batch->coverage;
+    uint64_t whole_ms = batch->duration_ns / 1000000;
+    bool detached = c->shed_ms[SHED_DETACHED] && c->shed_ms[SHED_DETACHED] >= whole_ms;
+    bool metadata = c->shed_ms[SHED_METADATA_ONLY] && c->shed_ms[SHED_METADATA_ONLY] >= whole_ms;
+
+    return (detached || metadata ? UNKNOWN_DATA | UNKNOWN_BLOCK | UNKNOWN_FAULTS : 0u) |
+           (detached ? UNKNOWN_METADATA : 0u) |
+           (lacks_hook(c, operation_info(OP_MMAP_FAULT)->name) ? UNKNOWN_FAULTS : 0u);
+}
+
+static int allocate(struct taking *t)
+{
+    const struct batch *batch = t->batch;
+    size_t places = 1;
+
+    t->jobs = calloc(batch->job_count + 1u, sizeof(*t->jobs));
+    t->rests = calloc(batch->job_count + 1u, sizeof(*t->rests));
+    t->processes = calloc(batch->process_count + 1u, sizeof(*t->processes));
+    t->volumes = calloc(batch->volume_count + 1u, sizeof(*t->volumes));
+    t->counts = calloc(batch->volume_count + 1u, sizeof(*t->counts));
+    t->next = calloc(batch->record_count + 1u, sizeof(*t->next));
+    for (unsigned kind = 0; kind < ENTITY_KINDS; kind++)
+        places += t->model->of[kind].count;
+    places += batch->job_count + batch->process_count + batch->volume_count; /* as many may be made now */
+    t->head = calloc(places + batch->job_count, sizeof(*t->head));
+    return t->jobs && t->rests && t->processes && t->volumes && t->counts && t->next && t->head ? 0 : -ENOMEM;
+}
+
+int model_add(struct model *model, const struct sample *sample)
+{
+    _cleanup_(taking_clear) struct taking t = {.model = model, .batch = sample->batch};
+    int err = allocate(&t);
+
+    model->sample++;
+    model->seconds = (double)sample->batch->duration_ns / 1e9;
+    model->sum_seconds += model->seconds;
+    model->end_ns = sample->batch->start_ns + (int64_t)sample->batch->duration_ns;
+    model->unknown = unknown_in(sample->batch);
+    if (err || (err = take_jobs(&t)) || (err = take_processes(&t)) || (err = take_volumes(&t)))
+        return err;
+    for (enum entity_kind kind = ENTITY_PROCESS; !err && kind <= ENTITY_DEVICE; kind++)
+        err = gather(&t, kind);
+    if (!err)
+        err = gather_total(&t);
+    if (!err)
+        err = take_flows(&t);
+    if (!err)
+        err = take_nodes(model, sample);
+    if (err)
+        return err;
+    finish(model);
+    err = blend_update(model);
+    if (!err)
+        err = model_take_mix(model);
+    if (!err)
+        err = model_take_coverage(model, &sample->batch->coverage);
+    return err ? err : model_forget(model);
+}

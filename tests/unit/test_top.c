@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/top/settings.h"
+#include "analyzer/top/tab.h"
+#include "tests/unit/history.h"
+
+static void add(struct model *model, struct batch *batch)
+{
+    struct sample sample = {.batch = batch};
+
+    assert_int_equal(model_add(model, &sample), 0);
+    batch_free(batch);
+}
+
+static uint32_t rows_of(const struct model *model, unsigned tab, const struct row_options *options, struct row **rows)
+{
+    struct layout layout;
+    uint32_t count;
+
+    layout_init(&tabs[tab], &layout);
+    assert_int_equal(rows_new(model, &tabs[tab], &layout, options, rows, &count), 0);
+    return count;
+}
+
+static const char *cell(const struct row *row, const char *key)
+{
+    static char buffer[COLUMN_CELL];
+
+    return column_format(&columns[column_find(key, strlen(key))], row, false, buffer);
+}
+
+/* 30 reads in half a second are 60 a second, whatever the nominal interval is. */
+static void rates_and_sums(void **state)
+{
+    const struct row_options options = {.current = true}, sums = {.current = true, .since_start = true};
+    struct batch *batch = history_batch(0);
+    struct model *model;
+    struct row *rows;
+
+    assert_int_equal(model_new(NULL, &model), 0);
+    batch->duration_ns = 500000000;
+    history_ops(batch, "j", 4, OP_READ, 4096, 10);
+    history_ops(batch, "j", 5, OP_READ, 4096, 30);
+    history_ops(batch, "j", 5, OP_OPEN, 0, 1);
+    history_ops(batch, "j", 5, OP_BLOCK_READ, 4096, 77); /* not the process's own call */
+    add(model, batch);
+    assert_int_equal(rows_of(model, TAB_PROCESSES, &options, &rows), 2);
+    assert_int_equal(rows[0].entity->pid, 5);
+    assert_int_equal(model->total.now.count[COUNT_OPS], 41);
+    assert_string_equal(cell(&rows[0], "read_ops_s"), "60");
+    assert_string_equal(cell(&rows[0], "read_bytes_s"), "240K");
+    assert_string_equal(cell(&rows[0], "metadata_ops_s"), "2");
+    assert_string_equal(cell(&rows[0], "size_mean"), "4K");
+    assert_string_equal(cell(&rows[0], "cached_share"), "-");
+    free(rows);
+
+    batch = history_batch(1);
+    history_ops(batch, "j", 5, OP_READ, 4096, 5);
+    add(model, batch);
+    assert_int_equal(rows_of(model, TAB_PROCESSES, &sums, &rows), 2);
+    assert_string_equal(cell(&rows[0], "read_ops_s"), "35");
+    assert_int_equal(model->total.sum.count[COUNT_OPS], 46);
+    free(rows);
+    assert_int_equal(rows_of(model, TAB_JOBS, &sums, &rows), 1);
+    assert_string_equal(cell(&rows[0], "ops_s"), "46");
+    free(rows);
+    model_free(model);
+}
+
+/* Who has ended is shown for some samples, then forgotten; totals keep what they did. */
+static void the_dead_are_forgotten(void **state)
+{
+    const struct row_options options = {.active = false};
+    struct model *model;
+    struct row *rows;
+
+    assert_int_equal(model_new(NULL, &model), 0);
+    for (int i = 0; i < 200; i++) {
+        struct batch *batch = history_batch(i);
+
+        history_ops(batch, "j", 1000 + (uint32_t)i, OP_READ, 4096, 10);
+        batch->processes[0].exited = true;
+        add(model, batch);
+    }
+    assert_in_range(rows_of(model, TAB_PROCESSES, &options, &rows), 2, 10);
+    assert_in_range(model->of[ENTITY_PROCESS].count, 2, 10);
+    assert_int_equal(model->total.sum.count[COUNT_READ_OPS], 2000);
+    free(rows);
+    model_free(model);
+}
+
+static struct filter *filter_of(const char *text)
+{
+    struct filter *filter;
+    char why[160];
+
+    assert_int_equal(filter_new(text, &filter, why, sizeof(why)), 0);
+    return filter;
+}
+
+static void filters(void **state)
+{
+    const struct volume volume = {.name = "n1:/data", .source = "/dev/sda1", .fstype = "ext4"};
+    const struct entity e = {.kind = ENTITY_PROCESS, .pid = 7, .name = "Train.py", .user = "bob", .job = "gpt-4",
+                             .volume = "", .mounts = "", .node = "", .why = ""};
+    static const struct {
+        const char *text;
+        bool entity, volume;
+    } cases[] = {{"", true, true},           {"train", true, true},       {"^t.*y$", true, true},
+                 {"tr[x", false, false},     {"user:bob", true, true},    {"user:bo", false, true},
+                 {"pid:7", true, true},      {"pid:8", false, true},      {"job:gpt", true, true},
+                 {"job:gpt-?", true, true},  {"job:*5", false, true},     {"volume:data", true, true},
+                 {"volume:x", true, false},  {"fs:ext4", true, true},     {"fs:ext*", true, true},
+                 {"fs:xfs", true, false},    {"user:bob train", true, true}, {"user:eve train", false, true},
+                 {"user:bob eval", false, true}};
+
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct filter *filter = NULL;
+        char why[160] = "";
+        int err = filter_new(cases[i].text, &filter, why, sizeof(why));
+
+        if (!cases[i].entity && !cases[i].volume) {
+            assert_true(err < 0 && *why);
+            continue;
+        }
+        assert_int_equal(err, 0);
+        if (filter_entity(filter, &e) != cases[i].entity || filter_volume(filter, &volume) != cases[i].volume)
+            fail_msg("%s", cases[i].text);
+        filter_free(filter);
+    }
+}
+
+/* With a volume filter a row counts only what was done there. */
+static void a_volume_filter_chooses_records(void **state)
+{
+    const struct row_options options = {.active = true};
+    struct batch *batch = history_batch(0);
+    struct model *model;
+    struct row *rows;
+
+    assert_int_equal(model_new(NULL, &model), 0);
+    model->filter = filter_of("volume:nowhere-at-all");
+    history_ops(batch, "j", 5, OP_READ, 4096, 30);
+    add(model, batch);
+    assert_int_equal(rows_of(model, TAB_PROCESSES, &options, &rows), 0);
+    assert_int_equal(model->total.now.count[COUNT_OPS], 30); /* the header's */
+    free(rows);
+    filter_free(model->filter);
+    model_free(model);
+}
+
+static void every_tab_knows_its_columns(void **state)
+{
+    for (unsigned i = 0; i < tab_count; i++) {
+        struct layout layout;
+        unsigned name = column_find(tabs[i].name_column, strlen(tabs[i].name_column));
+        bool found = false;
+
+        layout_init(&tabs[i], &layout);
+        assert_true(layout.sort < column_count);
+        for (unsigned k = 0; k < layout.count; k++) {
+            assert_true(layout.column[k] < column_count);
+            found |= layout.column[k] == name;
+        }
+        assert_true(found);
+    }
+}
+
+static void settings(void **state)
+{
+    static const char *const damaged[] = {"", "[", "[]", "7", "{\"tabs\":", "\"x\""};
+    static const char good[] = "{\"theme\":\"light\",\"tabs\":{\"processes\":{\"columns\":[\"pid\",\"pid\",\"nonsense\",7,"
+                               "\"command\"],\"sort\":\"pid\",\"reverse\":true},\"nothing\":{}}}";
+    struct settings s;
+    char why[200];
+
+    for (unsigned i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
+        settings_init(&s);
+        assert_int_equal(settings_parse(&s, damaged[i], strlen(damaged[i]), why, sizeof(why)), -EINVAL);
+    }
+    settings_init(&s);
+    assert_int_equal(settings_parse(&s, good, strlen(good), why, sizeof(why)), 0);
+    assert_int_equal(s.theme, THEME_LIGHT);
+    assert_string_equal(columns[s.layout[TAB_PROCESSES].column[0]].key, "pid");
+    assert_string_equal(columns[s.layout[TAB_PROCESSES].column[1]].key, "command");
+    assert_true(s.layout[TAB_PROCESSES].shown[1] && !s.layout[TAB_PROCESSES].shown[2]);
+    assert_string_equal(columns[s.layout[TAB_PROCESSES].sort].key, "pid");
+    assert_true(s.layout[TAB_PROCESSES].reverse && !s.layout[TAB_JOBS].reverse);
+}
+
+/* Quantiles of the fast sum are those of the histogram. */
+static void dense_sums(void **state)
+{
+    static struct dense dense;
+    struct histogram sum = {0};
+
+    srandom(7);
+    for (int round = 0; round < 50; round++) {
+        struct histogram h = {0};
+        struct spread a, b;
+
+        for (int i = 0; i < 20; i++)
+            assert_int_equal(histogram_add(&h, (uint64_t)random() >> (random() % 30), (uint64_t)random() % 9 + 1), 0);
+        dense_add(&dense, &h);
+        assert_int_equal(histogram_merge(&sum, &h), 0);
+        dense_spread(&dense, round % 2, &a);
+        histogram_spread(&sum, round % 2, &b);
+        assert_memory_equal(&a, &b, sizeof(a));
+        histogram_clear(&h);
+    }
+    histogram_clear(&sum);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_and_sums),
+        cmocka_unit_test(the_dead_are_forgotten),
+        cmocka_unit_test(filters),
+        cmocka_unit_test(a_volume_filter_chooses_records),
+        cmocka_unit_test(every_tab_knows_its_columns),
+        cmocka_unit_test(settings),
+        cmocka_unit_test(dense_sums),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
