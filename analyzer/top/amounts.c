@@ -105,7 +105,7 @@ static uint64_t rank_of(double q, uint64_t count)
     return rank < 1 ? 1 : (uint64_t)rank;
 }
 
-static const struct spread nothing = {NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE};
+static const struct spread nothing = NO_SPREAD;
 
 void dense_spread(const struct dense *dense, bool skip_zeros, struct spread *out)
 {

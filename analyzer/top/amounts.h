@@ -48,6 +48,9 @@ struct amounts {
     struct spread size, latency_ns; /* of transfers that moved something; of all operations */
 };
 
+#define NO_SPREAD  {NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE}
+#define NO_AMOUNTS {.size = NO_SPREAD, .latency_ns = NO_SPREAD}
+
 /* Adds a record's counts, not its spreads. */
 void amounts_add(struct amounts *amounts, const struct record *record);
 /* Adds up what adds up; what is in flight and the spreads are the later's. */

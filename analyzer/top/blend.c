@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/evidence.h"
+#include "analyzer/judge.h"
 #include "analyzer/mixture.h"
 #include "analyzer/top/model.h"
 #include "lib/cleanup.h"
@@ -74,10 +75,21 @@ int blend_add(struct blend *blend, const struct record *record)
     return err;
 }
 
-static int unmix_one(const struct model *model, const struct entity *entity, struct part *parts)
+/* A process, or the rest of a job, is judged as the report judges jobs: as one of a single process, or of none. */
+static int judge(const struct model *model, const struct entity *entity, struct part *parts)
 {
-    memset(parts, 0, (model->catalogue->count + 1u) * sizeof(*parts));
-    return mixture_add(model->catalogue, &entity->blend->tally, entity->pid != 0, 0, parts);
+    struct tally *tally = &entity->blend->tally;
+    struct unit unit = {.pid = entity->pid, .volume = "", .node = "", .command = "", .tally = *tally};
+    struct volume_total volume = {.name = "", .source = "", .fstype = ""};
+    struct job_total job = {.name = "", .volumes = &volume, .volume_count = 1, .tally = *tally};
+
+    if (entity->pid) {
+        job.units = &unit;
+        job.unit_count = job.process_count = 1;
+    } else {
+        volume.rest = *tally;
+    }
+    return judge_job(model->catalogue, &job, parts); /* reads only: the tallies stay ours */
 }
 
 static int fit(struct model *model, struct entity *entity, struct part *parts)
@@ -90,7 +102,8 @@ static int fit(struct model *model, struct entity *entity, struct part *parts)
         blend->portions = calloc(count, sizeof(*blend->portions));
     if (!blend->portions)
         return -ENOMEM;
-    err = unmix_one(model, entity, parts);
+    memset(parts, 0, count * sizeof(*parts));
+    err = judge(model, entity, parts);
     for (uint32_t p = 0; !err && p < count; p++)
         blend->portions[p] = (struct portion){
             (float)part_ops(&parts[p]), (float)part_bytes(&parts[p]),
@@ -288,7 +301,7 @@ int blend_explain(const struct model *model, const struct entity *entity, struct
         return -ENOMEM;
     for (uint32_t i = 0; !err && i < processes->count; i++)
         if (is_member(entity, processes->at[i]))
-            err = mixture_add(catalogue, &processes->at[i]->blend->tally, processes->at[i]->pid != 0, 0, parts);
+            err = judge(model, processes->at[i], parts);
     for (uint32_t p = 0; p <= catalogue->count; p++) {
         ops += part_ops(&parts[p]);
         bytes += part_bytes(&parts[p]);

@@ -236,7 +236,7 @@ const struct column columns[] = {
     {"node", "NODE", "the node", UNIT_TEXT, 20, 0, 0, 0, NULL, name},
     {"item", "WHAT", "what could not be seen, or what sees", UNIT_TEXT, 24, 0, 0, 0, NULL, name},
     {"why", "WHY", "what there is to say about it", UNIT_TEXT, 40, 0, 0, 0, NULL, why},
-    {"command", "COMMAND", "as of its last execve", UNIT_TEXT, 16, 0, 0, 0, NULL, name},
+    {"command", "COMMAND", "as of its last execve", UNIT_TEXT, 12, 0, 0, 0, NULL, name},
     {"job", "JOB", "the job it belongs to", UNIT_TEXT, 20, 0, 0, 0, NULL, job},
 };
 const unsigned column_count = sizeof(columns) / sizeof(*columns);

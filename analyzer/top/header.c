@@ -13,6 +13,7 @@
 #define SMALL_LINES 12
 #define SPARK_WIDTH 20
 
+/* The total in a column; "n/a" where it was not watched. */
 static const char *cell(const struct screen *screen, const char *key, char *buffer)
 {
     const struct model *model = screen->model;
@@ -20,7 +21,7 @@ static const char *cell(const struct screen *screen, const char *key, char *buff
     const struct column *column = &columns[column_find(key, strlen(key))];
 
     column_format(column, &row, false, buffer);
-    return strcmp(buffer, "-") == 0 && (column->needs & model->unknown) ? "n/a" : buffer;
+    return strcmp(buffer, "-") == 0 && (column->needs & model->unknown) ? strcpy(buffer, "n/a") : buffer;
 }
 
 /* "LIVE 1 s", "REPLAY 2x", and what else is going on. */
@@ -60,7 +61,7 @@ static void put_where(const struct screen *screen, int y)
 
 static int put_pair(int y, int x, const char *label, enum ink ink, const char *value, int width)
 {
-    char text[COLUMN_CELL];
+    char text[2 * COLUMN_CELL + 64];
 
     x += put_text(y, x, COLS - x, INK_DIM, false, label);
     snprintf(text, sizeof(text), "%*s  ", width, value);
@@ -69,26 +70,31 @@ static int put_pair(int y, int x, const char *label, enum ink ink, const char *v
 
 static void put_totals(const struct screen *screen, int y)
 {
-    const bool sum = screen->options.since_start;
-    const char *a_second = sum ? " " : "/s";
+    static const struct {
+        const char *label, *key;
+        enum ink ink;
+    } totals[] = {
+        {"Read ", "read_bytes_s", INK_READ},
+        {"Write ", "write_bytes_s", INK_WRITE},
+        {"Meta ", "metadata_ops_s", INK_METADATA},
+        {"Ops ", "ops_s", INK_PLAIN},
+        {"p99 ", "p99_ns", INK_PLAIN},
+        {"mmap ", "fault_bytes_s", INK_READ},
+        {"errors ", "errors_s", INK_PLAIN},
+    };
     char buffer[COLUMN_CELL], text[2 * COLUMN_CELL];
     int x = 0;
 
-    snprintf(text, sizeof(text), "%5s%s", cell(screen, "read_bytes_s", buffer), a_second);
-    x = put_pair(y, x, "Read ", INK_READ, text, 7);
-    snprintf(text, sizeof(text), "%5s%s", cell(screen, "write_bytes_s", buffer), a_second);
-    x = put_pair(y, x, "Write ", INK_WRITE, text, 7);
-    snprintf(text, sizeof(text), "%5s%s", cell(screen, "metadata_ops_s", buffer), a_second);
-    x = put_pair(y, x, "Meta ", INK_METADATA, text, 7);
-    snprintf(text, sizeof(text), "%5s%s", cell(screen, "ops_s", buffer), a_second);
-    x = put_pair(y, x, "Ops ", INK_PLAIN, text, 7);
-    x = put_pair(y, x, "p99 ", INK_PLAIN, cell(screen, "p99_ns", buffer), 6);
-    snprintf(text, sizeof(text), "%5s%s", cell(screen, "fault_bytes_s", buffer), a_second);
-    if (COLS - x >= 14)
-        x = put_pair(y, x, "mmap ", INK_READ, text, 7);
-    snprintf(text, sizeof(text), "%5s%s", cell(screen, "errors_s", buffer), a_second);
-    if (COLS - x >= 16)
-        put_pair(y, x, "errors ", INK_PLAIN, text, 7);
+    for (unsigned i = 0; i < sizeof(totals) / sizeof(*totals); i++) {
+        bool time = columns[column_find(totals[i].key, strlen(totals[i].key))].unit == UNIT_TIME;
+
+        if (COLS - x < (int)strlen(totals[i].label) + 7)
+            return;
+        cell(screen, totals[i].key, buffer);
+        snprintf(text, sizeof(text), "%5s%s", buffer,
+                 time ? "" : screen->options.since_start || strcmp(buffer, "n/a") == 0 ? "  " : "/s");
+        x = put_pair(y, x, totals[i].label, totals[i].ink, text, time ? 6 : 7);
+    }
 }
 
 static void put_history(const struct screen *screen, int y, int x, const char *label, const float *history, enum ink ink)

@@ -35,7 +35,7 @@ static void taking_clear(struct taking *t)
 static void list_entity(const struct model *model, struct entity *entity)
 {
     if (entity->listed != model->sample)
-        entity->now = (struct amounts){0};
+        entity->now = (struct amounts)NO_AMOUNTS;
     entity->listed = model->sample;
 }
 
@@ -328,8 +328,7 @@ static void finish(struct model *model)
             struct entity *e = model->of[kind].at[i];
 
             if (e->listed != model->sample)
-                e->now = (struct amounts){.size = {NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE},
-                                          .latency_ns = {NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE}};
+                e->now = (struct amounts)NO_AMOUNTS;
             amounts_merge(&e->sum, &e->now);
             e->history[at] = seconds > 0 ? (float)((double)e->now.count[COUNT_OPS] / seconds) : 0;
             if (kind == ENTITY_PROCESS && e->listed == model->sample) {
