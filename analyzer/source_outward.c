@@ -49,7 +49,7 @@ int source_outward(const struct outward_options *options, struct source **source
         free(renamed);
         return err;
     }
-    renamed->source = (struct source){renamed_next, renamed_free};
+    renamed->source = (struct source){.next = renamed_next, .free = renamed_free};
     renamed->from = *source;
     *source = &renamed->source;
     return 0;
