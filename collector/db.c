@@ -109,6 +109,13 @@ static int next_result(struct db *db, PGresult **out)
     return 0;
 }
 
+static bool is_standby(const PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+
+    return state && strcmp(state, "25006") == 0;
+}
+
 /* Takes all results of what was sent and keeps the last good one. */
 static int finish(struct db *db, PGresult **out)
 {
@@ -139,7 +146,8 @@ static int finish(struct db *db, PGresult **out)
             set_why(db, text ? text : PQerrorMessage(db->conn));
             err = state ? classify(state) : -EAGAIN;
         }
-        if (PQstatus(db->conn) == CONNECTION_BAD) {
+        /* After a failover the old server may live on as a standby: the next connection finds who writes now. */
+        if (PQstatus(db->conn) == CONNECTION_BAD || is_standby(result)) {
             db_close(db);
             return err ? err : -EAGAIN;
         }

@@ -12,8 +12,9 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 
-#define LINE_LARGE                                                                                 \
-    (8u << 20) /* bytes; no real batch is that long, and decoded it takes ten times as much */
+/* Bytes. Of what is larger one is in memory at a time: decoded, a line takes ten times as much. */
+#define LINE_LARGE   (2u << 20)
+#define PLAIN_LARGE  (16u << 20)
 #define ATTEMPTS     5 /* of a transaction that keeps losing against others */
 #define NAME_MAX_    255
 #define DURATION_MAX UINT64_C(604800000000000) /* a week: no agent aggregates longer */
@@ -174,8 +175,7 @@ static int put_outward(struct store *store, struct batch *batch)
     return err ? err : store_outbox_put(store, body, size);
 }
 
-/* One line: 0 with answer->status 200, or a refusal in the answer, or what the store says. */
-static int put_line(struct store *store, const struct identity *who, const char *line, size_t size,
+int ingest_put(struct store *store, const struct identity *who, const char *line, size_t size,
                     bool *begun, struct answer *answer)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
@@ -240,12 +240,12 @@ static int put_bounded(struct store *store, const struct identity *who, const ch
     int err;
 
     if (size <= LINE_LARGE)
-        return put_line(store, who, line, size, begun, answer);
+        return ingest_put(store, who, line, size, begun, answer);
     if (pthread_mutex_trylock(&one)) {
         refuse(answer, 503, answer->line, "", "the collector is overloaded: send it again later");
         return 0;
     }
-    err = put_line(store, who, line, size, begun, answer);
+    err = ingest_put(store, who, line, size, begun, answer);
     pthread_mutex_unlock(&one);
     return err;
 }
@@ -314,13 +314,13 @@ static void put_body(struct store *store, const struct identity *who, char *text
     }
 }
 
-void ingest(struct store *store, const struct identity *who, enum encoding encoding,
-            const void *body, size_t size, struct answer *answer)
+/* A body in memory, for good or for a refusal in the answer. */
+static void put_plain(struct store *store, const struct identity *who, enum encoding encoding, const void *body,
+                      size_t size, size_t limit, struct answer *answer)
 {
     _cleanup_free_ void *plain = NULL;
-    int64_t start = monotonic_ns();
     size_t plain_size;
-    int err = decompress(encoding, body, size, PLAIN_MAX, &plain, &plain_size);
+    int err = decompress(encoding, body, size, limit, &plain, &plain_size);
 
     *answer = (struct answer){.status = 200};
     if (err == -EFBIG)
@@ -331,6 +331,20 @@ void ingest(struct store *store, const struct identity *who, enum encoding encod
         ingest_refuse(store, err, answer);
     else
         put_body(store, who, plain, plain_size, answer);
+}
+
+void ingest(struct store *store, const struct identity *who, enum encoding encoding,
+            const void *body, size_t size, struct answer *answer)
+{
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    int64_t start = monotonic_ns();
+
+    put_plain(store, who, encoding, body, size, PLAIN_LARGE, answer);
+    if (answer->status == 413) {
+        pthread_mutex_lock(&one);
+        put_plain(store, who, encoding, body, size, PLAIN_MAX, answer);
+        pthread_mutex_unlock(&one);
+    }
     if (answer->status != 200)
         return;
     metrics_commit((uint64_t)(monotonic_ns() - start));

@@ -33,6 +33,11 @@ int ingest_validate(const struct batch *batch, struct codec_error *error);
  * body. */
 bool ingest_line(const char *text, size_t size, size_t *at, const char **line, size_t *line_size);
 
+/* One line, into the store's transaction, which is begun with the first line that is worth it. 0 with answer->status 200,
+   or a refusal in the answer, which then holds for this line alone; or what the store says. */
+int ingest_put(struct store *store, const struct identity *who, const char *line, size_t size, bool *begun,
+               struct answer *answer);
+
 /* Stores a body's batches for somebody who has shown a token. Never fails but through the answer.
  */
 void ingest(struct store *store, const struct identity *who, enum encoding encoding,

@@ -24,6 +24,25 @@ struct pool {
     struct worker workers[];
 };
 
+/* Cuts the front of the queue off: one task, or those that go together with it. */
+static struct task *take(struct pool *pool)
+{
+    struct task *first = pool->first, *last = first;
+
+    pool->queued--;
+    for (unsigned n = 1; n < POOL_TOGETHER && first->run_together && last->next &&
+                         last->next->run_together == first->run_together;
+         n++) {
+        last = last->next;
+        pool->queued--;
+    }
+    pool->first = last->next;
+    if (!pool->first)
+        pool->last = &pool->first;
+    last->next = NULL;
+    return first;
+}
+
 static struct task *next_task(struct pool *pool)
 {
     struct task *task;
@@ -31,13 +50,7 @@ static struct task *next_task(struct pool *pool)
     pthread_mutex_lock(&pool->lock);
     while (!pool->first && !pool->ending)
         pthread_cond_wait(&pool->work, &pool->lock);
-    task = pool->first;
-    if (task) {
-        pool->first = task->next;
-        if (!pool->first)
-            pool->last = &pool->first;
-        pool->queued--;
-    }
+    task = pool->first ? take(pool) : NULL;
     pthread_mutex_unlock(&pool->lock);
     return task;
 }
@@ -48,7 +61,10 @@ static void *work(void *context)
     struct task *task;
 
     while ((task = next_task(worker->pool)))
-        task->run(task, worker->store);
+        if (task->next)
+            task->run_together(task, worker->store);
+        else
+            task->run(task, worker->store);
     return NULL;
 }
 

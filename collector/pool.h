@@ -10,10 +10,14 @@
 
 #include "collector/store.h"
 
-/* Embedded in what is to be done. */
+#define POOL_TOGETHER 64 /* tasks */
+
+/* Embedded in what is to be done. Tasks that wait one behind the other and have the same way to be run together, are:
+   a chain by next. So the busier the database is, the more it gets done at once. */
 struct task {
     struct task *next;
     void (*run)(struct task *task, struct store *store);
+    void (*run_together)(struct task *first, struct store *store); /* NULL: always alone */
 };
 
 struct pool;

@@ -10,7 +10,7 @@
 #include "collector/metrics.h"
 #include "collector/refusal.h"
 
-#define BODIES_MAX (512u << 20) /* of all requests together */
+#define BODIES_MAX (128u << 20) /* of all requests together */
 
 static atomic_size_t bodies;
 

@@ -10,6 +10,7 @@
 #include "collector/join.h"
 #include "collector/listen_private.h"
 #include "collector/metrics.h"
+#include "collector/together.h"
 #include "collector/request.h"
 
 #define BODY_S        300         /* for a whole body, however it trickles */
@@ -52,10 +53,12 @@ static void wake(struct request *request)
 
 /* Hands the request to the pool; its connection sleeps until then. */
 static enum MHD_Result ask(struct request *request, enum request_state state,
-                           void (*run)(struct task *, struct store *))
+                           void (*run)(struct task *, struct store *),
+                           void (*run_together)(struct task *, struct store *))
 {
     request->state = state;
     request->task.run = run;
+    request->task.run_together = run_together;
     visitor_busy(request->listener->visitors, request->visitor, true);
     MHD_suspend_connection(request->connection);
     if (!pool_push(request->listener->pool, &request->task)) {
@@ -118,6 +121,25 @@ static void run_store(struct task *task, struct store *store)
     wake(request);
 }
 
+/* Many bodies that wait, in one transaction. */
+static void run_store_together(struct task *first, struct store *store)
+{
+    struct parcel parcels[POOL_TOGETHER] = {{0}};
+    struct request *requests[POOL_TOGETHER];
+    unsigned count = 0;
+
+    for (struct task *task = first; task; task = task->next) {
+        struct request *request = (struct request *)task;
+
+        requests[count] = request;
+        parcels[count++] = (struct parcel){&request->who, request->encoding, request->body, request->size,
+                                           &request->answer};
+    }
+    ingest_together(store, parcels, count);
+    for (unsigned i = 0; i < count; i++)
+        wake(requests[i]);
+}
+
 static void run_join(struct task *task, struct store *store)
 {
     struct request *request = (struct request *)task;
@@ -170,7 +192,7 @@ static enum MHD_Result start_batches(struct request *request)
         refuse(request, 415, "Content-Encoding must be zstd, gzip or none");
         return answer_early(request);
     }
-    return take_token(request) ? ask(request, REQUEST_ASKED, run_identify) : answer_early(request);
+    return take_token(request) ? ask(request, REQUEST_ASKED, run_identify, NULL) : answer_early(request);
 }
 
 /* The body is small, and says for whom: so it is read before anybody is asked. */
@@ -222,7 +244,7 @@ static enum MHD_Result start_get(struct request *request)
     case ROUTE_METRICS:
         return send_metrics(request);
     case ROUTE_READY:
-        return ask(request, REQUEST_ASKED, run_ready);
+        return ask(request, REQUEST_ASKED, run_ready, NULL);
     default:
         return send_ok(request);
     }
@@ -297,10 +319,10 @@ static enum MHD_Result go_on(struct request *request)
 static enum MHD_Result finish(struct request *request)
 {
     if (request->route == ROUTE_BATCHES)
-        return ask(request, REQUEST_STORING, run_store);
+        return ask(request, REQUEST_STORING, run_store, run_store_together);
     if (join_decode(request->body, request->size, &request->who, &request->answer) == 0)
         check_certificate(request);
-    return request->answer.status ? request_answer(request) : ask(request, REQUEST_STORING, run_join);
+    return request->answer.status ? request_answer(request) : ask(request, REQUEST_STORING, run_join, NULL);
 }
 
 static enum MHD_Result take_body(struct request *request, const char *data, size_t *size)
