@@ -23,7 +23,7 @@ import harness
 
 NODES = ["n1", "n2", "n3"]
 TOKENS = {}
-STATES_MIB = 24
+STATES_MIB = 64
 POSTGRES_MIB = 4096
 SPOOL_MAX = 1 << 40
 TIGHT_SPOOL_MAX = 1 << 20  # 256 batches: a node that has to drop some
@@ -145,7 +145,7 @@ class Feeder:
 
     def __init__(self, run, node, state, spool_max=SPOOL_MAX):
         self.run, self.node, self.state, self.spool_max = run, node, state, spool_max
-        self.account = f"{state}.account"
+        self.account = os.path.join(run.directory, f"account-{os.path.basename(state)}")  # not on the disk that fills
         self.grave = f"{state}.grave"
         self.process, self.clock_s, self.pause_ms = None, 0, run.pause_ms
         self.snapshots = []
@@ -460,7 +460,8 @@ class Run:
         feeder = self.any_feeder()
         copy = os.path.join(self.directory, f"snapshot-{time.monotonic_ns()}")
         harness.run(["cp", "-a", feeder.state, copy])
-        feeder.snapshots = (feeder.snapshots + [copy])[-3:]
+        if os.path.isdir(copy):  # the directory may have been deleted a moment ago
+            feeder.snapshots = (feeder.snapshots + [copy])[-3:]
 
     def restore(self):
         feeder = self.any_feeder()
@@ -470,7 +471,7 @@ class Run:
         feeder.clear_grave()
         before = feeder.contents()
         shutil.rmtree(feeder.state)
-        harness.must(["cp", "-a", self.random.choice(feeder.snapshots), feeder.state])
+        harness.run(["cp", "-a", self.random.choice(feeder.snapshots), feeder.state])
         self.destroyed(feeder, before, feeder.contents())
         return feeder.start()
 

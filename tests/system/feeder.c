@@ -8,7 +8,7 @@
  *   feeder STATE
  *       prints the numbers of the batches that wait in a state directory, and what is to be told as dropped
  *
- * In ACCOUNT, "begin N" stands before a batch is given to the spool and "done N STREAM SEQ" behind: only what is done
+ * With PATIENT in the environment pauses after trouble are as long as they are. In ACCOUNT, "begin N" stands before a batch is given to the spool and "done N STREAM SEQ" behind: only what is done
  * was promised. In GRAVE (from the environment) lies what a power cut could still undo: see the wrapped calls.
  */
 #include <curl/curl.h>
@@ -231,7 +231,7 @@ static void note(int account, const char *format, ...)
 
 static void feed(char **argv, struct spool *spool, struct push *push, int account)
 {
-    int64_t nudge = 0, pause_ms = atoll(argv[7]);
+    int64_t nudge = getenv("PATIENT") ? INT64_MAX : 0, pause_ms = atoll(argv[7]);
     uint64_t n = strtoull(argv[6], NULL, 10);
 
     while (!stopping) {
