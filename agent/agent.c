@@ -250,6 +250,7 @@ static int start_probe(struct agent *agent)
         .root = agent->options->root,
         .job_env = agent->options->job_env,
         .pod_labels = agent->options->pod_labels,
+        .platform_metrics = agent->options->platform_metrics,
     };
     const struct sampler_options sampler = {
         .interval_ns = SAMPLE_NS,

@@ -29,6 +29,7 @@ struct agent_options {
     const char *copy;      /* a recording that gets every batch that is spooled; NULL for none */
     uint64_t interval_ns;  /* of the batches that leave the node */
     uint64_t spool_max;    /* bytes of disk for batches that wait */
+    const char *platform_metrics; /* as in probe/probe.h */
     uint64_t kernel_memory;
     uint64_t max_cost;     /* as in sampler.h */
     uint64_t burst_factor;

@@ -56,6 +56,8 @@ int main(int argc, char **argv)
         {"node", 0, OPTION_STRING, "NAME", &agent.node, "the node's name (default: the host's)"},
         {"role", 0, OPTION_STRING, "ROLE", &agent.role,
          "client, storage or converged"},
+        {"platform-metrics", 0, OPTION_STRING, "FILE", &agent.platform_metrics,
+         "the storage system's own counters, as OpenMetrics or CSV, written anew by somebody"},
         {"copy", 0, OPTION_STRING, "FILE", &agent.copy,
          "append every batch to this recording too"},
         {"kernel-memory", 0, OPTION_SIZE, "SIZE", &agent.kernel_memory,

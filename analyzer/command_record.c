@@ -30,7 +30,7 @@
 #define LINGER_MS 20
 
 struct options {
-    const char *output, *agent, *job, *flavour;
+    const char *output, *agent, *job, *flavour, *platform_metrics;
     const char *root, *job_env, *pod_labels;
     uint64_t interval_ns, duration_ns, kernel_memory, max_cost, burst_factor;
     bool all, pseudo;
@@ -272,6 +272,7 @@ static int record(const struct options *options, const struct flavour_list *flav
         .job_env = options->job_env,
         .pod_labels = options->pod_labels,
         .own_job = getenv("UNBLEND_JOB"),
+        .platform_metrics = options->platform_metrics,
     };
     struct session session = {.options = options, .signals = -1};
     bool use_agent = options->agent != NULL;
@@ -345,6 +346,8 @@ int command_record(int argc, char **argv)
         {"plain", 0, OPTION_STRING, "FIELD,...", &record_options.outward.plain,
          "with --pseudonyms, but not for these: " OUTWARD_FIELDS},
         {"site-key", 0, OPTION_STRING, "FILE", &record_options.outward.site_key, "the key of the pseudonyms"},
+        {"platform-metrics", 0, OPTION_STRING, "FILE", &record_options.platform_metrics,
+         "the storage system's own counters, as OpenMetrics or CSV, written anew by somebody"},
         {"pseudo", 0, OPTION_FLAG, NULL, &record_options.pseudo,
          "count operations on proc, sysfs and their like too"},
         {"burst-factor", 0, OPTION_COUNT, "N", &record_options.burst_factor,
@@ -387,7 +390,7 @@ int command_record(int argc, char **argv)
         log_error("flavour: %s: give " FLAVOUR_NAMES, record_options.flavour);
         return 2;
     }
-    if (!record_options.agent && flavours.order[0] == FLAVOUR_AUTO)
+    if (!record_options.agent && flavours.order[0] == FLAVOUR_AUTO && !record_options.platform_metrics)
         record_options.agent = default_agent();
     return record(&record_options, &flavours, argv + first);
 }

@@ -32,7 +32,8 @@ struct recorder_options {
     uint64_t kernel_memory;
     uint64_t max_cost; /* as in probe/sampler.h; an agent has its own */
     uint64_t burst_factor; /* an agent has its own */
-    struct flavour_list flavours; /* a probe of our own only */
+    struct flavour_list flavours; /* a probe of our own only, */
+    const char *platform_metrics; /* and this */
     const char *root, *job_env, *pod_labels, *own_job; /* as in probe/finder.h; an agent has its own */
 };
 

@@ -78,6 +78,7 @@ int recorder_local(const struct recorder_options *options, struct recorder **out
         .pseudo = options->pseudo,
         .memory = options->kernel_memory,
         .flavours = options->flavours,
+        .platform_metrics = options->platform_metrics,
         .burst_factor = options->burst_factor,
         .root = options->root,
         .job_env = options->job_env,

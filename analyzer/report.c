@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/log.h"
@@ -101,6 +102,22 @@ static bool lacks_processes(const struct report *report)
     return report->totals.job_count > 0;
 }
 
+/* What clients ask of them, storage nodes do. */
+static bool serves(const struct report *report)
+{
+    bool storage = false, other = false;
+
+    for (uint32_t i = 0; i < report->totals.node_count; i++) {
+        const char *role = report->totals.nodes[i].role;
+
+        if (role && strcmp(role, "storage") == 0)
+            storage = true;
+        else
+            other = true;
+    }
+    return storage && other;
+}
+
 /* The one list of what a report leaves null, so that no figure is missing without a word. */
 static const struct {
     struct gap gap;
@@ -131,6 +148,9 @@ static const struct {
                          "knows the mean only, the rest is null"},
      has_block_layer},
     {{"in-flight-stuck", "the records hold no processes: in_flight.stuck is null"}, lacks_stuck},
+    {{"roles", "storage nodes do what clients ask of them: what their servers read and write counts in the sums of "
+               "the cluster a second time; --node tells them apart"},
+     serves},
     {{"working-set", "which parts of files are used again is not recorded: working_set is null"},
      always},
     {{"trees", "paths are not recorded: trees is null"}, always},

@@ -123,6 +123,15 @@ static int change_job(const struct outward *outward, struct batch *batch, struct
     return err;
 }
 
+/* Who serves a file system is a command. */
+static int change_server(const struct outward *outward, struct batch *batch, struct station *station)
+{
+    if (allows(outward, ALLOW_COMMAND))
+        return rename_(outward, batch, COMMAND, &station->server);
+    station->server = NULL;
+    return 0;
+}
+
 /* A volume is called by where it is mounted, or by its source: its name is hidden with either. */
 static int change_volume(const struct outward *outward, struct batch *batch, struct volume *volume)
 {
@@ -183,5 +192,8 @@ int outward_apply(const struct outward *outward, struct batch *batch)
         err = change_job(outward, batch, &batch->jobs[i]);
     for (uint32_t i = 0; !err && i < batch->volume_count; i++)
         err = change_volume(outward, batch, &batch->volumes[i]);
+    for (uint32_t i = 0; !err && i < batch->station_count; i++)
+        if (batch->stations[i].server)
+            err = change_server(outward, batch, &batch->stations[i]);
     return err;
 }

@@ -69,7 +69,7 @@ struct station {
     enum request_kind request;
     enum party party;
     uint32_t job; /* index into jobs; NO_INDEX unless party is PARTY_JOB or PARTY_SERVER */
-    const char *server; /* of PARTY_SERVER: the process, or NULL */
+    const char *server; /* of PARTY_SERVER: its command, or NULL */
 
     unsigned known; /* enum station_known */
     uint64_t ops, bytes, errors;

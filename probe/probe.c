@@ -14,10 +14,12 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/bypass.h"
 #include "probe/calls.h"
 #include "probe/drain.h"
 #include "probe/hook.h"
 #include "probe/load.h"
+#include "probe/platform.h"
 #include "probe/rights.h"
 #include "probe/stations.h"
 
@@ -30,6 +32,8 @@ struct probe {
     struct finder *finder;
     struct drain *drain;
     struct stations *stations;
+    struct platform *platform;
+    const char *root; /* the caller's */
     int mount_fd;
     enum probe_step step;
     bool by_job; /* nobody asks for processes */
@@ -92,6 +96,8 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .async_map = load_map(probe->loaded, "async"),
     };
     err = stations_new(&stations, &probe->stations);
+    if (!err)
+        err = platform_new(options->root ? options->root : "", options->node ? options->node : host, options->platform_metrics, &probe->platform);
     if (err)
         return err;
     probe->mount_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
@@ -166,6 +172,7 @@ static int start(struct probe *probe, const struct probe_options *options)
     const struct selftest_host host = {watch_for_test, drain_for_test, probe};
     int err;
 
+    probe->root = options->root ? options->root : "";
     probe->mount_fd = -1;
     err = load_open(options, &probe->loaded);
     if (!err)
@@ -243,6 +250,7 @@ void probe_free(struct probe *probe)
         return;
     drain_free(probe->drain);
     stations_free(probe->stations);
+    platform_free(probe->platform);
     volumes_free(probe->volumes);
     finder_free(probe->finder);
     origin_free(probe->origin);
@@ -334,11 +342,15 @@ static int cover(struct probe *probe, struct batch *batch)
         hooks[count++] = (struct hook){.name = "storage-side",
                                        .why = "requests found no room in the storage side's table, or their end was not seen: give the "
                                               "probe more memory"};
+    if (platform_name(probe->platform))
+        hooks[count++] = (struct hook){.name = "platform-metrics",
+                                       .attached = !platform_why(probe->platform),
+                                       .why = platform_why(probe->platform)};
     if (missed > probe->missed) {
         batch->coverage.lost += missed - probe->missed;
         probe->missed = missed;
     }
-    return batch_hooks(batch, hooks, count);
+    return batch_hooks(batch, hooks, count) ? -ENOMEM : bypass_look(probe->root, batch);
 }
 
 int probe_look(struct probe *probe)
@@ -360,6 +372,8 @@ int probe_drain(struct probe *probe, struct batch *batch)
         finder_tidy(probe->finder, processes->memory, processes->high + 1);
     if (!err)
         err = stations_drain(probe->stations, probe->volumes, probe->origin, &probe->tables, batch);
+    if (!err)
+        err = platform_drain(probe->platform, batch);
     if (!err)
         err = origin_report(probe->origin, batch);
     return err ? err : cover(probe, batch);

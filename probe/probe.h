@@ -37,6 +37,7 @@ struct probe_options {
     uint64_t memory; /* bytes of kernel memory; 0 is PROBE_MEMORY_DEFAULT */
     uint64_t burst_factor; /* see lib/flow.h; 0 is PROBE_BURST_FACTOR */
     struct flavour_list flavours; /* the only ones to be tried; empty: whatever is best */
+    const char *platform_metrics; /* a file with a storage system's own counters (probe/platform_file.h); NULL: none */
     const char *node; /* the name that local volumes carry; NULL is the host's name */
     const char *root, *job_env, *pod_labels, *own_job; /* as in probe/finder.h */
 };

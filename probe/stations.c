@@ -161,14 +161,13 @@ static int drain_server(uint32_t tgid, uint64_t volume, struct volumes *volumes,
 {
     const struct abi_process *process = find_process(tables, tgid);
     struct station to = {.layer = LAYER_FUSE, .party = PARTY_SERVER, .job = NO_INDEX}, *station;
-    char command[sizeof(process->comm) + 1] = "", server[48];
+    char command[sizeof(process->comm) + 1] = "";
     int err;
 
     if (!process)
         return 0; /* gone, or not watched */
     memcpy(command, process->comm, sizeof(process->comm));
-    snprintf(server, sizeof(server), "%s (%u)", command, tgid);
-    to.server = server;
+    to.server = command;
     err = volumes_name(volumes, volume, batch, &to.volume);
     if (!err)
         err = origin_name(origin, process->job, process->uid, command, batch, &to.job);

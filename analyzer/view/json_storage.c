@@ -93,7 +93,7 @@ static json_t *servers_of(const struct backend *backend)
 
     for (uint32_t i = 0; i < backend->party_count; i++)
         if (backend->parties[i].party == PARTY_SERVER)
-            json_add(&failed, list, json_pack("{s:o,s:o}", "process", json_text(backend->parties[i].server), "job",
+            json_add(&failed, list, json_pack("{s:o,s:o}", "command", json_text(backend->parties[i].server), "job",
                                               json_text(backend->parties[i].job)));
     if (!failed)
         return list;

@@ -108,7 +108,8 @@ void text_storage(const struct pen *pen, const struct report *report)
         for (enum request_kind r = REQUEST_READ; r < REQUESTS; r++)
             if (backend->requests[r].known & STATION_OPS ? backend->requests[r].ops : backend->requests[r].bytes)
                 show_requests(pen, request_names[r], &backend->requests[r]);
-        show_parties(pen, backend);
+        if (!layer_is_platform(backend->layer))
+            show_parties(pen, backend);
     }
     if (backends->count > LISTED)
         fprintf(pen->out, "  and %u more; --format json has all\n", backends->count - LISTED);

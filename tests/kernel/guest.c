@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
@@ -588,6 +589,8 @@ int main(int argc, char **argv)
     int option;
 
     log_program("guest");
+    /* Programs, links and maps are descriptors of the process that fires the calls, too. */
+    (void)setrlimit(RLIMIT_NOFILE, &(struct rlimit){8192, 8192});
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (getpid() == 1) {
         run_machine(argv + 1);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/lookup.h"
+#include "probe/platform_file.h"
+
+#define STALE_MS 300000 /* who writes the file has stopped */
+
+/* What a counter row was last time. */
+struct seen {
+    char *volume;
+    struct platform_row row;
+};
+
+struct platform {
+    char *root, *node, *file;
+    struct seen *seen;
+    uint32_t count, capacity;
+    struct lookup index;
+    struct batch *batch; /* while it is drained into */
+    char why[200];
+};
+
+int platform_new(const char *root, const char *node, const char *file, struct platform **out)
+{
+    struct platform *platform = calloc(1, sizeof(*platform));
+
+    if (!platform)
+        return -ENOMEM;
+    platform->root = strdup(root);
+    platform->node = strdup(node);
+    platform->file = file ? strdup(file) : NULL;
+    if (!platform->root || !platform->node || (file && !platform->file)) {
+        platform_free(platform);
+        return -ENOMEM;
+    }
+    *out = platform;
+    return 0;
+}
+
+void platform_free(struct platform *platform)
+{
+    if (!platform)
+        return;
+    for (uint32_t i = 0; i < platform->count; i++)
+        free(platform->seen[i].volume);
+    free(platform->seen);
+    lookup_clear(&platform->index);
+    free(platform->root);
+    free(platform->node);
+    free(platform->file);
+    free(platform);
+}
+
+const char *platform_why(const struct platform *platform)
+{
+    return *platform->why ? platform->why : NULL;
+}
+
+const char *platform_name(const struct platform *platform)
+{
+    return platform->file;
+}
+
+/* NULL in *out when it is new, and then it is known from now on. */
+static int find(struct platform *platform, const struct platform_row *row, struct seen **out)
+{
+    uint32_t hash = lookup_hash(row->volume, strlen(row->volume)) + row->layer * REQUESTS + row->request;
+    uint32_t cursor = hash, at;
+    struct seen *seen;
+
+    while (lookup_next(&platform->index, hash, &cursor, &at)) {
+        seen = &platform->seen[at];
+        if (seen->row.layer == row->layer && seen->row.request == row->request &&
+            strcmp(seen->volume, row->volume) == 0) {
+            *out = seen;
+            return 0;
+        }
+    }
+    if (platform->count == platform->capacity) {
+        uint32_t wanted = platform->capacity ? platform->capacity * 2 : 32;
+
+        seen = reallocarray(platform->seen, wanted, sizeof(*seen));
+        if (!seen)
+            return -ENOMEM;
+        platform->seen = seen;
+        platform->capacity = wanted;
+    }
+    if (lookup_reserve(&platform->index))
+        return -ENOMEM;
+    seen = &platform->seen[platform->count];
+    *seen = (struct seen){.volume = strdup(row->volume), .row = *row};
+    if (!seen->volume)
+        return -ENOMEM;
+    lookup_insert(&platform->index, hash, platform->count++);
+    *out = NULL;
+    return 0;
+}
+
+/* One that is smaller than before began again from 0. */
+static uint64_t more(uint64_t now, uint64_t before)
+{
+    return now >= before ? now - before : now;
+}
+
+static int take(void *context, const struct platform_row *row)
+{
+    struct platform *platform = context;
+    struct station key = {.layer = row->layer, .request = row->request, .job = NO_INDEX}, *to;
+    struct volume volume = {.source = row->volume, .fstype = row->fstype};
+    struct seen *seen;
+    char name[600];
+    int err = find(platform, row, &seen);
+
+    if (err || !seen)
+        return err;
+    snprintf(name, sizeof(name), "%.255s:%.300s", platform->node, row->volume);
+    volume.name = row->shared ? row->volume : name;
+    volume.scope = row->shared ? SCOPE_SHARED : SCOPE_LOCAL;
+    err = batch_volume(platform->batch, &volume, &key.volume);
+    if (!err)
+        err = batch_station(platform->batch, &key, &to);
+    if (err)
+        return err;
+    to->known |= row->known;
+    to->ops += more(row->ops, seen->row.ops);
+    to->bytes += more(row->bytes, seen->row.bytes);
+    to->errors += more(row->errors, seen->row.errors);
+    to->queue_sum_ns += more(row->queue_ns, seen->row.queue_ns);
+    to->service_sum_ns += more(row->service_ns, seen->row.service_ns);
+    seen->row = *row;
+    return 0;
+}
+
+/* A whole file, malloc'ed, with a NUL behind it. Only regular files, and never waits for one. 0 or -errno. */
+static int read_whole(const char *path, char **out, int64_t *written_ms)
+{
+    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    _cleanup_free_ char *text = NULL;
+    size_t size = 0, capacity = 0;
+    struct stat st;
+    ssize_t got;
+
+    if (fd < 0 || fstat(fd, &st))
+        return -errno;
+    if (!S_ISREG(st.st_mode))
+        return -EINVAL;
+    do {
+        if (size + 1 >= capacity) {
+            char *grown = realloc(text, capacity ? capacity * 2 : 8192);
+
+            if (!grown)
+                return -ENOMEM;
+            text = grown;
+            capacity = capacity ? capacity * 2 : 8192;
+        }
+        got = read(fd, text + size, capacity - size - 1);
+        if (got < 0)
+            return -errno;
+        size += (size_t)got;
+        if (size > PLATFORM_FILE_MAX)
+            return -EFBIG;
+    } while (got);
+    text[size] = '\0';
+    *written_ms = st.st_mtim.tv_sec * 1000LL + st.st_mtim.tv_nsec / 1000000;
+    *out = take_pointer(text);
+    return 0;
+}
+
+static int drain_proc(struct platform *platform, const char *path, int (*parse)(char *, platform_sink, void *))
+{
+    _cleanup_free_ char *text = NULL;
+    char full[512];
+    int64_t written_ms;
+    int err;
+
+    snprintf(full, sizeof(full), "%.255s%s", platform->root, path);
+    err = read_whole(full, &text, &written_ms);
+    if (err)
+        return err == -ENOMEM ? err : 0; /* there is none */
+    return parse(text, take, platform);
+}
+
+/* A directory is the file system's name and the address of something: "scratch-ffff9d5f0a8c1000". */
+static int drain_lustre(struct platform *platform, const char *pattern)
+{
+    char full[512];
+    glob_t found;
+    int err = 0;
+
+    snprintf(full, sizeof(full), "%.255s%s", platform->root, pattern);
+    if (glob(full, 0, NULL, &found))
+        return 0;
+    for (size_t i = 0; !err && i < found.gl_pathc; i++) {
+        _cleanup_free_ char *text = NULL, *path = strdup(found.gl_pathv[i]);
+        char *slash = path ? strrchr(path, '/') : NULL, *name, *dash;
+        int64_t written_ms;
+
+        if (!slash) {
+            err = -ENOMEM;
+            break;
+        }
+        *slash = '\0';
+        slash = strrchr(path, '/');
+        name = slash ? slash + 1 : path;
+        dash = strrchr(name, '-');
+        if (dash)
+            *dash = '\0';
+        if (read_whole(found.gl_pathv[i], &text, &written_ms) == 0)
+            err = platform_lustre(name, text, take, platform);
+    }
+    globfree(&found);
+    return err;
+}
+
+/* One line when it goes wrong, and one when it is well again. */
+static void tell(struct platform *platform, const char *why)
+{
+    if (strcmp(platform->why, why) == 0)
+        return;
+    if (*why && !*platform->why)
+        log_warning("platform-metrics %s: %s: its counters are left out until that is mended", platform->file, why);
+    else if (!*why)
+        log_info("platform-metrics %s: can be read again", platform->file);
+    snprintf(platform->why, sizeof(platform->why), "%s", why);
+}
+
+static int drain_file(struct platform *platform)
+{
+    _cleanup_free_ char *text = NULL;
+    int64_t written_ms = 0, now_ms = wall_clock_ns() / 1000000;
+    char why[160] = "";
+    int err = read_whole(platform->file, &text, &written_ms);
+
+    if (err == -ENOMEM)
+        return err;
+    if (err) {
+        tell(platform, err == -EINVAL ? "is no regular file" : log_errno(err));
+        return 0;
+    }
+    if (now_ms - written_ms > STALE_MS) {
+        tell(platform, "stale: nobody has written it for 5 minutes");
+        return 0;
+    }
+    err = platform_parse(text, now_ms - STALE_MS, take, platform, why, sizeof(why));
+    if (err && err != -EBADMSG)
+        return err;
+    tell(platform, why);
+    return 0;
+}
+
+int platform_drain(struct platform *platform, struct batch *batch)
+{
+    int err;
+
+    platform->batch = batch;
+    if ((err = drain_proc(platform, "/proc/self/mountstats", platform_mountstats)) ||
+        (err = drain_proc(platform, "/proc/net/rpc/nfsd", platform_nfsd)) ||
+        (err = drain_proc(platform, "/proc/driver/nvidia-fs/stats", platform_nvidia)) ||
+        (err = drain_lustre(platform, "/proc/fs/lustre/llite/*/stats")) ||
+        (err = drain_lustre(platform, "/sys/kernel/debug/lustre/llite/*/stats")))
+        return err;
+    return platform->file ? drain_file(platform) : 0;
+}
