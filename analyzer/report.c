@@ -102,6 +102,20 @@ static bool lacks_processes(const struct report *report)
     return report->totals.job_count > 0;
 }
 
+/* A client's mounts, or a server's own counters. */
+static bool has_nfs(const struct report *report)
+{
+    const struct aggregate *totals = &report->totals;
+
+    for (uint32_t i = 0; i < totals->volume_count; i++)
+        if (totals->volumes[i].fstype && strncmp(totals->volumes[i].fstype, "nfs", 3) == 0)
+            return true;
+    for (uint32_t i = 0; i < totals->backends.count; i++)
+        if (totals->backends.list[i].layer == LAYER_NFSD)
+            return true;
+    return false;
+}
+
 /* What clients ask of them, storage nodes do. */
 static bool serves(const struct report *report)
 {
@@ -151,6 +165,9 @@ static const struct {
     {{"roles", "storage nodes do what clients ask of them: what their servers read and write counts in the sums of "
                "the cluster a second time; --node tells them apart"},
      serves},
+    {{"nfs-requests", "requests to NFS servers, and at one, are not followed one by one: the storage side has the sums "
+                      "that the kernel keeps, without percentiles, sizes and for whom"},
+     has_nfs},
     {{"working-set", "which parts of files are used again is not recorded: working_set is null"},
      always},
     {{"trees", "paths are not recorded: trees is null"}, always},
