@@ -39,7 +39,7 @@ static struct volume_total *find_volume(struct aggregate *a, struct volume_total
         (*count)++;
     }
     if (aggregate_fill(a, &volume->source, from->source) ||
-        aggregate_fill(a, &volume->fstype, from->fstype))
+        aggregate_fill(a, &volume->fstype, from->fstype) || aggregate_fill(a, &volume->lower, from->lower))
         return NULL;
     if (from->scope == SCOPE_SHARED)
         volume->scope = SCOPE_SHARED;

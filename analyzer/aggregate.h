@@ -48,7 +48,7 @@ struct stuck {
 };
 
 struct volume_total {
-    const char *name, *source, *fstype;
+    const char *name, *source, *fstype, *lower;
     enum scope scope;
     const char **mounts;
     uint32_t mount_count, mount_capacity;

@@ -41,8 +41,8 @@ static const struct dimension jobs = {
 
 static const struct dimension volumes = {
     FIND("volume", "volume_id"),
-    INSERT("volume", "volume, source, fstype, scope, mounts",
-           "volume text, source text, fstype text, scope text, mounts json"),
+    INSERT("volume", "volume, source, fstype, scope, mounts, lower",
+           "volume text, source text, fstype text, scope text, mounts json, lower text"),
 };
 
 /* Puts the digest of all other keys into a row; false without memory. */
@@ -216,6 +216,8 @@ int dimension_volumes(struct db *db, int64_t node_id, const struct batch *batch,
         row = json_pack("{s:s, s:s, s:s, s:s, s:o}", "volume", volume->name, "source",
                         volume->source, "fstype", volume->fstype, "scope",
                         volume->scope == SCOPE_SHARED ? "shared" : "local", "mounts", mounts);
+        if (volume->lower) /* else the digest is what it was before there were any */
+            failed |= json_object_set_new(row, "lower", json_string(volume->lower)) != 0;
         failed |= !add_digest(row);
         if (json_array_append_new(rows, row) || failed)
             return -ENOMEM;

@@ -122,7 +122,8 @@ static json_t *volume_value(const struct volume *volume)
                   put(o, "volume", text(volume->name)) || put(o, "source", text(volume->source)) ||
                       put(o, "fstype", text(volume->fstype)) ||
                       put(o, "scope", text(volume->scope == SCOPE_SHARED ? "shared" : "local")) ||
-                      put(o, "mounts", mounts_of(volume)));
+                      put(o, "mounts", mounts_of(volume)) ||
+                      (volume->lower && put(o, "lower", text(volume->lower))));
 }
 
 static json_t *process_value(const struct process *process)

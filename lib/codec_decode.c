@@ -79,7 +79,8 @@ static int decode_volume(struct batch *batch, const struct field_place *p, json_
         (err = field_text(p, o, "source", &volume.source)) ||
         (err = field_text(p, o, "fstype", &volume.fstype)) ||
         (err = field_choice(p, o, "scope", "shared", "local", &shared)) ||
-        (err = field_array(p, o, "mounts", UINT32_MAX, &array)))
+        (err = field_array(p, o, "mounts", UINT32_MAX, &array)) ||
+        (json_object_get(o, "lower") && (err = field_text(p, o, "lower", &volume.lower))))
         return err;
     volume.scope = shared ? SCOPE_SHARED : SCOPE_LOCAL;
     mounts = arena_alloc(&batch->arena, json_array_size(array) * sizeof(*mounts));

@@ -235,6 +235,7 @@ static int add_volume(struct batch *batch, const PGresult *volumes, int row, uin
         .scope = strcmp(PQgetvalue(volumes, row, 4), "shared") == 0 ? SCOPE_SHARED : SCOPE_LOCAL,
         .mounts = mounts,
         .mount_count = (uint32_t)json_array_size(list),
+        .lower = PQgetisnull(volumes, row, 6) ? NULL : PQgetvalue(volumes, row, 6),
     };
 
     if (!mounts)

@@ -28,7 +28,7 @@
     "metadata_ops, data_burst, data_steady, metadata_burst, metadata_steady, in_flight_max"
 #define DATABASE_STORAGE_COLUMNS "batch_id, storage"
 #define DATABASE_JOB_COLUMNS    "job_id, job, kind, \"user\", command, labels, start_ns"
-#define DATABASE_VOLUME_COLUMNS "volume_id, volume, source, fstype, scope, mounts"
+#define DATABASE_VOLUME_COLUMNS "volume_id, volume, source, fstype, scope, mounts, lower"
 
 enum {
     DATABASE_BATCH_ID,

@@ -220,7 +220,8 @@ int batch_volume(struct batch *batch, const struct volume *from, uint32_t *out)
     if (err)
         return err;
     volume = &batch->volumes[at];
-    if (fill(batch, &volume->source, from->source) || fill(batch, &volume->fstype, from->fstype))
+    if (fill(batch, &volume->source, from->source) || fill(batch, &volume->fstype, from->fstype) ||
+        fill(batch, &volume->lower, from->lower))
         return -ENOMEM;
     if (from->scope == SCOPE_SHARED)
         volume->scope = SCOPE_SHARED;

@@ -57,6 +57,7 @@ struct volume {
     const char *name;   /* unique in a batch; "?" is the volume of calls that no volume could be told of */
     const char *source; /* as in mountinfo; "" if not known */
     const char *fstype; /* "block" for a device that was opened directly or seen at the block layer */
+    const char *lower;  /* of an overlay: the volume that its files are on; NULL: not one, or not known */
     enum scope scope;
     const char *const *mounts;
     uint32_t mount_count;

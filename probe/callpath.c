@@ -12,6 +12,7 @@
 #include "lib/cleanup.h"
 #include "probe/mountinfo.h"
 #include "probe/volume.h"
+#include "probe/volume_type.h"
 
 #define PATH_BYTES 4096
 #define ARGUMENTS  6
@@ -125,7 +126,7 @@ static int compare(const struct mount *mount, void *context)
     if (length < search->best || !is_below(search->path, mount->point, length))
         return 0;
     search->best = length;
-    search->volume = volumes_is_pseudo(mount->fstype) ? ABI_VOLUME_UNKNOWN
+    search->volume = volume_type_is_pseudo(mount->fstype) ? ABI_VOLUME_UNKNOWN
                                                       : ABI_VOLUME_FS | (uint64_t)mount->major << 20 | mount->minor;
     return 0;
 }

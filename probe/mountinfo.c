@@ -52,6 +52,9 @@ static bool parse(char *line, struct mount *mount)
     mount->point = fields[4];
     mount->fstype = fstype;
     mount->source = source;
+    mount->options = rest ? rest : "";
+    if (rest)
+        unescape(rest);
     return true;
 }
 

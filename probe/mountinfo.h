@@ -11,6 +11,7 @@ struct mount {
     const char *point;
     const char *fstype;
     const char *source;
+    const char *options; /* the superblock's */
 };
 
 /* Calls back for each mount, in the file's order, until one returns not 0. Lines that do not parse are

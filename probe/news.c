@@ -13,6 +13,7 @@
 
 /* A walk over all cgroups is for those from before the start; what is not found then has gone. */
 #define WALK_AGAIN_NS 10000000000LL
+#define HIERARCHIES   32 /* more share their turns */
 /* Entries begin with their key. */
 struct set {
     void **entries;
@@ -27,7 +28,7 @@ struct news {
     uint32_t numbered; /* tickets of our own */
     uint32_t fetched;  /* tickets that stand in the map, where they stay, so that each says it once, */
     uint32_t kept;     /* until there are more than this */
-    int64_t walked_ns;
+    int64_t walked_ns[HIERARCHIES];
 };
 
 static void set_clear(struct set *set)
@@ -82,7 +83,8 @@ int news_new(int cgroups_map, int tickets_map, const char *root, struct news **o
         news->kept = info.max_entries / 2;
     news->cgroups_map = cgroups_map;
     news->tickets_map = tickets_map;
-    news->walked_ns = -WALK_AGAIN_NS;
+    for (unsigned i = 0; i < HIERARCHIES; i++)
+        news->walked_ns[i] = -WALK_AGAIN_NS;
     news->root = strdup(root);
     if (!news->root) {
         news_free(news);
@@ -211,11 +213,12 @@ static int add_walked(uint64_t key, const char *path, void *context)
 struct news_cgroup *news_cgroup(struct news *news, uint64_t key)
 {
     struct news_cgroup *cgroup = set_find(&news->cgroups, &key, sizeof(key));
-    int64_t now = monotonic_ns();
+    unsigned hierarchy = (unsigned)(key >> ABI_CGROUP_ID_BITS);
+    int64_t now = monotonic_ns(), *walked_ns = &news->walked_ns[hierarchy % HIERARCHIES];
 
-    if (!cgroup && now - news->walked_ns > WALK_AGAIN_NS) {
-        news->walked_ns = now;
-        (void)hierarchy_walk(news->root, (unsigned)(key >> ABI_CGROUP_ID_BITS), add_walked, news);
+    if (!cgroup && now - *walked_ns > WALK_AGAIN_NS) {
+        *walked_ns = now;
+        (void)hierarchy_walk(news->root, hierarchy, add_walked, news);
         cgroup = set_find(&news->cgroups, &key, sizeof(key));
     }
     if (cgroup)

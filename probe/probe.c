@@ -74,7 +74,7 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
 
     gethostname(host, sizeof(host) - 1);
     if (!err)
-        err = volumes_new(&maps, options->node ? options->node : host, options->pseudo,
+        err = volumes_new(&maps, options->node ? options->node : host, options->root, options->pseudo,
                           &probe->volumes);
     if (!err)
         err = origin_new(&probe->origin);
@@ -357,6 +357,7 @@ int probe_look(struct probe *probe)
 {
     int err = finder_fetch(probe->finder);
 
+    volumes_refresh_namespaces(probe->volumes); /* some last for less than the time between drains */
     return err ? err : drain_look(probe->drain);
 }
 

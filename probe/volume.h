@@ -3,8 +3,8 @@
  * From the kernel's device numbers to volumes that people know: reads mountinfo, keeps the kernel's
  * prefix tree of mount points up to date, and names volumes.
  *
- * A shared volume (a network or cluster file system) is named by its source, which is the same on every node;
- * a local one by the node and its first mount point; a block device by the node and its name under /dev.
+ * Names are those of probe/volume_type.h; a block device is named by the node and its name under /dev. No file system
+ * is asked for anything, as those that hang are of interest most.
  */
 #ifndef UNBLEND_PROBE_VOLUME_H
 #define UNBLEND_PROBE_VOLUME_H
@@ -24,8 +24,8 @@ struct volume_maps {
     int pseudo_types;
 };
 
-/* pseudo: pseudo file systems count too. 0 or -errno; node is copied. */
-int volumes_new(const struct volume_maps *maps, const char *node, bool pseudo, struct volumes **out);
+/* pseudo: pseudo file systems count too; root: as in probe/host.h, NULL for "". 0 or -errno; texts are copied. */
+int volumes_new(const struct volume_maps *maps, const char *node, const char *root, bool pseudo, struct volumes **out);
 void volumes_free(struct volumes *volumes); /* NULL is fine */
 
 /* Reads the mounts of this process's namespace again, and those of namespaces that the kernel side has met. */
@@ -36,9 +36,6 @@ void volumes_refresh_namespaces(struct volumes *volumes);
 
 /* Adds the volume of a kernel key (probe/bpf/abi.h) to a batch. 0 or -ENOMEM. */
 int volumes_name(struct volumes *volumes, uint64_t key, struct batch *batch, uint32_t *index);
-
-/* Whether file systems of that type show the kernel's state instead of storing anything. */
-bool volumes_is_pseudo(const char *fstype);
 
 /* Whether buffered reads of that volume go through the kernel's page cache, page by page and in the reading task: so
    that one which adds no page to it was served without the device. False where that is not sure: FUSE, SMB and 9P
