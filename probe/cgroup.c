@@ -113,6 +113,8 @@ static bool parse_container(const struct walk *at, struct cgroup_owner *owner)
     if (!starts(at->name, "lxc.payload.") && strcmp(at->before, "lxc") != 0)
         return false;
     id = starts(at->name, "lxc.payload.") ? at->name + strlen("lxc.payload.") : at->name;
+    if (!*id)
+        return false;
     set(owner, CGROUP_CONTAINER, id, strlen(id));
     owner->runtime = "lxc";
     return true;

@@ -28,6 +28,24 @@ static const char *const option_seeds[] = {
     "a--all=no\n-x",
 };
 
+#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static const char *const node_seeds[] = {
+    "c/kubepods/burstable/pod2b1f5c3e-8a5d-4f0e-9d53-0d6a6ce1a111/" HEX,
+    "c12:memory:/slurm/uid_1/job_5/step_0\n0::/system.slice/docker-" HEX ".scope\n",
+    "c/user.slice/user-1.slice/user@1.service/app.slice/x.service",
+    "c/lxc.payload.x/init.scope",
+    "e7 (a b) S 1 7 7 0 -1 4 1 2 3 4 5 6 7 8 20 0 1 0 12345 99",
+    "eA=1",
+    "m1 0 8:1 / /a\\040b rw,x shared:1 - overlay overlay rw,lowerdir=/a:/b,upperdir=/c\n",
+    "m2 1 0:5 / /m rw - lustre a@tcp:/fs rw\n3 1 0:6 / /n rw - fuse mountpoint-s3 rw\n",
+    "lapp=\"x\\\"y\"\na=\"b\"\n",
+    "j{\"Name\":\"/web\",\"Config\":{\"Labels\":{\"app\":\"x\"}}}",
+    "j{\"annotations\":{\"io.kubernetes.cri-o.Labels\":\"{\\\"a\\\":\\\"b\\\"}\"}}",
+    "pnamespace_pod_uid",
+    "qaccount|partition|user\n",
+};
+
 static void save(const char *root, const char *folder, int number, const char *head,
                  const void *data, size_t size)
 {
@@ -77,5 +95,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof(option_seeds) / sizeof(option_seeds[0]); i++)
         save(argv[1], "option", (int)i, "", option_seeds[i], strlen(option_seeds[i]));
+    for (size_t i = 0; i < sizeof(node_seeds) / sizeof(node_seeds[0]); i++)
+        save(argv[1], "node", (int)i, "", node_seeds[i], strlen(node_seeds[i]));
     return 0;
 }

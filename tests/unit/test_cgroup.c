@@ -53,6 +53,7 @@ static const struct {
     {"/actions_job/" ID, CGROUP_CONTAINER, ID, "", NULL},
     {"/lxc.payload.web/init.scope", CGROUP_CONTAINER, "web", "", "lxc"},
     {"/lxc/web", CGROUP_CONTAINER, "web", "", "lxc"},
+    {"/lxc.payload./x", CGROUP_OTHER, "", "", NULL},
     {"/docker/0123", CGROUP_OTHER, "", "", NULL},
     /* units, and what is none */
     {"/system.slice/postgresql@15-main.service", CGROUP_UNIT, "postgresql@15-main.service", "", NULL},
