@@ -20,6 +20,7 @@ static const struct {
     {"top", command_top, "watch the processes that do I/O"},
     {"report", command_report, "say what was done, by whom, how fast, and what it looks like"},
     {"payload", command_payload, "print the very bytes that would leave this node or site"},
+    {"learn", command_learn, "make a profile of recordings of one workload"},
     {"doctor", command_doctor, "say what this kernel and these rights allow, hook by hook"},
 };
 

@@ -8,6 +8,7 @@
 
 int command_doctor(int argc, char **argv);
 int command_payload(int argc, char **argv);
+int command_learn(int argc, char **argv);
 int command_record(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_top(int argc, char **argv);

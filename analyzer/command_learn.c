@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/command.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/behaviour.h"
+#include "analyzer/learn.h"
+#include "analyzer/report.h"
+#include "lib/cleanup.h"
+#include "lib/log.h"
+
+struct arguments {
+    const char *out, *volume, *job, *profiles, *name;
+    char **files; /* operands; the first is the name */
+    unsigned file_count;
+};
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+    const struct option_spec options[] = {
+        {"output", 'o', OPTION_STRING, "PROFILE.json", &a->out, "file to write the profile to"},
+        {"volume", 0, OPTION_STRING, "NAME", &a->volume,
+         "learn from what was done on that volume (default: the one that most bytes were moved on)"},
+        {"job", 0, OPTION_STRING, "GLOB", &a->job, "jobs with such names only"},
+        {"profiles", 0, OPTION_STRING, "DIR", &a->profiles, "more profiles to compare with, as JSON files"},
+    };
+    const struct option_program program = {
+        "unblend learn",
+        "NAME -o PROFILE.json FILE...",
+        "Makes a profile of recordings of one workload, and says how well it is told from the others.",
+        options,
+        sizeof(options) / sizeof(*options),
+        NULL,
+    };
+
+    return command_parse(&program, argc, argv, &a->files, &a->file_count);
+}
+
+static int check(struct arguments *a)
+{
+    if (!a->file_count)
+        log_error("the profile has no name: try 'unblend learn --help'");
+    else if (a->file_count < 2)
+        log_error("no recording is named: try 'unblend learn --help'");
+    else if (!a->out)
+        log_error("-o is missing: say where to write the profile");
+    else if (!*a->files[0] || strcmp(a->files[0], PROFILE_UNKNOWN) == 0)
+        log_error("a profile cannot be named '%s'", a->files[0]);
+    else
+        return 0;
+    return -EINVAL;
+}
+
+static int write_profile(const char *path, const json_t *profile)
+{
+    _cleanup_fclose_ FILE *out = fopen(path, "we");
+    int err = out ? 0 : -errno;
+
+    if (!err && (json_dumpf(profile, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) || fputc('\n', out) == EOF ||
+                 fflush(out)))
+        err = -EIO;
+    if (err)
+        log_error("cannot write %s: %s", path, log_errno(err));
+    return err;
+}
+
+/* Writes what was learned, reads it back as any other profile is, and compares. */
+static int teach(const struct arguments *a, const struct lesson *lesson, struct catalogue *catalogue)
+{
+    json_auto_t *profile = learn_profile(lesson, a->files[0]);
+    _cleanup_free_ char *text = profile ? json_dumps(profile, JSON_REAL_PRECISION(6)) : NULL;
+    const struct profile *learned = NULL;
+    int err;
+
+    if (!text) {
+        log_error("cannot make the profile: %s", log_errno(-ENOMEM));
+        return -ENOMEM;
+    }
+    err = catalogue_add(catalogue, a->files[0], text, strlen(text));
+    if (!err)
+        err = write_profile(a->out, profile);
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        if (strcmp(catalogue->profiles[p].name, a->files[0]) == 0)
+            learned = &catalogue->profiles[p];
+    if (err || !learned)
+        return err;
+    printf("%s: learned from %u %s on %s\n", learned->name, lesson->count,
+           lesson->count == 1 ? "process" : "processes", lesson->volume);
+    if (lesson->count < 4)
+        printf("  fewer than four: what others of its kind do is a guess\n");
+    printf("What tells it from the others:\n");
+    learn_compare(lesson, catalogue, learned, stdout);
+    return 0;
+}
+
+static int read_totals(struct source *source, struct aggregate *totals)
+{
+    struct batch *batch;
+    int got;
+
+    while ((got = source->next(source, &batch)) == 1) {
+        int err = aggregate_add(totals, batch);
+
+        batch_free(batch);
+        if (err) {
+            log_error("cannot add up what was read: %s", log_errno(err));
+            return err;
+        }
+    }
+    if (!got && (got = aggregate_sort(totals)))
+        log_error("cannot add up what was read: %s", log_errno(got));
+    return got;
+}
+
+static int run(const struct arguments *a)
+{
+    const struct source_window window = {.since_ns = INT64_MIN, .until_ns = INT64_MAX, .job = a->job};
+    struct aggregate totals = {0};
+    struct catalogue catalogue = {0};
+    struct lesson lesson = {0};
+    struct source *source = NULL;
+    bool damaged;
+    int err = catalogue_load(a->profiles, &catalogue);
+
+    if (!err)
+        err = source_recording(a->files + 1, a->file_count - 1, &window, &damaged, &source);
+    if (!err)
+        err = read_totals(source, &totals);
+    if (!err) {
+        err = lesson_take(&totals, a->volume, &lesson);
+        if (err)
+            log_error("cannot learn from %s: %s", a->files[1],
+                      err == -ENODATA ? "too little was done there: at least 100 operations or 8 MiB are needed"
+                                      : log_errno(err));
+    }
+    if (!err)
+        err = teach(a, &lesson, &catalogue);
+    source_freep(&source);
+    lesson_clear(&lesson);
+    aggregate_clear(&totals);
+    catalogue_clear(&catalogue);
+    return err;
+}
+
+int command_learn(int argc, char **argv)
+{
+    struct arguments a = {0};
+    int status = parse(argc, argv, &a);
+
+    if (status)
+        return status < 0 ? 2 : 0;
+    status = check(&a) ? 2 : run(&a) ? 1 : 0;
+    free(a.files);
+    return status;
+}
