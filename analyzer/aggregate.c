@@ -219,6 +219,36 @@ static int add_demand(struct series *series, const struct batch *batch,
     return series_add(series, batch->start_ns, batch->duration_ns, batch->interval_ms, slot);
 }
 
+enum busy busy_of(enum operation op)
+{
+    switch (op) {
+    case OP_READ:
+    case OP_SEEK:
+    case OP_MMAP_FAULT:
+        return BUSY_READ;
+    case OP_WRITE:
+    case OP_FSYNC:
+    case OP_CREATE:
+    case OP_MKDIR:
+    case OP_RENAME:
+    case OP_TRUNCATE:
+    case OP_SETATTR:
+        return BUSY_WRITE;
+    default:
+        return BUSY_METADATA;
+    }
+}
+
+static int add_busy(struct volume_total *volume, const struct batch *batch, const struct record *record)
+{
+    enum busy kind = busy_of(record->op);
+    struct demand_slot slot = {{0}};
+
+    slot.demand[kind] = record->latency_sum_ns;
+    slot.demand[kind == BUSY_METADATA ? BUSY_METADATA_OPS : BUSY_DATA_OPS] = record_ops(record);
+    return add_demand(&volume->busy, batch, &slot);
+}
+
 static int add_job_record(struct aggregate *a, struct job_total *job, const struct batch *batch,
                           const struct record *record, const struct demand_slot *slot)
 {
@@ -245,8 +275,8 @@ static int add_job_record(struct aggregate *a, struct job_total *job, const stru
         return err;
     if (!operation_is_file(record->op))
         return 0;
-    if ((err = add_demand(&job->series, batch, slot)) ||
-        (err = add_demand(&volume->series, batch, slot)))
+    if ((err = add_demand(&job->series, batch, slot)) || (err = add_demand(&volume->series, batch, slot)) ||
+        (err = add_busy(volume, batch, record)))
         return err;
     windows_cover(&job->windows, batch->start_ns, batch->duration_ns);
     return 0;

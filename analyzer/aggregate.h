@@ -47,6 +47,19 @@ struct stuck {
     uint64_t count, oldest_ns;
 };
 
+/* What a job's busy series holds in place of demand; times in ns. */
+enum busy {
+    BUSY_READ,     /* in reads, seeks and page faults */
+    BUSY_WRITE,    /* in writes, syncs, and what makes and changes files */
+    BUSY_METADATA, /* in the others */
+    BUSY_DATA_OPS, /* operations behind the first two */
+    BUSY_METADATA_OPS,
+};
+#define BUSY_TIMES (DEMAND_BIT(BUSY_READ) | DEMAND_BIT(BUSY_WRITE) | DEMAND_BIT(BUSY_METADATA))
+
+/* Which of the three times an operation's is. */
+enum busy busy_of(enum operation op);
+
 struct volume_total {
     const char *name, *source, *fstype, *lower;
     enum scope scope;
@@ -62,6 +75,7 @@ struct volume_total {
     struct tally rest;  /* of a job's volume: what belongs to no process, or to more than are kept apart */
     struct series series;  /* what programs asked for */
     struct windows windows;
+    struct series busy;    /* a job's: time inside operations, see busy_of() */
     struct series reached; /* block layer; kept for the cluster's volumes only */
 };
 

@@ -12,6 +12,7 @@ static void clear_volumes(struct volume_total *volumes, uint32_t count)
         tally_clear(&volumes[i].rest);
         series_clear(&volumes[i].series);
         series_clear(&volumes[i].reached);
+        series_clear(&volumes[i].busy);
         windows_clear(&volumes[i].windows);
         free(volumes[i].mounts);
         free(volumes[i].stuck);

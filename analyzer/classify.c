@@ -72,13 +72,30 @@ static int add_patterns(const struct catalogue *catalogue, const struct part *pa
     return 0;
 }
 
+/* Adds the volumes up, and keeps their times apart. */
+static void add_volumes(const struct job_total *job, uint32_t count, const struct part *volumes, struct part *parts,
+                        double *times)
+{
+    for (uint32_t v = 0; v < job->volume_count; v++)
+        for (uint32_t p = 0; p < count; p++) {
+            const struct part *part = &volumes[(size_t)v * count + p];
+
+            part_add(&parts[p], part);
+            memcpy(times + ((size_t)v * count + p) * BUSY_KINDS, part->time, sizeof(part->time));
+        }
+}
+
 int classify_job(const struct catalogue *catalogue, const struct job_total *job,
                  struct profile_list *out)
 {
-    _cleanup_free_ struct part *parts = calloc(catalogue->count + 1u, sizeof(*parts));
-    struct profile_list list = {0};
-    int err = parts ? judge_job(catalogue, job, parts) : -ENOMEM;
+    uint32_t count = catalogue->count + 1;
+    _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
+    _cleanup_free_ struct part *volumes = calloc((size_t)count * job->volume_count + 1, sizeof(*volumes));
+    struct profile_list list = {.times = calloc((size_t)count * job->volume_count * BUSY_KINDS + 1, sizeof(double))};
+    int err = parts && volumes && list.times ? judge_job(catalogue, job, volumes) : -ENOMEM;
 
+    if (!err)
+        add_volumes(job, count, volumes, parts, list.times);
     if (!err)
         err = add_patterns(catalogue, parts, &list);
     if (!err && list.count) {
@@ -173,24 +190,6 @@ void profile_list_clear(struct profile_list *list)
         free(list->shares[i].evidence);
     }
     free(list->shares);
+    free(list->times);
     *list = (struct profile_list){0};
-}
-
-void classify_diversity(const struct profile_list *list, double *effective, double *blend)
-{
-    double entropy = 0, squares = 0;
-    bool any = false;
-
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct profile_share *share = &list->shares[i];
-        double p = isnan(share->share_bytes) ? share->share_ops : share->share_bytes;
-
-        if (share->pipeline)
-            continue;
-        any = true;
-        entropy -= p > 0 ? p * log(p) : 0;
-        squares += p * p;
-    }
-    *effective = any ? exp(entropy) : NAN;
-    *blend = any ? 1 - squares : NAN;
 }

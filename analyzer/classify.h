@@ -28,6 +28,7 @@ struct profile_list {
     struct profile_share
         *shares; /* patterns, then pipelines; each the largest share first, unknown last */
     uint32_t count;
+    double *times; /* a job's: [volume][profile][BUSY_KINDS], ns; profiles as in the catalogue, the last is unknown */
 };
 
 /* 0, -ENOMEM or -ERANGE. */
@@ -38,12 +39,5 @@ int classify_job(const struct catalogue *catalogue, const struct job_total *job,
 int classify_sum(const struct profile_list *lists, uint32_t count, struct profile_list *out);
 
 void profile_list_clear(struct profile_list *list);
-
-/*
- * How many profiles are blended: exp of the Shannon entropy of the patterns' shares (Hill 1973,
- * order 1), and 1 - sum of squared shares (Gini-Simpson: how likely two draws are of different
- * profiles). Of bytes, or of operations when no bytes were moved. NAN for an empty list.
- */
-void classify_diversity(const struct profile_list *list, double *effective, double *blend);
 
 #endif

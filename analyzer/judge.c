@@ -18,8 +18,25 @@
 
 struct court {
     const struct catalogue *catalogue;
-    struct part *parts;
+    const struct job_total *job;
+    struct part *all;   /* by volume and profile */
+    struct part *parts; /* of the volume that is judged */
 };
+
+static uint32_t volume_at(const struct job_total *job, const char *name)
+{
+    uint32_t v = 0;
+
+    while (strcmp(job->volumes[v].name, name) != 0)
+        v++;
+    return v;
+}
+
+/* What is said from now on is said of that volume. */
+static void sit(struct court *court, uint32_t volume)
+{
+    court->parts = court->all + (size_t)volume * (court->catalogue->count + 1);
+}
 
 static bool is_written(enum operation op)
 {
@@ -44,6 +61,18 @@ static bool is_small(const struct tally *side, const struct tally *whole)
            (double)tally_file_bytes(side) <= SIDE_SMALL * (double)tally_file_bytes(whole);
 }
 
+/* A part takes as much of an operation's time as it has of its calls. */
+static void add_time(struct part *part, const struct tally *tally)
+{
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
+        double ops = (double)tally_ops(tally, op);
+
+        if (ops > 0)
+            part->time[busy_of(op)] +=
+                (double)tally->op[op].latency_sum_ns * (part->ok[op] + part->failed[op]) / ops;
+    }
+}
+
 /* All of a tally is a profile's. */
 static int give(struct court *court, const struct profile *profile, const struct tally *tally, double match,
                 bool process)
@@ -60,8 +89,23 @@ static int give(struct court *court, const struct profile *profile, const struct
     part.fit = part_ops(&part) * match;
     part.confidence = part_ops(&part) * match * profile->confidence;
     part.processes = process;
+    add_time(&part, tally);
     part_add(to, &part);
     return 0;
+}
+
+/* Unmixes a tally. */
+static int divide(struct court *court, const struct tally *tally, bool process)
+{
+    uint32_t count = court->catalogue->count + 1;
+    _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
+    int err = parts ? mixture_add(court->catalogue, tally, process, 0, parts) : -ENOMEM;
+
+    for (uint32_t p = 0; !err && p < count; p++) {
+        add_time(&parts[p], tally);
+        part_add(&court->parts[p], &parts[p]);
+    }
+    return err;
 }
 
 /* One process on one volume. */
@@ -77,13 +121,13 @@ static int judge_unit(struct court *court, const struct tally *tally, const stru
     for (unsigned i = 0; i < 2; i++)
         profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])
-        return mixture_add(court->catalogue, tally, true, 0, court->parts);
+        return divide(court, tally, true);
     for (unsigned i = 0; i < 2; i++)
         if (profiles[i] && (profiles[0] == profiles[1] || is_small(&sides[!i], tally)))
             return give(court, profiles[i], tally, match[i], true);
     for (unsigned i = 0; !err && i < 2; i++)
         err = profiles[i] ? give(court, profiles[i], &sides[i], match[i], true)
-                          : mixture_add(court->catalogue, &sides[i], true, 0, court->parts);
+                          : divide(court, &sides[i], true);
     return err;
 }
 
@@ -110,8 +154,10 @@ static int judge_total(struct court *court, const struct tally *tally)
         if (profile)
             return give(court, profile, tally, match * TOTAL_DOUBT, false);
     }
-    for (uint32_t p = 0; p <= catalogue->count; p++)
+    for (uint32_t p = 0; p <= catalogue->count; p++) {
+        add_time(&parts[p], tally);
         part_add(&court->parts[p], &parts[p]);
+    }
     return 0;
 }
 
@@ -150,10 +196,13 @@ static int judge_process(struct court *court, const struct unit *units, const st
     if (!err) {
         behaviour_of(count > 1 ? &whole : only, &peers[order[0]], &behaviour);
         profile = behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
-        if (profile)
-            err = give(court, profile, count > 1 ? &whole : only, match, true);
-        for (uint32_t i = 0; !err && !profile && i < count; i++)
-            err = judge_unit(court, &units[order[i]].tally, &peers[order[i]]);
+        for (uint32_t i = 0; !err && i < count; i++) {
+            const struct unit *unit = &units[order[i]];
+
+            sit(court, volume_at(court->job, unit->volume));
+            err = profile ? give(court, profile, &unit->tally, match, true)
+                          : judge_unit(court, &unit->tally, &peers[order[i]]);
+        }
     }
     tally_clear(&whole);
     return err;
@@ -176,11 +225,9 @@ static int judge_units(struct court *court, const struct job_total *job, struct 
             to++;
         err = judge_process(court, job->units, peers, order + from, to - from);
         for (uint32_t i = from; err == 1 && i < to; i++) {
-            uint32_t v = 0;
+            const struct unit *unit = &job->units[order[i]];
 
-            while (strcmp(job->volumes[v].name, job->units[order[i]].volume) != 0)
-                v++;
-            err = tally_merge(&rests[v], &job->units[order[i]].tally) ? -ENOMEM : i + 1 == to ? 0 : 1;
+            err = tally_merge(&rests[volume_at(job, unit->volume)], &unit->tally) ? -ENOMEM : i + 1 == to ? 0 : 1;
         }
     }
     return err;
@@ -188,7 +235,7 @@ static int judge_units(struct court *court, const struct job_total *job, struct 
 
 int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts)
 {
-    struct court court = {catalogue, parts};
+    struct court court = {.catalogue = catalogue, .job = job, .all = parts};
     _cleanup_free_ struct tally *rests = calloc(job->volume_count + 1u, sizeof(*rests));
     const struct profile *profile;
     struct behaviour behaviour;
@@ -199,10 +246,16 @@ int judge_job(const struct catalogue *catalogue, const struct job_total *job, st
         return -ENOMEM;
     behaviour_of(&job->tally, &(struct peers){0}, &behaviour);
     profile = behaviour_name(&behaviour, catalogue, SIDE_JOB, &match);
-    if (profile && job->process_count)
-        return give(&court, profile, &job->tally, match, true);
+    if (profile && job->process_count) {
+        for (uint32_t v = 0; !err && v < job->volume_count; v++) {
+            sit(&court, v);
+            err = give(&court, profile, &job->volumes[v].tally, match, true);
+        }
+        return err;
+    }
     err = judge_units(&court, job, rests);
     for (uint32_t v = 0; !err && v < job->volume_count; v++) {
+        sit(&court, v);
         err = tally_merge(&rests[v], &job->volumes[v].rest);
         if (!err && tally_file_ops(&rests[v]))
             err = judge_total(&court, &rests[v]);

@@ -11,7 +11,8 @@
 #include "analyzer/catalogue.h"
 #include "analyzer/part.h"
 
-/* Adds to parts[catalogue->count + 1], in the catalogue's order, the last being unknown. 0, -ENOMEM or -ERANGE. */
+/* Adds to parts[job->volume_count][catalogue->count + 1]: volumes in the job's order, profiles in the catalogue's, the
+   last being unknown. 0, -ENOMEM or -ERANGE. */
 int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts);
 
 #endif

@@ -91,6 +91,8 @@ void part_add(struct part *part, const struct part *other)
         part->read[i] += other->read[i];
         part->write[i] += other->write[i];
     }
+    for (unsigned i = 0; i < BUSY_KINDS; i++)
+        part->time[i] += other->time[i];
     part->fit += other->fit;
     part->confidence += other->confidence;
     part->rejected += other->rejected;

@@ -8,6 +8,8 @@
 
 #include "analyzer/feature.h"
 
+#define BUSY_KINDS 3 /* times of enum busy (analyzer/aggregate.h) */
+
 /* Operations of one kind and one size: what the mixture fit works on. */
 struct bin {
     enum operation op;
@@ -26,6 +28,7 @@ struct part {
     double read[BUCKET_COUNT], write[BUCKET_COUNT]; /* transfers by size */
     double fit;        /* sum over units of ops * how well their signature fits */
     double confidence; /* sum over units of ops * confidence */
+    double time[BUSY_KINDS]; /* ns inside operations, by enum busy */
     double rejected;   /* of unknown: what a signature would have taken, but for a requirement */
     uint32_t processes;
 };

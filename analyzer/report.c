@@ -225,7 +225,7 @@ static int classify(const struct catalogue *catalogue, struct report *report)
     }
     err = classify_sum(report->profiles, totals->job_count, &report->cluster);
     if (!err)
-        classify_diversity(&report->cluster, &report->effective_profiles, &report->blend_index);
+        err = blend_of(totals, report->profiles, catalogue->count + 1, &report->blend);
     return err;
 }
 
@@ -255,6 +255,7 @@ void report_clear(struct report *report)
     for (uint32_t i = 0; report->profiles && i < report->totals.job_count; i++)
         profile_list_clear(&report->profiles[i]);
     profile_list_clear(&report->cluster);
+    blend_clear(&report->blend);
     free(report->profiles);
     free(report->gaps);
     aggregate_clear(&report->totals);

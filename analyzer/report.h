@@ -5,6 +5,7 @@
 #define UNBLEND_ANALYZER_REPORT_H
 
 #include "analyzer/aggregate.h"
+#include "analyzer/blend.h"
 #include "analyzer/classify.h"
 #include "analyzer/source.h"
 
@@ -20,7 +21,7 @@ struct report {
     struct aggregate totals;       /* sorted */
     struct profile_list *profiles; /* one a job of totals, in that order */
     struct profile_list cluster;
-    double effective_profiles, blend_index;
+    struct blend blend;
     uint64_t in_flight;
     const struct gap **gaps; /* those that hold for what was read; NULL ends them */
     bool damaged;            /* a recording was */

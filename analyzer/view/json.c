@@ -159,6 +159,8 @@ static json_t *jobs(struct report *report)
     return NULL;
 }
 
+#define MEETINGS 100 /* pairs of jobs that are listed */
+
 static json_t *cluster_burst(const struct aggregate *totals)
 {
     json_t *burst = json_burst(&totals->series, &totals->windows, &totals->series, &totals->windows);
@@ -171,11 +173,33 @@ static json_t *cluster_burst(const struct aggregate *totals)
     return NULL;
 }
 
+/* Who is in the way of whom, the dearest first. */
+static json_t *meetings(const struct report *report)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < report->blend.meeting_count && i < MEETINGS; i++) {
+        const struct meeting *m = &report->blend.meetings[i];
+        const struct job_total *victim = &report->totals.jobs[m->victim], *other = &report->totals.jobs[m->other];
+
+        json_add(&failed, list,
+                 json_pack("{s:s,s:s,s:o,s:s,s:o,s:f,s:o,s:o,s:o}", "volume", m->volume->name, "job", victim->name,
+                           "node", json_text(victim->node), "with", other->name, "with_node", json_text(other->node),
+                           "seconds", m->seconds, "latency_together_ns", json_number(m->together_ns),
+                           "latency_alone_ns", json_number(m->alone_ns), "cost_op_seconds", json_number(m->cost_s)));
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 static json_t *cluster(const struct report *report)
 {
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "profiles", profiles(&report->cluster),
-                     "effective_profiles", json_number(report->effective_profiles), "blend_index",
-                     json_number(report->blend_index), "ops",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "profiles", profiles(&report->cluster),
+                     "effective_profiles", json_number(report->blend.effective), "blend_index",
+                     json_number(report->blend.blend), "overlaps", meetings(report), "ops",
                      json_operations(&report->totals.tally), "ratios",
                      json_ratios(&report->totals.tally), "burst",
                      cluster_burst(&report->totals),

@@ -12,6 +12,7 @@
 
 #define DETAILED_JOBS 5
 #define LISTED_JOBS   20
+#define MEETINGS      3
 
 static void title(const struct pen *pen, const char *text)
 {
@@ -148,6 +149,25 @@ static void show_gaps(const struct pen *pen, const struct report *report)
     draw_tone(pen, TONE_PLAIN);
 }
 
+static void show_blend(struct pen *pen, const struct report *report)
+{
+    char together[HUMAN_SIZE], alone[HUMAN_SIZE];
+
+    fprintf(pen->out, "\nA volume sees %.1f profiles at a time (blend index %.2f).\n", report->blend.effective,
+            report->blend.blend);
+    for (uint32_t i = 0; i < report->blend.meeting_count && i < MEETINGS; i++) {
+        const struct meeting *m = &report->blend.meetings[i];
+
+        if (!(m->cost_s > 0))
+            break;
+        human_ns(together, m->together_ns);
+        human_ns(alone, m->alone_ns);
+        fprintf(pen->out, "  %s meets %s on %s for %.0f s: its operations take %s instead of %s\n",
+                report->totals.jobs[m->victim].name, report->totals.jobs[m->other].name, m->volume->name, m->seconds,
+                together, alone);
+    }
+}
+
 static int write_text(struct report *report, FILE *out)
 {
     struct aggregate *totals = &report->totals;
@@ -166,9 +186,8 @@ static int write_text(struct report *report, FILE *out)
         text_job(&pen, &totals->jobs[i], &report->profiles[i], totals);
     if (!totals->job_count)
         fputs("\nNo storage I/O was seen.\n", out);
-    if (totals->job_count > 1 && !isnan(report->effective_profiles))
-        fprintf(out, "\nAll jobs together are a blend of %.1f profiles (blend index %.2f).\n",
-                report->effective_profiles, report->blend_index);
+    if (!isnan(report->blend.effective))
+        show_blend(&pen, report);
     text_storage(&pen, report);
     show_gaps(&pen, report);
     return ferror(out) ? -EIO : 0;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/blend.h"
 #include "analyzer/classify.h"
 #include "analyzer/unmix.h"
 #include "tests/unit/history.h"
@@ -264,18 +265,82 @@ static void large_samples_are_not_small_files(void **state)
     profile_list_clear(&list);
 }
 
+/* A second of two jobs, or of one after the other; each reads small files or streams, and the same time. */
+static void second(struct batch *batch, bool small, bool stream)
+{
+    if (small)
+        small_files(batch, 11);
+    if (stream)
+        shards(batch, 12);
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        batch->records[i].latency_sum_ns = batch->records[i].op == OP_READ ? 500000000 : 0;
+}
+
+static void check_index(bool together, double effective)
+{
+    struct aggregate totals = {0};
+    struct profile_list list;
+    struct blend blend;
+
+    for (int at = 0; at < 10; at++) {
+        struct batch *batch = history_batch(at);
+
+        second(batch, together || at % 2, together || at % 2 == 0);
+        history_into(&totals, batch);
+    }
+    assert_int_equal(aggregate_sort(&totals), 0);
+    assert_int_equal(classify_job(&catalogue, &totals.jobs[0], &list), 0);
+    assert_int_equal(blend_of(&totals, &list, catalogue.count + 1, &blend), 0);
+    assert_true(fabs(blend.effective - effective) < 0.01);
+    assert_true(fabs(blend.blend - (1 - 1 / effective)) < 0.01);
+    assert_int_equal(blend.meeting_count, 0); /* one job meets nobody */
+    blend_clear(&blend);
+    profile_list_clear(&list);
+    aggregate_clear(&totals);
+}
+
+/* Two at once and evenly: 2; the same two in one process's time, which divides each slot alike, are 2 as well. */
 static void blends_are_measured(void **state)
 {
-    struct profile_share shares[] = {{.profile = "a", .share_bytes = 0.5},
-                                     {.profile = "b", .share_bytes = 0.25},
-                                     {.profile = "c", .share_bytes = 0.25},
-                                     {.profile = "p", .pipeline = true, .share_bytes = 1}};
-    const struct profile_list list = {shares, 4};
-    double effective, blend;
+    check_index(true, 2);
+}
 
-    classify_diversity(&list, &effective, &blend);
-    assert_true(fabs(effective - 2 * sqrt(2)) < 1e-12); /* exp(1.5 ln 2) */
-    assert_true(fabs(blend - 0.625) < 1e-12);
+static void job_second(struct aggregate *totals, int at, bool loud)
+{
+    struct batch *batch = history_batch(at);
+
+    history_ops(batch, "quiet", 5, OP_READ, 65536, 100);
+    if (loud)
+        history_ops(batch, "loud", 6, OP_READ, MIB, 100);
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        batch->records[i].latency_sum_ns = loud ? 3000000 : 1000000;
+    history_into(totals, batch);
+}
+
+/* 10 us an operation alone, 30 us together: 2 ms more in each of five seconds. */
+static void victims_are_told_their_price(void **state)
+{
+    struct aggregate totals = {0};
+    struct profile_list lists[2];
+    struct blend blend;
+
+    for (int at = 0; at < 10; at++)
+        job_second(&totals, at, at % 2);
+    assert_int_equal(aggregate_sort(&totals), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(classify_job(&catalogue, &totals.jobs[i], &lists[i]), 0);
+    assert_int_equal(blend_of(&totals, lists, catalogue.count + 1, &blend), 0);
+    assert_int_equal(blend.meeting_count, 2);
+    assert_string_equal(totals.jobs[blend.meetings[0].victim].name, "quiet");
+    assert_true(fabs(blend.meetings[0].seconds - 5) < 1e-9);
+    assert_true(fabs(blend.meetings[0].together_ns - 30000) < 1);
+    assert_true(fabs(blend.meetings[0].alone_ns - 10000) < 1);
+    assert_true(fabs(blend.meetings[0].cost_s - 0.01) < 1e-9);
+    assert_true(isnan(blend.meetings[1].alone_ns)); /* the loud one never was alone */
+    blend_clear(&blend);
+    for (uint32_t i = 0; i < 2; i++)
+        profile_list_clear(&lists[i]);
+    aggregate_clear(&totals);
 }
 
 static void a_bad_profile_is_refused(void **state)
@@ -311,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_walk_is_a_scan),
         cmocka_unit_test(large_samples_are_not_small_files),
         cmocka_unit_test(blends_are_measured),
+        cmocka_unit_test(victims_are_told_their_price),
         cmocka_unit_test(a_bad_profile_is_refused),
     };
 

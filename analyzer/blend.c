@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/blend.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/part.h"
+#include "analyzer/vector.h"
+#include "lib/cleanup.h"
+
+#define KINDS 5 /* of enum busy */
+
+/* One job on the volume that is looked at, slot by slot. */
+struct guest {
+    uint32_t job;
+    double *slots[KINDS];
+    const double *times; /* by profile and kind of time */
+    double total;
+};
+
+struct stage {
+    const struct volume_total *volume;
+    struct guest *guests;
+    uint32_t count, profiles;
+    uint32_t slot_ms;
+    int64_t from, last;
+    size_t slots;
+};
+
+static int by_total(const void *a, const void *b)
+{
+    const struct guest *x = a, *y = b;
+
+    return (x->total < y->total) - (x->total > y->total);
+}
+
+static void clear_stage(struct stage *stage)
+{
+    for (uint32_t i = 0; i < stage->count; i++)
+        for (unsigned k = 0; k < KINDS; k++)
+            free(stage->guests[i].slots[k]);
+    free(stage->guests);
+}
+
+/* The slots that all guests' series can be brought to. */
+static void measure(struct stage *stage, const struct aggregate *totals)
+{
+    for (uint32_t i = 0; i < stage->count; i++) {
+        const struct job_total *job = &totals->jobs[stage->guests[i].job];
+
+        for (uint32_t v = 0; v < job->volume_count; v++) {
+            const struct series *busy = &job->volumes[v].busy;
+
+            if (strcmp(job->volumes[v].name, stage->volume->name) != 0)
+                continue;
+            stage->slot_ms = busy->slot_ms > stage->slot_ms ? busy->slot_ms : stage->slot_ms;
+            stage->from = !i || series_from(busy) < stage->from ? series_from(busy) : stage->from;
+            stage->last = !i || series_last(busy) > stage->last ? series_last(busy) : stage->last;
+        }
+    }
+}
+
+static int fill(struct stage *stage, const struct series *busy, struct guest *guest)
+{
+    for (unsigned k = 0; k < KINDS; k++) {
+        int err = series_windows(busy, DEMAND_BIT(k), stage->slot_ms, stage->from, stage->last, &guest->slots[k],
+                                 &stage->slots);
+
+        if (err)
+            return err;
+        for (size_t s = 0; k < BUSY_KINDS && s < stage->slots; s++)
+            guest->total += guest->slots[k][s];
+    }
+    return 0;
+}
+
+/* 0, -ENOMEM, or -ENODATA for slots that cannot be aligned. */
+static int set_stage(struct stage *stage, const struct aggregate *totals, const struct profile_list *lists)
+{
+    int err = 0;
+
+    stage->guests = calloc(totals->job_count + 1u, sizeof(*stage->guests));
+    if (!stage->guests)
+        return -ENOMEM;
+    for (uint32_t j = 0; j < totals->job_count; j++)
+        for (uint32_t v = 0; v < totals->jobs[j].volume_count; v++)
+            if (totals->jobs[j].volumes[v].busy.length &&
+                strcmp(totals->jobs[j].volumes[v].name, stage->volume->name) == 0)
+                stage->guests[stage->count++] = (struct guest){
+                    .job = j, .times = lists[j].times + (size_t)v * stage->profiles * BUSY_KINDS};
+    measure(stage, totals);
+    for (uint32_t i = 0; !err && i < stage->count; i++) {
+        const struct job_total *job = &totals->jobs[stage->guests[i].job];
+        uint32_t v = 0;
+
+        while (strcmp(job->volumes[v].name, stage->volume->name) != 0)
+            v++;
+        err = fill(stage, &job->volumes[v].busy, &stage->guests[i]);
+    }
+    if (!err && stage->count)
+        qsort(stage->guests, stage->count, sizeof(*stage->guests), by_total);
+    return err;
+}
+
+/* The patterns' time in a slot. */
+static void divide(const struct stage *stage, size_t slot, double *patterns)
+{
+    memset(patterns, 0, stage->profiles * sizeof(*patterns));
+    for (uint32_t i = 0; i < stage->count; i++)
+        for (unsigned k = 0; k < BUSY_KINDS; k++) {
+            const struct guest *guest = &stage->guests[i];
+            double all = 0;
+
+            if (!(guest->slots[k][slot] > 0))
+                continue;
+            for (uint32_t p = 0; p < stage->profiles; p++)
+                all += guest->times[p * BUSY_KINDS + k];
+            for (uint32_t p = 0; all > 0 && p < stage->profiles; p++)
+                patterns[p] += guest->slots[k][slot] * guest->times[p * BUSY_KINDS + k] / all;
+        }
+}
+
+static int add_entropy(const struct stage *stage, double *weighted, double *weight)
+{
+    _cleanup_free_ double *patterns = calloc(stage->profiles, sizeof(*patterns));
+
+    if (!patterns)
+        return -ENOMEM;
+    for (size_t slot = 0; slot < stage->slots; slot++) {
+        double sum = 0, entropy = 0;
+
+        divide(stage, slot, patterns);
+        for (uint32_t p = 0; p < stage->profiles; p++)
+            sum += patterns[p];
+        for (uint32_t p = 0; p < stage->profiles; p++)
+            entropy -= patterns[p] > 0 ? patterns[p] / sum * log(patterns[p] / sum) : 0;
+        *weighted += sum > 0 ? sum * exp(entropy) : 0;
+        *weight += sum;
+    }
+    return 0;
+}
+
+static double time_in(const struct guest *guest, size_t slot)
+{
+    return guest->slots[BUSY_READ][slot] + guest->slots[BUSY_WRITE][slot] + guest->slots[BUSY_METADATA][slot];
+}
+
+static bool is_alone(const struct stage *stage, uint32_t guest, size_t slot)
+{
+    for (uint32_t i = 0; i < stage->count; i++)
+        if (i != guest && time_in(&stage->guests[i], slot) > 0)
+            return false;
+    return true;
+}
+
+/* Sums of some slots: time and operations of data and of metadata. */
+struct sums {
+    double time[2], ops[2];
+};
+
+static void add_slot(const struct guest *guest, size_t slot, struct sums *to)
+{
+    to->time[0] += guest->slots[BUSY_READ][slot] + guest->slots[BUSY_WRITE][slot];
+    to->time[1] += guest->slots[BUSY_METADATA][slot];
+    to->ops[0] += guest->slots[BUSY_DATA_OPS][slot];
+    to->ops[1] += guest->slots[BUSY_METADATA_OPS][slot];
+}
+
+/* Latencies of data and of metadata are compared apart, and weighed by what was done together. */
+static void compare(const struct sums *together, const struct sums *alone, struct meeting *out)
+{
+    double time = 0, expected = 0, ops = 0;
+
+    for (unsigned k = 0; k < 2; k++) {
+        if (!(together->ops[k] > 0))
+            continue;
+        time += together->time[k];
+        ops += together->ops[k];
+        expected += alone->ops[k] > 0 ? together->ops[k] * alone->time[k] / alone->ops[k] : NAN;
+    }
+    out->together_ns = ops > 0 ? time / ops : NAN;
+    out->alone_ns = ops > 0 ? expected / ops : NAN;
+    out->cost_s = (time - expected) / 1e9;
+}
+
+static int meet(const struct stage *stage, uint32_t victim, struct blend *blend)
+{
+    const struct guest *guest = &stage->guests[victim];
+    struct sums alone = {0};
+
+    for (size_t slot = 0; slot < stage->slots; slot++)
+        if (time_in(guest, slot) > 0 && is_alone(stage, victim, slot))
+            add_slot(guest, slot, &alone);
+    for (uint32_t other = 0; other < stage->count && other < BLEND_JOBS; other++) {
+        struct sums together = {0};
+        struct meeting *meeting;
+        size_t slots = 0;
+
+        for (size_t slot = 0; other != victim && slot < stage->slots; slot++)
+            if (time_in(guest, slot) > 0 && time_in(&stage->guests[other], slot) > 0) {
+                add_slot(guest, slot, &together);
+                slots++;
+            }
+        if (!slots)
+            continue;
+        if (vector_reserve((void **)&blend->meetings, &blend->meeting_capacity, blend->meeting_count,
+                           sizeof(*meeting)))
+            return -ENOMEM;
+        meeting = &blend->meetings[blend->meeting_count++];
+        *meeting = (struct meeting){.volume = stage->volume, .victim = guest->job,
+                                    .other = stage->guests[other].job,
+                                    .seconds = (double)slots * stage->slot_ms / 1000};
+        compare(&together, &alone, meeting);
+    }
+    return 0;
+}
+
+static double worth(const struct meeting *meeting)
+{
+    return isnan(meeting->cost_s) ? -INFINITY : meeting->cost_s;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct meeting *x = a, *y = b;
+
+    if (worth(x) != worth(y))
+        return worth(x) < worth(y) ? 1 : -1;
+    if (x->seconds != y->seconds)
+        return x->seconds < y->seconds ? 1 : -1;
+    return x->victim != y->victim ? (x->victim > y->victim) - (x->victim < y->victim)
+                                  : (x->other > y->other) - (x->other < y->other);
+}
+
+int blend_of(const struct aggregate *totals, const struct profile_list *lists, uint32_t profiles, struct blend *out)
+{
+    struct blend blend = {0};
+    double weighted = 0, weight = 0;
+    int err = 0;
+
+    for (uint32_t v = 0; !err && v < totals->volume_count; v++) {
+        struct stage stage = {.volume = &totals->volumes[v], .profiles = profiles};
+
+        err = set_stage(&stage, totals, lists);
+        if (!err)
+            err = add_entropy(&stage, &weighted, &weight);
+        for (uint32_t i = 0; !err && i < stage.count && i < BLEND_JOBS; i++)
+            err = meet(&stage, i, &blend);
+        blend.slot_ms = stage.slot_ms > blend.slot_ms ? stage.slot_ms : blend.slot_ms;
+        clear_stage(&stage);
+        err = err == -ENODATA ? 0 : err;
+    }
+    if (err) {
+        blend_clear(&blend);
+        return err;
+    }
+    if (blend.meeting_count)
+        qsort(blend.meetings, blend.meeting_count, sizeof(*blend.meetings), by_cost);
+    blend.effective = weight > 0 ? weighted / weight : NAN;
+    blend.blend = 1 - 1 / blend.effective;
+    *out = blend;
+    return 0;
+}
+
+void blend_clear(struct blend *blend)
+{
+    free(blend->meetings);
+    *blend = (struct blend){0};
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How many workloads a volume sees at a time, and what jobs cost each other there.
+ *
+ * effective = exp(entropy of the patterns' shares of operation-seconds), in each slot of time and volume, averaged by
+ * operation-seconds; blend = 1 - 1 / effective: 0 when one comes after the other, 0.5 for two evenly. A job's time in a
+ * slot is divided among its patterns as its time on that volume is over all slots, for reading, writing and metadata
+ * apart; unknown is one pattern.
+ */
+#ifndef UNBLEND_ANALYZER_BLEND_H
+#define UNBLEND_ANALYZER_BLEND_H
+
+#include "analyzer/classify.h"
+
+#define BLEND_JOBS 24 /* of a volume, by time: only these are paired */
+
+/* What a job on a volume met another one for. Slots are the recording's intervals. */
+struct meeting {
+    const struct volume_total *volume;
+    uint32_t victim, other; /* positions in the aggregate's jobs */
+    double seconds;         /* in which both were inside operations */
+    double together_ns, alone_ns; /* of an operation, weighed alike; alone is NAN for who is never alone */
+    double cost_s;          /* operation-seconds more than they would have taken alone; NAN with alone_ns */
+};
+
+struct blend {
+    double effective, blend; /* NAN without operations */
+    uint32_t slot_ms;        /* the longest slots that went into it */
+    struct meeting *meetings; /* the dearest first */
+    uint32_t meeting_count, meeting_capacity;
+};
+
+/* lists: one a job of the sorted totals, which must outlive the blend. 0 or -ENOMEM. */
+int blend_of(const struct aggregate *totals, const struct profile_list *lists, uint32_t profiles, struct blend *out);
+void blend_clear(struct blend *blend);
+
+#endif
