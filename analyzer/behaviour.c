@@ -26,7 +26,7 @@ static double filled(const struct record *record)
 }
 
 /* Failures because there is no such thing; extended attributes that a file lacks are no failure to find it. */
-static double missing(const struct record *record)
+double behaviour_missing(const struct record *record)
 {
     uint64_t known = 0, absent = 0;
 
@@ -123,7 +123,7 @@ static void of_names(const struct tally *tally, struct behaviour *out)
     out->lookups = ratio(fmin(out->lookups, out->ops), out->ops);
     out->stats_per_open = ratio(stats, opens);
     out->seeks_per_open = ratio((double)tally_ops(tally, OP_SEEK), opens);
-    out->missing = ratio(missing(&tally->op[OP_STAT]) + missing(&tally->op[OP_OPEN]), stats + opens);
+    out->missing = ratio(behaviour_missing(&tally->op[OP_STAT]) + behaviour_missing(&tally->op[OP_OPEN]), stats + opens);
     out->open_errors = ratio((double)tally->op[OP_OPEN].errors, opens);
 }
 

@@ -34,6 +34,9 @@ struct behaviour {
 
 void behaviour_of(const struct tally *tally, const struct peers *peers, struct behaviour *out);
 
+/* Operations that failed because there is no such name, with those whose error is not known. */
+double behaviour_missing(const struct record *record);
+
 bool behaviour_is_known(const char *feature);
 
 /* NAN where the name is not known. */

@@ -49,6 +49,9 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     size_t i;
 
     out->name = keep(catalogue, text(json, "name"));
+    out->jumps = json_object_get(json, "jumps") ? json_number_value(json_object_get(json, "jumps")) : NAN;
+    if (out->jumps < 0 || out->jumps > 1)
+        return "jumps is no share from 0 to 1";
     if (!out->name || !json_array_size(mix))
         return "a signature needs a name and a mix of operations";
     out->ingredients =
@@ -90,7 +93,7 @@ static const char *read_requirements(struct catalogue *catalogue, const json_t *
     {
         struct requirement *to = &(*out)[(*count)++];
 
-        *to = (struct requirement){text(item, "feature"), -INFINITY, INFINITY, false, 0};
+        *to = (struct requirement){.feature = text(item, "feature"), .min = -INFINITY, .max = INFINITY};
         if (!to->feature || !is_known(to->feature))
             return "a requirement names no feature that is known (see unblend-profile(5))";
         to->feature = keep(catalogue, to->feature);
@@ -101,6 +104,7 @@ static const char *read_requirements(struct catalogue *catalogue, const json_t *
         if ((bound = json_object_get(item, "max")))
             to->max = json_number_value(bound);
         to->each = json_is_true(json_object_get(item, "each"));
+        to->unordered = json_is_true(json_object_get(item, "unordered"));
         to->otherwise = json_number_value(json_object_get(item, "otherwise"));
     }
     return NULL;

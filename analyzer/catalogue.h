@@ -29,6 +29,7 @@ struct ingredient {
 
 struct signature {
     const char *name;
+    double jumps; /* share of its reads that do not start where the last one ended; NAN: it does not say */
     struct ingredient *ingredients;
     uint32_t ingredient_count;
 };
@@ -37,6 +38,7 @@ struct requirement {
     const char *feature;
     double min;       /* -INFINITY for none */
     double max;       /* INFINITY for none */
+    bool unordered;   /* only where it is not known where reads start: the fit tells it otherwise */
     bool each;        /* of every signature's part by itself; else of all parts of the profile */
     double otherwise; /* what confidence is multiplied with when it does not hold; 0: then it is
                          none */

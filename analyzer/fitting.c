@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/behaviour.h"
 #include "analyzer/unmix.h"
 #include "lib/cleanup.h"
 
@@ -39,7 +40,7 @@ static int make_groups(struct fitting *fitting)
 
     fitting->group = calloc(count + 1, sizeof(*fitting->group));
     fitting->of = calloc(count + 1, sizeof(*fitting->of));
-    fitting->observed = calloc(count + 1, sizeof(*fitting->observed));
+    fitting->observed = calloc(count + 3, sizeof(*fitting->observed));
     if (!fitting->group || !fitting->of || !fitting->observed)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
@@ -56,6 +57,39 @@ static int make_groups(struct fitting *fitting)
     return 0;
 }
 
+/* Reads that moved something, divided as far as it is known into those that go on and those that jump. */
+static void add_order(struct fitting *fitting, const struct tally *tally)
+{
+    const struct record *read = &tally->op[OP_READ];
+    double goes_on = (double)read->order[ORDER_CONSECUTIVE];
+    double jumps = (double)read->order[ORDER_SEQUENTIAL] + (double)read->order[ORDER_RANDOM];
+    double reads = (double)(histogram_count(&read->size) - histogram_zeros(&read->size));
+
+    fitting->all_count = fitting->group_count;
+    if (!(goes_on + jumps > 0))
+        return;
+    fitting->observed[fitting->all_count++] = reads * goes_on / (goes_on + jumps);
+    fitting->observed[fitting->all_count++] = reads * jumps / (goes_on + jumps);
+}
+
+/* The reads of a signature, once more; one that does not say is as the data is. */
+static void spread_order(const struct fitting *fitting, const struct signature *signature, double *row)
+{
+    size_t first = fitting->group_count;
+    double reads = 0, all, jumps = signature->jumps;
+
+    if (fitting->all_count == first)
+        return;
+    for (size_t g = 0; g < first; g++)
+        if (fitting->of[g]->op == OP_READ && fitting->of[g]->bucket)
+            reads += row[g];
+    all = fitting->observed[first] + fitting->observed[first + 1];
+    if (isnan(jumps))
+        jumps = all > 0 ? fitting->observed[first + 1] / all : 0;
+    row[first] = reads * (1 - jumps);
+    row[first + 1] = reads * jumps;
+}
+
 /* Spreads a signature over the groups, inside each of its ranges as the data is spread. */
 static void spread(const struct fitting *fitting, const struct signature *signature, double *row)
 {
@@ -70,6 +104,7 @@ static void spread(const struct fitting *fitting, const struct signature *signat
             if (holds(ingredient, fitting->of[g]))
                 row[g] += ingredient->weight * fitting->observed[g] / total;
     }
+    spread_order(fitting, signature, row);
 }
 
 /*
@@ -99,12 +134,13 @@ static bool keeps(double value, const struct requirement *requirement)
 double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
                             const struct part *part, bool each)
 {
-    const struct feature_context context = {part, &fitting->whole, fitting->process,
+    const struct feature_context context = {part, &fitting->whole, fitting->process, fitting->missing,
                                             fitting->peers};
     double factor = 1;
 
     for (uint32_t i = 0; i < profile->requirement_count; i++)
         if (profile->requirements[i].each == each &&
+            !(profile->requirements[i].unordered && fitting->all_count > fitting->group_count) &&
             !keeps(feature_value(&context, profile->requirements[i].feature),
                    &profile->requirements[i]))
             factor *= profile->requirements[i].otherwise;
@@ -141,7 +177,7 @@ static size_t count_signatures(const struct catalogue *catalogue)
 static int fit_once(struct fitting *fitting, uint32_t only)
 {
     const struct catalogue *catalogue = fitting->catalogue;
-    size_t groups = fitting->group_count, count = count_signatures(catalogue), k = 0, s = 0;
+    size_t groups = fitting->all_count, count = count_signatures(catalogue), k = 0, s = 0;
     _cleanup_free_ double *rows = calloc(count * groups + 1, sizeof(*rows));
     _cleanup_free_ double *parts = calloc(count * groups + 1, sizeof(*parts));
     _cleanup_free_ double *amounts = calloc(count + 1, sizeof(*amounts));
@@ -152,7 +188,7 @@ static int fit_once(struct fitting *fitting, uint32_t only)
         for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++)
             if ((only == UINT32_MAX ? fitting->active[p] : p == only) && !fitting->refused[s])
                 spread(fitting, &catalogue->profiles[p].signatures[n], rows + k++ * groups);
-    if (unmix(fitting->observed, groups, rows, k, amounts, parts, &fitting->score))
+    if (unmix(fitting->observed, groups, fitting->group_count, rows, k, amounts, parts, &fitting->score))
         return -ENOMEM;
     memset(fitting->at, 0, (catalogue->count + 1) * sizeof(*fitting->at));
     memset(fitting->by, 0, (count + 1) * sizeof(*fitting->by));
@@ -220,6 +256,8 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
         err = make_groups(fitting);
     if (err)
         return err;
+    add_order(fitting, tally);
+    fitting->missing = behaviour_missing(&tally->op[OP_STAT]);
     fitting->active = calloc(catalogue->count + 1, sizeof(bool));
     fitting->at = calloc(catalogue->count + 1, sizeof(struct part));
     fitting->refused = calloc(count_signatures(catalogue) + 1, sizeof(bool));

@@ -17,9 +17,11 @@ struct fitting {
     size_t *group;         /* of each bin */
     const struct bin **of; /* a bin of each group */
     double *observed;      /* each group's operations */
-    size_t group_count;
+    size_t group_count; /* of bins; behind them come reads once more: those that go on, those that jump */
+    size_t all_count;   /* with these, where it is known where reads start */
     struct part whole;
     bool process;
+    double missing; /* stats of names that do not exist */
     uint32_t peers;
     bool *active;    /* by profile */
     bool *refused;   /* by signature, all profiles' in one row */

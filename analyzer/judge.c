@@ -12,7 +12,8 @@
 #include "lib/cleanup.h"
 
 #define SIDE_SMALL    0.03 /* a side that is less of a process than this goes with the other */
-#define UNKNOWN_LARGE 0.3  /* of totals without processes: then the bounds on behaviour are asked, too */
+#define UNKNOWN_LARGE 0.6 /* of totals without processes: then the bounds on behaviour are asked, too */
+#define ONE_SIDE      0.05 /* bytes of the other side, of totals that are named by one */
 #define TINY_FAULTS   1000
 #define TOTAL_DOUBT   0.8  /* confidence is multiplied with, where totals are named like one process */
 
@@ -147,9 +148,9 @@ static int judge_total(struct court *court, const struct tally *tally)
     if (part_ops(unknown) > UNKNOWN_LARGE * ops || part_bytes(unknown) > UNKNOWN_LARGE * bytes) {
         behaviour_of(tally, &(struct peers){0}, &behaviour);
         profile = behaviour_name(&behaviour, catalogue, SIDE_BOTH, &match);
-        if (!profile)
+        if (!profile && !(behaviour.write_share > ONE_SIDE))
             profile = behaviour_name(&behaviour, catalogue, SIDE_READ, &match);
-        if (!profile)
+        if (!profile && behaviour.write_share > 1 - ONE_SIDE)
             profile = behaviour_name(&behaviour, catalogue, SIDE_WRITE, &match);
         if (profile)
             return give(court, profile, tally, match * TOTAL_DOUBT, false);

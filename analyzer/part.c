@@ -210,6 +210,12 @@ static double whole_stat_errors(const struct feature_context *c)
     return quotient(c->whole->failed[OP_STAT], c->whole->failed[OP_STAT] + c->whole->ok[OP_STAT]);
 }
 
+/* Failures because there is no such name; missing where errors are known by number only. */
+static double whole_missing(const struct feature_context *c)
+{
+    return quotient(c->missing, c->whole->failed[OP_STAT] + c->whole->ok[OP_STAT]);
+}
+
 static double whole_write_share(const struct feature_context *c)
 {
     return quotient(c->whole->bytes[OP_WRITE],
@@ -263,6 +269,7 @@ static const struct {
     {"read_modal_share", read_modal_share},
     {"whole.open_errors", whole_open_errors},
     {"whole.stat_errors", whole_stat_errors},
+    {"whole.missing", whole_missing},
     {"whole.write_share", whole_write_share},
     {"whole.commits", whole_commits},
     {"whole.bytes_per_fsync", whole_bytes_per_fsync},

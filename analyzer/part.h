@@ -49,6 +49,7 @@ struct feature_context {
     const struct part *part;  /* what would be attributed */
     const struct part *whole; /* all of the process, or job, that is looked at */
     bool process;             /* it is a process */
+    double missing;           /* of its stats: they failed because there is no such name */
     uint32_t peers;           /* other processes of the job that read as many bytes */
 };
 

@@ -22,7 +22,7 @@ static void predict(const double *signatures, const double *amounts, size_t bins
 
 /* One EM round; returns how much the amounts moved. */
 static double step(const double *observed, size_t bins, const double *signatures, size_t components,
-                   double *amounts, double *unknown, double *ratio)
+                   const double *margins, double *amounts, double *unknown, double *ratio)
 {
     double moved = 0;
 
@@ -38,6 +38,7 @@ static double step(const double *observed, size_t bins, const double *signatures
 
         for (size_t i = 0; i < bins; i++)
             factor += signatures[k * bins + i] * ratio[i];
+        factor /= 1 + margins[k];
         moved += fabs(amounts[k] * factor - amounts[k]);
         amounts[k] *= factor;
     }
@@ -57,7 +58,8 @@ static void divide(const double *observed, size_t bins, const double *signatures
     }
 }
 
-static double value(const double *observed, size_t bins, size_t components, const double *amounts,
+static double value(const double *observed, size_t bins, size_t components, const double *margins,
+                    const double *amounts,
                     const double *unknown, const double *predicted)
 {
     double sum = 0;
@@ -66,31 +68,35 @@ static double value(const double *observed, size_t bins, size_t components, cons
         if (observed[i] > 0)
             sum += observed[i] * log(predicted[i] + unknown[i]) - UNMIX_PRICE * unknown[i];
     for (size_t k = 0; k < components; k++)
-        sum -= amounts[k];
+        sum -= amounts[k] * (1 + margins[k]);
     return sum;
 }
 
-int unmix(const double *observed, size_t bins, const double *signatures, size_t components,
+int unmix(const double *observed, size_t bins, size_t real, const double *signatures, size_t components,
           double *amounts, double *parts, double *score)
 {
     _cleanup_free_ double *unknown = calloc(bins + 1, sizeof(*unknown));
     _cleanup_free_ double *ratio = calloc(bins + 1, sizeof(*ratio));
+    _cleanup_free_ double *margins = calloc(components + 1, sizeof(*margins)); /* what a row counts once more */
     double total = 0;
 
-    if (!unknown || !ratio)
+    if (!unknown || !ratio || !margins)
         return -ENOMEM;
+    for (size_t k = 0; k < components; k++)
+        for (size_t i = real; i < bins; i++)
+            margins[k] += signatures[k * bins + i];
     for (size_t i = 0; i < bins; i++) {
-        total += observed[i];
+        total += i < real ? observed[i] : 0;
         unknown[i] = observed[i] / 2;
     }
     for (size_t k = 0; k < components; k++)
         amounts[k] = total / 2 / (double)components;
     for (unsigned round = 0; round < ROUNDS_MAX; round++)
-        if (step(observed, bins, signatures, components, amounts, unknown, ratio) <
+        if (step(observed, bins, signatures, components, margins, amounts, unknown, ratio) <
             TOLERANCE * total)
             break;
     predict(signatures, amounts, bins, components, ratio);
     divide(observed, bins, signatures, components, amounts, ratio, parts);
-    *score = value(observed, bins, components, amounts, unknown, ratio);
+    *score = value(observed, bins, components, margins, amounts, unknown, ratio);
     return 0;
 }
