@@ -76,13 +76,14 @@ int histogram_add_bucket(struct histogram *h, unsigned bucket, uint64_t count)
     return 0;
 }
 
+/* Both are sorted: they are walked side by side. */
 int histogram_prepare(struct histogram *h, const struct histogram *other)
 {
-    unsigned extra = 0;
+    unsigned extra = 0, at = 0;
 
     for (unsigned i = 0; i < other->length; i++) {
-        unsigned at = find(h, other->cells[i].bucket);
-
+        while (at < h->length && h->cells[at].bucket < other->cells[i].bucket)
+            at++;
         if (at == h->length || h->cells[at].bucket != other->cells[i].bucket)
             extra++;
         else if (h->cells[at].count > INT64_MAX - other->cells[i].count)
@@ -91,14 +92,51 @@ int histogram_prepare(struct histogram *h, const struct histogram *other)
     return reserve(h, h->length + extra);
 }
 
+/* The cells of other that have a place already; returns how many have none. */
+static unsigned add_common(struct histogram *h, const struct histogram *other)
+{
+    unsigned extra = 0, at = 0;
+
+    for (unsigned i = 0; i < other->length; i++) {
+        while (at < h->length && h->cells[at].bucket < other->cells[i].bucket)
+            at++;
+        if (at < h->length && h->cells[at].bucket == other->cells[i].bucket)
+            h->cells[at].count += other->cells[i].count;
+        else
+            extra++;
+    }
+    return extra;
+}
+
+/* The others, from the back, so that each cell moves once; there is room. */
+static void insert_rest(struct histogram *h, const struct histogram *other, unsigned extra)
+{
+    unsigned from = h->length, to = h->length + extra;
+
+    h->length = (uint16_t)to;
+    for (unsigned i = other->length; to > from;) {
+        const struct histogram_cell *cell = &other->cells[i - 1];
+
+        if (from && h->cells[from - 1].bucket >= cell->bucket) {
+            i -= h->cells[from - 1].bucket == cell->bucket;
+            h->cells[--to] = h->cells[--from];
+        } else {
+            h->cells[--to] = *cell;
+            i--;
+        }
+    }
+}
+
 int histogram_merge(struct histogram *h, const struct histogram *other)
 {
     int err = histogram_prepare(h, other);
+    unsigned extra;
 
     if (err)
         return err;
-    for (unsigned i = 0; i < other->length; i++)
-        (void)histogram_add_bucket(h, other->cells[i].bucket, other->cells[i].count);
+    extra = add_common(h, other);
+    if (extra)
+        insert_rest(h, other, extra);
     return 0;
 }
 
