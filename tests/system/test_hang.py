@@ -13,7 +13,6 @@ import harness
 
 PATIENCE_S = 30  # on a loaded machine; the figures say by themselves how fast it was
 STUCK_NS = 10**9
-INTERVAL_NS = 10**9
 
 # Each hangs in one operation on the directory that is its argument; by paths of all kinds and by a descriptor.
 WAITERS = {
@@ -40,6 +39,11 @@ class Samples:
 
     def next(self):
         return self.lines.get(timeout=PATIENCE_S)
+
+    def skip(self):
+        """Those that came while nobody looked are old."""
+        while not self.lines.empty():
+            self.lines.get()
 
     def close(self):
         self.process.terminate()
@@ -101,19 +105,21 @@ class HangTest(harness.SystemTest):
         return waiters
 
     def find_stuck(self, samples, waiters):
-        """The sample that shows all of them; and that none came much too late."""
+        """What the first sample says that shows all of them; and the longest interval until then."""
         pids = {waiter.pid for waiter in waiters.values()}
+        longest_s = 0
         for _ in range(PATIENCE_S):
             sample = samples.next()
+            longest_s = max(longest_s, sample["interval_s"])
             stuck = {entry["pid"]: entry for entry in sample["stuck"] if entry["pid"] in pids}
             if len(stuck) == len(pids):
-                return stuck
+                return stuck, longest_s
         raise AssertionError(f"of {pids} only {stuck} shown as stuck")
 
     def test_who_waits_for_a_stopped_daemon(self):
         agent, socket = self.start_agent()
-        tops = {"own": Samples([harness.unblend(), "top", "--json", "-n", "60", "-d", "1"]),
-                "agent": Samples([harness.unblend(), "top", "--json", "-n", "60", "-d", "1", "--agent", socket])}
+        tops = {"own": Samples([harness.unblend(), "top", "--json", "-n", "600", "-d", "1"]),
+                "agent": Samples([harness.unblend(), "top", "--json", "-n", "600", "-d", "1", "--agent", socket])}
         for samples in tops.values():
             self.addCleanup(samples.close)
             samples.next()
@@ -123,17 +129,19 @@ class HangTest(harness.SystemTest):
         self.addCleanup(self.daemon.send_signal, signal.SIGCONT)
         for name, samples in tops.items():
             with self.subTest(name):
-                stuck = self.find_stuck(samples, waiters)
+                stuck, longest_s = self.find_stuck(samples, waiters)
                 for op, waiter in waiters.items():
                     entry = stuck[waiter.pid]
                     first = {"mkdir": "mkdir", "unlink": ("unlink", "stat")}.get(op, op)
                     self.assertIn(entry["op"], first if isinstance(first, tuple) else (first,))
                     self.assertTrue(entry["volume"].endswith(":" + self.mount), entry)
-                    # Two intervals after what is stuck was stuck, at the latest.
                     self.assertGreaterEqual(entry["oldest_ns"], STUCK_NS)
-                    self.assertLess(entry["oldest_ns"], STUCK_NS + 2 * INTERVAL_NS + PATIENCE_S * INTERVAL_NS // 10)
+                # Two intervals after the last of them was stuck, at the latest; a crowded machine has longer ones.
+                youngest_ns = min(entry["oldest_ns"] for entry in stuck.values())
+                self.assertLess(youngest_ns, STUCK_NS + 2 * longest_s * 10**9)
         # Everybody else goes on.
         for samples in tops.values():
+            samples.skip()
             samples.next()
         said = harness.must([harness.unblend(), "top", "-b", "-n", "2", "-d", "1", "--agent", socket])
         self.assertIn("stuck: ", said)
@@ -145,6 +153,7 @@ class HangTest(harness.SystemTest):
         self.daemon.send_signal(signal.SIGCONT)
         for waiter in waiters.values():
             waiter.wait(PATIENCE_S)
+        tops["agent"].skip()
         for _ in range(PATIENCE_S):
             if not [entry for entry in tops["agent"].next()["stuck"] if entry["volume"].endswith(self.mount)]:
                 return
