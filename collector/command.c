@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/citus.h"
 #include "collector/command_bundle.h"
 #include "collector/command_keep.h"
 #include "collector/command_trust.h"
@@ -55,9 +56,16 @@ static int run_serve(const struct values *values)
 /* Schema and partitions are there by now. */
 static int grant(struct store *store, const struct values *values, void *context)
 {
+    struct db *db = values->citus ? store_db(store) : NULL;
     const char *role = values->writer;
-    int err = role ? store_grant(store, role, true) : 0;
+    int err = db ? citus_distribute(db) : values->citus ? -EAGAIN : 0;
 
+    if (err) {
+        log_error("cannot distribute the tables: %s: %s", store_why(store),
+                  err == -ENOENT ? "create extension citus there, or leave --citus out" : "see the server's log");
+        return err;
+    }
+    err = role ? store_grant(store, role, true) : 0;
     if (!err && values->reader) {
         role = values->reader;
         err = store_grant(store, role, false);
@@ -204,6 +212,7 @@ static int run(const struct command *command, int argc, char **argv)
         {"since", 0, OPTION_STRING, "TIME", &values.since, "keep: from when on, as unblend report takes it"},
         {"until", 0, OPTION_STRING, "TIME", &values.until, "keep: and until when"},
         {"release", 0, OPTION_FLAG, NULL, &values.release, "keep: keep no longer what was kept inside the span"},
+        {"citus", 0, OPTION_FLAG, NULL, &values.citus, "init-db: spread the tables over the workers of Citus"},
         {"writer", 0, OPTION_STRING, "ROLE", &values.writer, "init-db: this role may write what a collector writes"},
         {"reader", 0, OPTION_STRING, "ROLE", &values.reader, "init-db: this role may read the views"},
     };

@@ -11,6 +11,7 @@
 
 #define ANSWER_S   60 /* a server that is silent for longer is taken for dead */
 #define COPY_CHUNK 65536
+#define NAME_SIZE  24
 
 /* Locks are waited for less long than answers, so that the server names the cause before we give
  * up. */
@@ -80,6 +81,7 @@ void db_close(struct db *db)
 {
     PQfinish(db->conn);
     db->conn = NULL;
+    memset(db->statements, 0, sizeof(db->statements));
 }
 
 static int lost(struct db *db, const char *why)
@@ -171,14 +173,60 @@ int db_run(struct db *db, const char *sql)
     return db_fetch(db, sql, NULL);
 }
 
+/* FNV-1a, 64 bits: of some dozen texts of our own. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return hash | 1;
+}
+
+/* Prepares a statement when it comes the second time; the name stays empty for those that are not. */
+static int prepare(struct db *db, const char *sql, char name[NAME_SIZE])
+{
+    uint64_t hash = hash_of(sql);
+    struct db_statement *statement = db->statements;
+    int err;
+
+    *name = '\0';
+    while (statement < db->statements + DB_STATEMENTS && statement->hash && statement->hash != hash)
+        statement++;
+    if (statement == db->statements + DB_STATEMENTS)
+        return 0;
+    if (!statement->hash) {
+        statement->hash = hash;
+        return 0;
+    }
+    snprintf(name, NAME_SIZE, "u%016" PRIx64, hash);
+    if (statement->prepared)
+        return 0;
+    if (!PQsendPrepare(db->conn, name, sql, 0, NULL))
+        return lost(db, PQerrorMessage(db->conn));
+    err = finish(db, NULL);
+    statement->prepared = !err;
+    return err;
+}
+
 int db_query(struct db *db, const char *sql, const struct db_args *args, PGresult **out)
 {
     static const struct db_args none;
+    char name[NAME_SIZE] = "";
+    int err;
 
     if (!args)
         args = &none;
     if (!db->conn)
         return -EAGAIN;
+    err = args->count ? prepare(db, sql, name) : 0;
+    if (err)
+        return err;
+    if (*name) {
+        if (!PQsendQueryPrepared(db->conn, name, args->count, args->values, args->lengths, args->formats, 0))
+            return lost(db, PQerrorMessage(db->conn));
+        return finish(db, out);
+    }
     if (!PQsendQueryParams(db->conn, sql, args->count, NULL, args->values, args->lengths,
                            args->formats, 0))
         return lost(db, PQerrorMessage(db->conn));

@@ -21,10 +21,16 @@
 #include "lib/cleanup.h"
 
 #define DB_ARGS 24
+#define DB_STATEMENTS 48
 
 struct db {
     PGconn *conn; /* NULL while there is none */
     char why[256];
+    /* Of statements that have come on this connection; those that come again are prepared. 0: free. */
+    struct db_statement {
+        uint64_t hash;
+        bool prepared;
+    } statements[DB_STATEMENTS];
 };
 
 /* Parameters of a statement: add them in order. Texts and bytes are not copied, they must live
@@ -48,7 +54,8 @@ void db_close(struct db *db);
 /* One or more statements without parameters or result. */
 int db_run(struct db *db, const char *sql);
 
-/* One statement; out may be NULL. The result is the caller's: PQclear(). */
+/* One statement; out may be NULL. The result is the caller's: PQclear(). The server parses one with arguments that comes
+   again and again only once. */
 int db_query(struct db *db, const char *sql, const struct db_args *args, PGresult **out);
 
 /* FETCH from a cursor, which says whether the result is binary. The result is the caller's. */

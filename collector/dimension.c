@@ -9,10 +9,9 @@
 
 #include "collector/sha256.h"
 
-#define DIGEST_SIZE 16 /* bytes of the SHA-256; keys of rows, no protection */
-
 /* A table of rows that are found by digest: $1 is the node, $2 a JSON array of rows. */
 struct dimension {
+    int64_t number;
     const char *find;
     const char *insert;
 };
@@ -28,18 +27,21 @@ struct dimension {
     " from json_to_recordset($2::json) as item (digest text, " types ") on conflict do nothing"
 
 static const struct dimension hosts = {
+    0,
     FIND("host", "host_id"),
     INSERT("host", "role, kernel, boot_id, hooks, bypasses",
            "role text, kernel text, boot_id text, hooks json, bypasses json"),
 };
 
 static const struct dimension jobs = {
+    1,
     FIND("job", "job_id"),
     INSERT("job", "job, kind, \"user\", command, labels, start_ns",
            "job text, kind text, \"user\" text, command text, labels json, start_ns bigint"),
 };
 
 static const struct dimension volumes = {
+    2,
     FIND("volume", "volume_id"),
     INSERT("volume", "volume, source, fstype, scope, mounts, lower",
            "volume text, source text, fstype text, scope text, mounts json, lower text"),
@@ -77,20 +79,58 @@ static int find(struct db *db, const char *sql, const struct db_args *args, int6
     return 0;
 }
 
-/* The ids of rows, in their order; those that are missing are added. */
-static int resolve(struct db *db, const struct dimension *dimension, int64_t node_id, json_t *rows,
-                   int64_t *ids)
+static bool key_of(const struct dimension *dimension, int64_t node_id, const json_t *row, struct dimension_key *key)
 {
-    _cleanup_free_ char *text = json_dumps(rows, JSON_COMPACT);
+    const char *hex = json_string_value(json_object_get(row, "digest"));
+
+    *key = (struct dimension_key){.table = dimension->number, .node_id = node_id};
+    for (unsigned i = 0; i < DIGEST_SIZE; i++)
+        if (sscanf(hex + 2 * i, "%2hhx", &key->digest[i]) != 1)
+            return false;
+    return true;
+}
+
+static bool all_cached(const struct dimension_cache *cache, const struct dimension *dimension, int64_t node_id,
+                       const json_t *rows, int64_t *ids)
+{
+    struct dimension_key key;
+
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if (!key_of(dimension, node_id, json_array_get(rows, i), &key) || !dimension_cached(cache, &key, &ids[i]))
+            return false;
+    return true;
+}
+
+static void remember(struct dimension_cache *cache, const struct dimension *dimension, int64_t node_id,
+                     const json_t *rows, const int64_t *ids)
+{
+    struct dimension_key key;
+    int64_t known;
+
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if (key_of(dimension, node_id, json_array_get(rows, i), &key) && !dimension_cached(cache, &key, &known))
+            dimension_remember(cache, &key, ids[i]);
+}
+
+/* The ids of rows, in their order; those that are missing are added. */
+static int resolve(struct db *db, struct dimension_cache *cache, const struct dimension *dimension, int64_t node_id,
+                   json_t *rows, int64_t *ids)
+{
+    _cleanup_free_ char *text = NULL;
     struct db_args args = {.count = 0};
     bool all;
     int err;
 
+    if (all_cached(cache, dimension, node_id, rows, ids))
+        return 0;
+    text = json_dumps(rows, JSON_COMPACT);
     if (!text)
         return -ENOMEM;
     db_number(&args, node_id);
     db_text(&args, text);
     err = find(db, dimension->find, &args, ids, json_array_size(rows), &all);
+    if (!err && all)
+        remember(cache, dimension, node_id, rows, ids);
     if (err || all)
         return err;
     err = db_query(db, dimension->insert, &args, NULL);
@@ -98,10 +138,13 @@ static int resolve(struct db *db, const struct dimension *dimension, int64_t nod
         err = find(db, dimension->find, &args, ids, json_array_size(rows), &all);
     if (!err && !all)
         err = -EDEADLK; /* removed at this very moment: once more */
+    if (!err)
+        remember(cache, dimension, node_id, rows, ids);
     return err;
 }
 
-int dimension_host(struct db *db, int64_t node_id, const struct batch *batch, int64_t *host_id)
+int dimension_host(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
+                   int64_t *host_id)
 {
     const struct coverage *coverage = &batch->coverage;
     json_auto_t *rows = json_array();
@@ -128,7 +171,7 @@ int dimension_host(struct db *db, int64_t node_id, const struct batch *batch, in
     failed |= !add_digest(row);
     if (json_array_append_new(rows, row) || failed)
         return -ENOMEM;
-    return resolve(db, &hosts, node_id, rows, host_id);
+    return resolve(db, cache, &hosts, node_id, rows, host_id);
 }
 
 static json_t *job_row(const struct job *job)
@@ -186,7 +229,8 @@ static int end_jobs(struct db *db, const struct batch *batch, const int64_t *ids
         &args, NULL);
 }
 
-int dimension_jobs(struct db *db, int64_t node_id, const struct batch *batch, int64_t *ids)
+int dimension_jobs(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
+                   int64_t *ids)
 {
     json_auto_t *rows = json_array();
     int err;
@@ -196,11 +240,12 @@ int dimension_jobs(struct db *db, int64_t node_id, const struct batch *batch, in
     for (uint32_t i = 0; i < batch->job_count; i++)
         if (json_array_append_new(rows, job_row(&batch->jobs[i])))
             return -ENOMEM;
-    err = resolve(db, &jobs, node_id, rows, ids);
+    err = resolve(db, cache, &jobs, node_id, rows, ids);
     return err ? err : end_jobs(db, batch, ids);
 }
 
-int dimension_volumes(struct db *db, int64_t node_id, const struct batch *batch, int64_t *ids)
+int dimension_volumes(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
+                      int64_t *ids)
 {
     json_auto_t *rows = json_array();
 
@@ -222,5 +267,5 @@ int dimension_volumes(struct db *db, int64_t node_id, const struct batch *batch,
         if (json_array_append_new(rows, row) || failed)
             return -ENOMEM;
     }
-    return resolve(db, &volumes, node_id, rows, ids);
+    return resolve(db, cache, &volumes, node_id, rows, ids);
 }

@@ -7,14 +7,18 @@
 #define UNBLEND_COLLECTOR_DIMENSION_H
 
 #include "collector/db.h"
+#include "collector/dimension_cache.h"
 #include "lib/record.h"
 
 /*
  * Find or add. The arrays have an element for each job and volume of the batch, in its order.
  * Results of db.h, or -ENOMEM.
  */
-int dimension_host(struct db *db, int64_t node_id, const struct batch *batch, int64_t *host_id);
-int dimension_jobs(struct db *db, int64_t node_id, const struct batch *batch, int64_t *ids);
-int dimension_volumes(struct db *db, int64_t node_id, const struct batch *batch, int64_t *ids);
+int dimension_host(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
+                   int64_t *host_id);
+int dimension_jobs(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
+                   int64_t *ids);
+int dimension_volumes(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
+                      int64_t *ids);
 
 #endif

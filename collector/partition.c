@@ -52,17 +52,17 @@ const char *partition_list(enum tier tier)
  */
 static int make_one(struct db *db, const char *table, const char *suffix, const char *since, const char *until)
 {
-    char name[64], sql[1024];
+    char name[64], sql[1536];
 
     snprintf(name, sizeof(name), "%s_%s", table, suffix);
     snprintf(sql, sizeof(sql),
              "begin; lock table only unblend.%s in share update exclusive mode; "
              "lock table unblend.%s_default in access exclusive mode; "
              "create table unblend.%s (like unblend.%s including defaults including constraints); "
-             "with moved as (delete from unblend.%s_default where time >= '%s' and time < '%s' returning *) "
-             "insert into unblend.%s select * from moved; "
+             "insert into unblend.%s select * from unblend.%s_default where time >= '%s' and time < '%s'; "
+             "delete from unblend.%s_default where time >= '%s' and time < '%s'; "
              "alter table unblend.%s attach partition unblend.%s for values from ('%s') to ('%s'); commit",
-             table, table, name, table, table, since, until, name, table, name, since, until);
+             table, table, name, table, name, table, since, until, table, since, until, table, name, since, until);
     return db_run(db, sql);
 }
 

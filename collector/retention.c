@@ -143,37 +143,56 @@ static int drop_old(struct db *db, enum tier tier, uint64_t keep_ns, struct rete
     return err;
 }
 
-/* Rows in the default partitions whose time is over: came late for it, and were kept since then for as long. */
+/* Until when rows of the default partitions may go, as text, and which batches b of them are not kept. */
+static int late_bounds(struct db *db, enum tier tier, char until[64], char *unkept, size_t size)
+{
+    _cleanup_result_ PGresult *result = NULL;
+    char sql[512];
+    int err;
+
+    snprintf(sql, sizeof(sql),
+             "select (select since from unblend.tier where tier = '%s'), coalesce((select string_agg("
+             "format('not (b.time >= %%L and b.time < %%L)', since, until), ' and ') from unblend.kept), 'true')",
+             partition_tier[tier]);
+    err = db_query(db, sql, NULL, &result);
+    if (err)
+        return err;
+    snprintf(until, 64, "%s", PQgetvalue(result, 0, 0));
+    /* more pins than there is room for: then nothing goes */
+    if ((size_t)snprintf(unkept, size, "%s", tier == TIER_RAW ? PQgetvalue(result, 0, 1) : "true") >= size)
+        snprintf(unkept, size, "false");
+    return 0;
+}
+
+/* Rows in the default partitions whose time is over: came late for it, and were kept since then for as long. Joins go by
+   node_id, and what is looked up elsewhere stands as text, so that this works on distributed tables, too. */
 static int drop_late(struct db *db, enum tier tier, uint64_t keep_ns)
 {
-    char sql[1024];
-    int err = 0;
+    const char *batches = partition_tables[tier][0];
+    char until[64], unkept[2048], late[3072], sql[4096];
+    int err = late_bounds(db, tier, until, unkept, sizeof(unkept));
 
+    if (err)
+        return err;
+    snprintf(late, sizeof(late),
+             "b.time < '%s' and b.received < now() - %" PRIu64 " * interval '1 s' and %s%s", until, keep_ns / 1000000000,
+             unkept,
+             tier == TIER_RAW ? " and not exists (select from unblend.pending_1m as q "
+                                "where q.node_id = b.node_id and q.batch_id = b.batch_id)"
+                              : "");
     for (const char *const *table = partition_tables[tier] + 1; *table && !err; table++) {
-        if (tier == TIER_RAW)
+        if (strncmp(*table, "sample", 6) == 0 || strcmp(*table, "flow") == 0)
             snprintf(sql, sizeof(sql),
-                     "delete from unblend.%s_default where batch_id in (select batch_id from unblend.batch_default as b "
-                     "where time < (select since from unblend.tier where tier = 'raw') "
-                     "and received < now() - %" PRIu64 " * interval '1 s' "
-                     "and not exists (select from unblend.kept as k where b.time >= k.since and b.time < k.until) "
-                     "and not exists (select from unblend.pending_1m as q where q.batch_id = b.batch_id))",
-                     *table, keep_ns / 1000000000);
+                     "delete from unblend.%s_default as s using unblend.%s_default as b "
+                     "where s.node_id = b.node_id and s.batch_id = b.batch_id and %s",
+                     *table, batches, late);
         else
-            snprintf(sql, sizeof(sql),
-                     "delete from unblend.%s_default where time < (select since from unblend.tier where tier = '%s')",
-                     *table, partition_tier[tier]);
+            snprintf(sql, sizeof(sql), "delete from unblend.%s_default where time < '%s'", *table, until);
         err = db_run(db, sql);
     }
     if (err)
         return err;
-    snprintf(sql, sizeof(sql),
-             "delete from unblend.%s_default as b where time < (select since from unblend.tier where tier = '%s') "
-             "and received < now() - %" PRIu64 " * interval '1 s'",
-             partition_tables[tier][0], partition_tier[tier], keep_ns / 1000000000);
-    if (tier == TIER_RAW)
-        snprintf(sql + strlen(sql), sizeof(sql) - strlen(sql),
-                 " and not exists (select from unblend.kept as k where b.time >= k.since and b.time < k.until) "
-                 "and not exists (select from unblend.pending_1m as q where q.batch_id = b.batch_id)");
+    snprintf(sql, sizeof(sql), "delete from unblend.%s_default as b where %s", batches, late);
     return db_run(db, sql);
 }
 

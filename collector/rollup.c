@@ -26,19 +26,26 @@ static const struct rollup_tier tiers[ROLLUP_COUNT] = {
     [ROLLUP_HOUR] = {"_1m", "_1h", "hour", 3600000, "pending_1h", NULL},
 };
 
-int rollup_send(struct round *round, struct copy *rows, const char *table, const char *columns, bool end)
+static int send_to(struct round *round, const char *table, const char *columns)
 {
     char sql[1024];
-    int err;
+    int err = copy_end(&round->rows);
 
-    if (!rows->size || (!end && rows->size < ROWS_MAX))
-        return 0;
-    snprintf(sql, sizeof(sql), "copy unblend.%s%s (%s) from stdin (format binary)", table, round->tier->to, columns);
-    err = copy_end(rows);
+    snprintf(sql, sizeof(sql), "copy unblend.%s (%s) from stdin (format binary)", table, columns);
     if (!err)
-        err = db_copy(round->db, sql, rows->data, rows->size);
-    copy_reset(rows);
+        err = db_copy(round->db, sql, round->rows.data, round->rows.size);
+    copy_reset(&round->rows);
     return err;
+}
+
+int rollup_send(struct round *round, const char *table, const char *columns, bool end)
+{
+    char name[64];
+
+    if (!round->rows.size || (!end && round->rows.size < ROWS_MAX))
+        return 0;
+    snprintf(name, sizeof(name), "%s%s", table, round->tier->to);
+    return send_to(round, name, columns);
 }
 
 static int64_t number(const PGresult *result, int row, int column)
@@ -207,9 +214,9 @@ static int write_samples(struct round *round)
 
         err = sample_row_add(&round->rows, &place, &series->record);
         if (!err)
-            err = rollup_send(round, &round->rows, "sample", SAMPLE_COLUMNS, false);
+            err = rollup_send(round, "sample", SAMPLE_COLUMNS, false);
     }
-    return err ? err : rollup_send(round, &round->rows, "sample", SAMPLE_COLUMNS, true);
+    return err ? err : rollup_send(round, "sample", SAMPLE_COLUMNS, true);
 }
 
 /* A column of the groups as an array in text. */
@@ -267,8 +274,8 @@ static int write_batches(struct round *round)
         "least(sum(unattributed), 9e18)::bigint as unattributed, "
         "least(sum(overflow), 9e18)::bigint as overflow, max(received) as received, "
         "array[least(sum(shed_ms[1]), 9e18), least(sum(shed_ms[2]), 9e18), "
-        "least(sum(shed_ms[3]), 9e18)]::bigint[] as shed_ms from b group by 1, 2), "
-        "stored as (insert into unblend.batch%s (time, batch_id, node_id, stream_id, seq, host_id, start_ns, "
+        "least(sum(shed_ms[3]), 9e18)]::bigint[] as shed_ms from b group by 1, 2) "
+        "insert into unblend.batch%s (time, batch_id, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, job_ids, "
         "job_end_ns, job_exit, volume_ids, shed_ms, received) "
         "select s.unit, g.batch_id, s.node_id, stream_id, seq, host_id, start_ns, duration_ns, %" PRId64
@@ -277,26 +284,31 @@ static int write_batches(struct round *round)
         "coalesce(volumes.ids, '{}'), shed_ms, s.received from summed as s "
         "join g on g.node_id = s.node_id and g.seconds = extract(epoch from s.unit) "
         "left join jobs on jobs.node_id = s.node_id and jobs.unit = s.unit "
-        "left join volumes on volumes.node_id = s.node_id and volumes.unit = s.unit "
-        "returning time, batch_id, node_id) %s%s";
+        "left join volumes on volumes.node_id = s.node_id and volumes.unit = s.unit";
     const struct rollup_tier *tier = round->tier;
     _cleanup_free_ char *ids = group_array(round, batch_id_of), *nodes = group_array(round, node_id_of);
     _cleanup_free_ char *seconds = group_array(round, seconds_of), *records = group_array(round, records_of);
     struct db_args args = {.count = 0};
-    char queue[128] = "", sql[6000];
+    char sql[6000];
+    int err;
 
     if (!ids || !nodes || !seconds || !records)
         return -ENOMEM;
-    if (tier->next_queue)
-        snprintf(queue, sizeof(queue), "insert into unblend.%s (time, batch_id, node_id) ", tier->next_queue);
     snprintf(sql, sizeof(sql), sql_format, tier->unit, tier->from, tier->queue, round->range, round->where, tier->to,
-             tier->unit_ms, queue,
-             tier->next_queue ? "select time, batch_id, node_id from stored" : "select count(*) from stored");
+             tier->unit_ms);
     db_text(&args, ids);
     db_text(&args, nodes);
     db_text(&args, seconds);
     db_text(&args, records);
-    return db_query(round->db, sql, &args, NULL);
+    err = db_query(round->db, sql, &args, NULL);
+    for (uint32_t i = 0; i < round->group_count && tier->next_queue && !err; i++) {
+        copy_row(&round->rows, 3);
+        copy_time(&round->rows, round->groups[i].time_us * 1000);
+        copy_int8(&round->rows, round->groups[i].batch_id);
+        copy_int4(&round->rows, (int32_t)round->groups[i].node_id);
+    }
+    /* the queue's name does not end with this tier's */
+    return !err && tier->next_queue ? send_to(round, tier->next_queue, "time, batch_id, node_id") : err;
 }
 
 static int take(struct round *round)

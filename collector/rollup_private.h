@@ -38,7 +38,7 @@ struct round {
 /* Writes the sums over nodes of a round's series. Results of db.h, or -ENOMEM. */
 int rollup_totals(struct round *round);
 
-/* Sends rows if they are many, or at the end any, to a table whose name ends with the tier's. */
-int rollup_send(struct round *round, struct copy *rows, const char *table, const char *columns, bool end);
+/* Sends the round's rows if they are many, or at the end any, to a table whose name ends with the tier's. */
+int rollup_send(struct round *round, const char *table, const char *columns, bool end);
 
 #endif

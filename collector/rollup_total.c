@@ -249,9 +249,9 @@ static int write_totals(struct round *round, const struct rolled *totals)
     for (uint32_t i = 0; i < totals->count && !err; i++) {
         err = add_total(&round->rows, &totals->series[i]);
         if (!err)
-            err = rollup_send(round, &round->rows, "total", TOTAL_COLUMNS, false);
+            err = rollup_send(round, "total", TOTAL_COLUMNS, false);
     }
-    return err ? err : rollup_send(round, &round->rows, "total", TOTAL_COLUMNS, true);
+    return err ? err : rollup_send(round, "total", TOTAL_COLUMNS, true);
 }
 
 static int write_demand(struct round *round, const struct rolled *totals)
@@ -270,9 +270,9 @@ static int write_demand(struct round *round, const struct rolled *totals)
         copy_int8(&round->rows, key->job);
         for (size_t j = 0; j < sizeof(row) / sizeof(*numbers); j++)
             copy_int8(&round->rows, (int64_t)numbers[j]);
-        err = rollup_send(round, &round->rows, "demand", DEMAND_COLUMNS, false);
+        err = rollup_send(round, "demand", DEMAND_COLUMNS, false);
     }
-    return err ? err : rollup_send(round, &round->rows, "demand", DEMAND_COLUMNS, true);
+    return err ? err : rollup_send(round, "demand", DEMAND_COLUMNS, true);
 }
 
 static int compare_totals(const void *a, const void *b)

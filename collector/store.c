@@ -30,6 +30,8 @@ void store_free(struct store *store)
     db_close(&store->db);
     copy_clear(&store->samples);
     copy_clear(&store->flows);
+    copy_clear(&store->pending);
+    dimension_forget(&store->dimensions);
     free(store->conninfo);
     free(store);
 }
@@ -44,8 +46,10 @@ int store_prepare(struct store *store)
     bool fresh = !store->db.conn || PQstatus(store->db.conn) != CONNECTION_OK;
     int err = db_connect(&store->db, store->conninfo);
 
-    if (fresh)
+    if (fresh) {
         store->checked = false;
+        dimension_forget(&store->dimensions); /* perhaps another database stands in for it now */
+    }
     if (!err && !store->checked) {
         err = schema_check(&store->db);
         store->checked = !err;
@@ -66,6 +70,7 @@ int store_begin(struct store *store)
 
     copy_reset(&store->samples);
     copy_reset(&store->flows);
+    copy_reset(&store->pending);
     if (err)
         return err;
     err = db_run(&store->db, "begin");
@@ -85,6 +90,8 @@ void store_rollback(struct store *store)
 
     copy_reset(&store->samples);
     copy_reset(&store->flows);
+    copy_reset(&store->pending);
+    dimension_settle(&store->dimensions, false);
     if (!store->db.conn)
         return;
     memcpy(why, store->db.why, sizeof(why)); /* the first cause is the one to tell */

@@ -23,6 +23,9 @@ static const char copy_flows[] = "copy unblend.flow (time, batch_id, job_id, vol
                                  "write_ops, metadata_ops, data_burst, data_steady, metadata_burst, "
                                  "metadata_steady, in_flight_max) from stdin (format binary)";
 
+static const char copy_pending[] =
+    "copy unblend.pending_1m (time, batch_id, node_id) from stdin (format binary)";
+
 /* Ends and exits of a batch's jobs; left NULL when all of them run. */
 static int ends_text(const struct batch *batch, char **ends, char **exits)
 {
@@ -95,19 +98,20 @@ static int insert_interval(struct store *store, const struct batch *batch,
     db_text(&args, stations);
     err = db_query(
         &store->db,
-        /* and into the queue of the rollups, in the same breath */
-        "with stored as ("
         "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
         "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage) values (unblend.timestamp_of($5), $1, $2, "
         "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) "
-        "returning time, batch_id, node_id) "
-        "insert into unblend.pending_1m (time, batch_id, node_id) select time, batch_id, node_id from stored "
         "returning batch_id",
         &args, &result);
-    if (!err)
-        *batch_id = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
-    return err;
+    if (err)
+        return err;
+    *batch_id = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+    copy_row(&store->pending, 3); /* its rollup is to be made */
+    copy_time(&store->pending, batch->start_ns);
+    copy_int8(&store->pending, *batch_id);
+    copy_int4(&store->pending, (int32_t)place->node_id);
+    return 0;
 }
 
 static int send_rows(struct store *store, const char *statement, struct copy *rows)
@@ -215,11 +219,11 @@ int store_put(struct store *store, const struct batch *batch, const uint8_t body
         return -ENOMEM;
     err = ledger_enter(&store->db, batch, body_hash, &place, &v);
     if (!err && v == VERDICT_STORED) {
-        err = dimension_host(&store->db, place.node_id, batch, &host_id);
+        err = dimension_host(&store->db, &store->dimensions, place.node_id, batch, &host_id);
         if (!err)
-            err = dimension_jobs(&store->db, place.node_id, batch, jobs);
+            err = dimension_jobs(&store->db, &store->dimensions, place.node_id, batch, jobs);
         if (!err)
-            err = dimension_volumes(&store->db, place.node_id, batch, volumes);
+            err = dimension_volumes(&store->db, &store->dimensions, place.node_id, batch, volumes);
         if (!err)
             err = insert_interval(store, batch, &place, host_id, jobs, volumes, &batch_id);
         if (!err)
@@ -238,5 +242,10 @@ int store_commit(struct store *store)
 
     if (!err)
         err = send_rows(store, copy_flows, &store->flows);
-    return err ? err : db_run(&store->db, "commit");
+    if (!err)
+        err = send_rows(store, copy_pending, &store->pending);
+    if (!err)
+        err = db_run(&store->db, "commit");
+    dimension_settle(&store->dimensions, !err);
+    return err;
 }

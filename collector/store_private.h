@@ -5,12 +5,14 @@
 
 #include "collector/copy.h"
 #include "collector/db.h"
+#include "collector/dimension_cache.h"
 #include "collector/store.h"
 
 struct store {
     struct db db;
     char *conninfo;
-    struct copy samples, flows; /* of the transaction that is open */
+    struct copy samples, flows, pending; /* of the transaction that is open */
+    struct dimension_cache dimensions;
     bool checked;        /* this connection has seen our schema */
 };
 

@@ -20,6 +20,7 @@ struct values {
     const char *output;          /* export; NULL: standard output */
     const char *operand;         /* import: the bundle; NULL: none was given */
     bool release;
+    bool citus; /* init-db */
 };
 
 /* Something to do with the database. 0, or -errno after one line in the log. */
