@@ -14,6 +14,7 @@
 #include "agent/push.h"
 #include "agent/serve.h"
 #include "agent/spool.h"
+#include "agent/unprivileged.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -27,6 +28,7 @@ struct agent {
     const struct agent_options *options;
     struct probe *probe;
     struct sampler *sampler;
+    struct outward outward;
     struct spool *spool; /* NULL without a collector */
     struct push *push;
     struct serve *serve;
@@ -53,9 +55,29 @@ static int keep_in_memory(struct agent *agent, int err)
     return err;
 }
 
+/* The interval keeps its names: when it cannot be spooled, the next one joins it. */
+static int spool_outward(struct agent *agent)
+{
+    _cleanup_(batch_freep) struct batch *copy = NULL;
+    int err = batch_new(&copy);
+
+    if (!err)
+        err = batch_merge(copy, agent->interval, false);
+    if (!err)
+        err = outward_apply(&agent->outward, copy);
+    if (!err)
+        err = spool_append(agent->spool, copy);
+    if (err)
+        return err;
+    agent->interval->seq = copy->seq;
+    return batch_set(agent->interval, &agent->interval->stream, copy->stream);
+}
+
 static int spool(struct agent *agent)
 {
-    int err = spool_append(agent->spool, agent->interval);
+    const struct outward_options *outward = &agent->options->outward;
+    int err = outward->pseudonyms || outward->fields ? spool_outward(agent)
+                                                     : spool_append(agent->spool, agent->interval);
 
     if (err)
         return keep_in_memory(agent, err);
@@ -309,7 +331,12 @@ int agent_run(const struct agent_options *options)
     int err;
 
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    err = open_signals(&agent);
+    err = outward_new(&options->outward, &agent.outward);
+    agent.outward.plain |= OUTWARD_TOKEN; /* the token is for that node */
+    if (!err && options->user && geteuid() == 0)
+        err = unprivileged_become(options->user, options);
+    if (!err)
+        err = open_signals(&agent);
     if (!err)
         err = open_copy(&agent);
     if (!err)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "lib/outward.h"
 #include "lib/record.h"
 #include "probe/flavour.h"
 
@@ -23,6 +24,7 @@ struct agent_options {
     const char *join_file;
     const char *tls_cert, *tls_key;
     const char *state;
+    const char *user;      /* to become when root; NULL: stay */
     const char *socket;
     const char *cluster, *node, *role;
     const char *root, *job_env, *pod_labels; /* as in probe/finder.h */
@@ -35,6 +37,7 @@ struct agent_options {
     uint64_t burst_factor;
     struct flavour_list flavours;
     bool pseudo;
+    struct outward_options outward; /* what leaves the node */
 };
 
 struct agent;

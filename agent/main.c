@@ -76,6 +76,14 @@ int main(int argc, char **argv)
          "the node's proc, sys, run and var are below DIR (an agent in a container)"},
         {"pseudo", 0, OPTION_FLAG, NULL, &agent.pseudo,
          "count operations on proc, sysfs and their like too"},
+        {"user", 0, OPTION_STRING, "NAME", &agent.user,
+         "when started as root, become this user and keep only the rights that watching takes"},
+        {"pseudonyms", 0, OPTION_FLAG, NULL, &agent.outward.pseudonyms,
+         "send keyed pseudonyms instead of names, but for the node's and the cluster's"},
+        {"plain", 0, OPTION_STRING, "FIELD,...", &agent.outward.plain,
+         "with --pseudonyms, but not for these, of " OUTWARD_FIELDS},
+        {"fields", 0, OPTION_STRING, "FIELD,...", &agent.outward.fields, "besides figures only these leave: " OUTWARD_ALLOWED},
+        {"site-key", 0, OPTION_STRING, "FILE", &agent.outward.site_key, "the key of the pseudonyms"},
         {"verbose", 'v', OPTION_FLAG, NULL, &verbose, "say more"},
     };
     const struct option_program program = {

@@ -88,6 +88,8 @@ void streams_trim(struct streams *streams, uint64_t oldest)
 
     while (ended + 1 < streams->count && streams->list[ended + 1].first <= oldest)
         ended++;
+    if (!ended)
+        return; /* of an empty list there is not even a place */
     streams->count -= ended;
     memmove(streams->list, streams->list + ended, streams->count * sizeof(*streams->list));
 }

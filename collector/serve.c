@@ -14,10 +14,10 @@
 #include "collector/ingest.h"
 #include "collector/listen.h"
 #include "collector/metrics.h"
-#include "collector/privilege.h"
 #include "collector/store.h"
 #include "collector/upkeep.h"
 #include "lib/log.h"
+#include "lib/privilege.h"
 
 #define THREADS   8
 #define QUEUE_MAX 512
@@ -86,7 +86,7 @@ static int start_as_root(struct daemon *d)
     if (!err && o->setup.embedded)
         err = embedded_prepare(o->setup.embedded, uid, gid);
     if (!err && uid != (uid_t)-1)
-        err = privilege_drop(user);
+        err = privilege_drop(user, NULL, 0);
     if (!err && geteuid() == 0)
         log_warning("running as root, which it does not need: give --user");
     return err;

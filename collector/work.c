@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "collector/embedded.h"
-#include "collector/privilege.h"
 #include "lib/log.h"
+#include "lib/privilege.h"
 
 /* PostgreSQL does not run as root, and its files are its user's. */
 static int become(const struct values *values)
@@ -21,7 +21,7 @@ static int become(const struct values *values)
     if (!err)
         err = embedded_prepare(values->serve.setup.embedded, uid, gid);
     if (!err && uid != (uid_t)-1)
-        err = privilege_drop(user);
+        err = privilege_drop(user, NULL, 0);
     return err;
 }
 

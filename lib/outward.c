@@ -13,6 +13,7 @@
 
 /* Places in the lists of names; a field's prefix stands in front of its digits. */
 enum { CLUSTER, NODE, JOB, USER, COMMAND, LABEL, MOUNT, SOURCE, FIELDS };
+_Static_assert(OUTWARD_TOKEN == (1u << CLUSTER | 1u << NODE), "the fields that a token is for");
 static const char *const fields[] = {"cluster", "node", "job", "user", "command", "label", "mount", "source"};
 
 enum { ALLOW_USER, ALLOW_LABEL, ALLOW_COMMAND, ALLOW_MOUNT, ALLOW_SOURCE, ALLOW_KERNEL, ALLOW_BOOT, ALLOW_HOOK,

@@ -13,6 +13,8 @@
 #define OUTWARD_FIELDS "cluster, node, job, user, command, label, mount, source"
 #define OUTWARD_ALLOWED "user, label, command, mount, source, kernel, boot, hook, bypass, flow, exit"
 
+#define OUTWARD_TOKEN 3u /* the fields that a token is for: cluster and node */
+
 struct outward {
     unsigned plain;   /* fields whose names leave as they are */
     unsigned allowed; /* what leaves at all */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/bundle.h"
 #include "lib/cleanup.h"
 #include "lib/codec_flow.h"
 #include "lib/recording.h"
@@ -46,6 +47,13 @@ static const char *const node_seeds[] = {
     "qaccount|partition|user\n",
 };
 
+static const char *const join_seeds[] = {
+    "{\"node\": \"gpu-1\"}",
+    "{\"node\": \"gpu-1\", \"cluster\": \"c1\"}",
+    "{\"node\": \"\\u00e9\", \"cluster\": \"a/b\"}",
+    "Bearer 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+};
+
 static void save(const char *root, const char *folder, int number, const char *head,
                  const void *data, size_t size)
 {
@@ -80,6 +88,8 @@ int main(int argc, char **argv)
         save(argv[1], "codec", i, "", json, json_size);
         save(argv[1], "recording", i, i % 2 ? "1" RECORDING_MAGIC : "0" RECORDING_MAGIC, frame,
              frame_size);
+        save(argv[1], "bundle", i, i % 2 ? "\1" : BUNDLE_MAGIC, json, json_size);
+        save(argv[1], "spool", i, "\3\377", frame, frame_size);
         if (!batch->record_count)
             continue;
         pairs = codec_histogram_encode(&batch->records[0].latency_ns);
@@ -97,5 +107,7 @@ int main(int argc, char **argv)
         save(argv[1], "option", (int)i, "", option_seeds[i], strlen(option_seeds[i]));
     for (size_t i = 0; i < sizeof(node_seeds) / sizeof(node_seeds[0]); i++)
         save(argv[1], "node", (int)i, "", node_seeds[i], strlen(node_seeds[i]));
+    for (size_t i = 0; i < sizeof(join_seeds) / sizeof(join_seeds[0]); i++)
+        save(argv[1], "join", (int)i, "", join_seeds[i], strlen(join_seeds[i]));
     return 0;
 }
