@@ -134,12 +134,13 @@ int bundle_add(struct bundle_writer *writer, const char *json, size_t size)
     if (err)
         return err;
     if (writer->size + size + 1 > writer->capacity) {
-        char *grown = realloc(writer->lines, writer->size + size + 1 + FRAME_WANTED);
+        size_t room = 2 * (writer->size + size + 1);
+        char *grown = realloc(writer->lines, room);
 
         if (!grown)
             return -ENOMEM;
         writer->lines = grown;
-        writer->capacity = writer->size + size + 1 + FRAME_WANTED;
+        writer->capacity = room;
     }
     memcpy(writer->lines + writer->size, json, size);
     writer->lines[writer->size + size] = '\n';

@@ -54,6 +54,13 @@ static const char *const join_seeds[] = {
     "Bearer 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 };
 
+static const char *const http_seeds[] = {
+    "1GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n",
+    "1POST /v1/enroll HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\nAuthorization: Bearer "
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n\r\n{\"node\":\"abc\"}",
+    "1POST /v1/batches HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Encoding: zstd\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+};
+
 static void save(const char *root, const char *folder, int number, const char *head,
                  const void *data, size_t size)
 {
@@ -89,6 +96,7 @@ int main(int argc, char **argv)
         save(argv[1], "recording", i, i % 2 ? "1" RECORDING_MAGIC : "0" RECORDING_MAGIC, frame,
              frame_size);
         save(argv[1], "bundle", i, i % 2 ? "\1" : BUNDLE_MAGIC, json, json_size);
+        save(argv[1], "http", i, "0", json, json_size);
         save(argv[1], "spool", i, "\3\377", frame, frame_size);
         if (!batch->record_count)
             continue;
@@ -107,6 +115,8 @@ int main(int argc, char **argv)
         save(argv[1], "option", (int)i, "", option_seeds[i], strlen(option_seeds[i]));
     for (size_t i = 0; i < sizeof(node_seeds) / sizeof(node_seeds[0]); i++)
         save(argv[1], "node", (int)i, "", node_seeds[i], strlen(node_seeds[i]));
+    for (size_t i = 0; i < sizeof(http_seeds) / sizeof(http_seeds[0]); i++)
+        save(argv[1], "http", SEEDS + (int)i, "", http_seeds[i], strlen(http_seeds[i]));
     for (size_t i = 0; i < sizeof(join_seeds) / sizeof(join_seeds[0]); i++)
         save(argv[1], "join", (int)i, "", join_seeds[i], strlen(join_seeds[i]));
     return 0;
