@@ -98,7 +98,7 @@ static inline uint32_t abi_octave(uint32_t octave)
     return octave < ABI_OCTAVES ? octave : ABI_OCTAVES - 1;
 }
 
-#define ABI_SLOTS_MIN (64u << 10)
+#define ABI_SLOTS_MIN (64u << 10) /* bytes of the ring buffer: a page on every machine */
 
 /* What a row had counted when its slot was over, in the ring buffer. */
 struct abi_slot {
@@ -156,30 +156,44 @@ struct abi_file {
     uint64_t super;
     uint64_t volume;
     uint64_t end;    /* of the last transfer, if owned */
-    uint32_t owned;  /* no other thread uses the file; it may be taken from here by one that does */
-    uint32_t uses;   /* transfers while it was owned */
     uint32_t row[2]; /* where reads and writes are counted; 0: not known yet */
-    uint32_t uncached; /* not 0: its reads do not go through the page cache */
+    uint32_t size;      /* ABI_SIZE_KEY() of the last transfer, */
+    uint32_t size_page; /* and where it was counted */
+    uint8_t size_bucket; /* of the page */
+    uint8_t owned;     /* no other thread uses the file; it may be taken from here by one that does */
+    uint8_t uses;      /* transfers while it was owned, modulo 256 */
+    uint8_t uncached;  /* not 0: its reads do not go through the page cache */
     uint32_t reserved;
 };
+
+/* Transfers are below 2^31, so none has the last key. */
+#define ABI_SIZE_KEY(bytes, writes) ((uint32_t)(bytes) << 1 | (writes))
+#define ABI_SIZE_NONE               0xffffffffu
 
 #define ABI_FILE_CACHE 4
 #define ABI_OWNER(thread, place) ((thread) * ABI_FILE_CACHE + (place))
 
+/* Its first cache line is all that most calls need of it at their start. */
 struct abi_thread {
-    uint32_t pid;
+    uint32_t pid; /* 0 when it is dead */
     uint32_t process;
-    uint32_t dead;
-    uint32_t pending_op;  /* not 0 while a call is in flight */
-    uint64_t pending_ns;  /* when it began, CLOCK_MONOTONIC */
+    uint32_t quick; /* system call number + 1 while one is in flight of which all is known here, or ABI_NOT_QUICK */
+    uint32_t quick_place; /* which of the files that one is on, if it is on one */
+    uint64_t pending_ns;  /* when the call in flight began, CLOCK_MONOTONIC */
     uint64_t pending_volume;
-    uint64_t device; /* the last file system it has used, and what that stands for */
+    uint64_t missed_ns; /* pending_ns of the last call that added pages to the page cache */
+    uint64_t device;    /* the last file system it has used, and what that stands for */
     uint64_t device_volume;
+    uint32_t pending_op; /* not 0 while a call is in flight */
+    uint16_t dead;
+    uint16_t undetailed; /* not 0: a read found no room for what the page cache did */
     uint32_t head[OP_FILE_END]; /* [OP_NONE]: details */
-    uint32_t undetailed; /* not 0: a read found no room for what the page cache did */
-    uint32_t reserved[3];
     struct abi_file files[ABI_FILE_CACHE];
 };
+
+/* A call is in flight, or was interrupted, of which the state knows: another program that sees it must not begin it as
+   a quick one, which would count twice. */
+#define ABI_NOT_QUICK 0xffffffffu
 
 /* A thread group. */
 struct abi_process {
@@ -271,7 +285,7 @@ struct abi_task {
     uint64_t file;    /* of a call by descriptor, and of an open that succeeded */
     uint64_t volume2; /* the writing side of a transfer */
     uint64_t inode;   /* of file */
-    uint64_t missed_ns; /* enter_ns of the last call that added pages to the page cache */
+    uint64_t missed_ns; /* enter_ns of the last call that added pages to the page cache, for a state without a thread */
     uint64_t fault_volume; /* of the page fault under way, or of one that has ended as a minor one; 0: none */
     uint64_t fault_inode;
     uint64_t fault_ns;     /* when the page was looked for; 0: fault-around found it */
@@ -281,7 +295,6 @@ struct abi_task {
     uint32_t ring_event;   /* the last one of io_uring that it has caused, where config.twice */
     union { /* no call needs two of them */
         uint64_t exit_ns; /* of the interrupted attempt */
-        uint64_t stat[4]; /* the beginning of a struct stat, up to st_mode */
         struct abi_range ranges[ABI_RANGES];
     };
 };

@@ -87,7 +87,10 @@ static __always_inline __u32 *page_bucket(__u32 *index, __u32 bucket)
         *index = fresh;
     }
     page = bpf_map_lookup_elem(&pages, index);
-    return page ? &page->count[bucket % ABI_PAGE_BUCKETS] : NULL;
+    if (!page)
+        return NULL;
+    barrier_var(page); /* clang would add to it before the check, which the verifier forbids */
+    return &page->count[bucket % ABI_PAGE_BUCKETS];
 }
 
 /* The thread's row of that operation and volume, made at first use. NULL when there is no room. at: its index */
@@ -166,19 +169,11 @@ static __always_inline bool account_row(struct abi_row *row, __u32 index, const 
     return true;
 }
 
-/* One operation whose buckets have been found and whose slot is not over: the quick way to the same. size: NULL when it moved no bytes. */
-static __always_inline void add(struct abi_row *row, __u32 *latency, __u32 *size, __u64 latency_ns, long result,
-                                __u32 order)
+/* One operation whose bucket has been found and whose slot is not over. */
+static __always_inline void add(struct abi_row *row, __u32 *latency, __u64 latency_ns)
 {
     *latency += 1;
-    if (size) {
-        *size += 1;
-        row->bytes += result;
-        row->order[order & (ABI_ORDERS - 1)] += 1;
-    }
     row->latency_sum_ns += latency_ns;
-    if (result < 0)
-        row->errors += 1;
     row->touched += 1;
 }
 

@@ -9,8 +9,43 @@
 #include "probe/bpf/range.bpf.h"
 
 #define EINTR        4
+#define CPUS         1024 /* a power of two; more of them share */
 #define F_SETFL      4
 #define CLOEXEC_ONLY 4 /* CLOSE_RANGE_CLOEXEC */
+
+/*
+ * The thread that made the last call on a CPU: most often it makes the next one, too, and looking here costs less than
+ * asking the kernel for its state. No map of the kernel's for each CPU, as this is found by one instruction.
+ */
+static volatile struct {
+    __u32 thread;
+    __u32 reserved[15]; /* CPUs do not share cache lines */
+} running[CPUS] SEC(".data.running");
+
+static __always_inline volatile __u32 *running_here(void)
+{
+    return &running[bpf_get_smp_processor_id() & (CPUS - 1)].thread;
+}
+
+/* The calling thread's entry, if it made the last call on this CPU, too; else NULL. */
+static __always_inline struct abi_thread *running_thread(struct task_struct *task)
+{
+    struct abi_thread *thread = bpf_map_lookup_elem(&threads, (__u32 *)running_here());
+
+    return thread && thread->pid == (__u32)task->pid ? thread : NULL;
+}
+
+/* The entry of a thread with that state, if it has one, which is the running one from now on. */
+static __always_inline struct abi_thread *run_thread(struct abi_task *state, struct task_struct *task)
+{
+    struct abi_thread *thread = thread_in(state);
+
+    if (!thread)
+        return NULL;
+    thread->pid = task->pid; /* another one since an execve by a thread that was not the first */
+    *running_here() = state->thread;
+    return thread;
+}
 
 /* NULL for a call that is not counted, neither of 64-bit nor of 32-bit programs. */
 static __always_inline const volatile struct abi_syscall *shape_of(long number)
@@ -106,6 +141,7 @@ __noinline __u64 learn_file(void)
     mine->volume = volume_of_inode(state->inode, super, state->thread);
     mine->uncached = is_uncached((struct file *)mine->file, (struct inode *)mine->inode);
     mine->row[0] = mine->row[1] = 0;
+    mine->size = ABI_SIZE_NONE;
     return mine->volume;
 }
 
@@ -170,6 +206,7 @@ static __always_inline void begin(const volatile struct abi_syscall *shape, __u3
 {
     state->pending = mark;
     if (thread) {
+        thread->quick = ABI_NOT_QUICK;
         thread->pending_volume = state->volume ? state->volume : state->volume2;
         thread->pending_op = shape->op;
     }
@@ -204,6 +241,9 @@ static __noinline int enter_any(struct pt_regs *regs, long number)
     state = current_state(task);
     if (!state)
         return 0;
+    thread = thread_in(state);
+    if (thread)
+        thread->quick = 0;
     if (state->restart_op) {
         if (state->pending == mark) {
             state->restart_op = 0;
@@ -235,16 +275,17 @@ static __always_inline int enter(struct pt_regs *regs, long number)
     if (!shape)
         return 0;
     task = bpf_get_current_task_btf();
-    state = bpf_task_storage_get(&tasks, task, NULL, 0);
-    if (!state && !config.all)
-        return 0;
-    if (!state || state->restart_op || is_compat(task))
+    thread = running_thread(task);
+    if (!thread) {
+        state = bpf_task_storage_get(&tasks, task, NULL, 0);
+        if (!state && !config.all)
+            return 0;
+        thread = state ? run_thread(state, task) : NULL;
+    }
+    if (!thread || thread->quick || is_compat(task))
         return enter_any(regs, number);
     if (!shape->op || control.shed >> shape->op & 1)
         return 0;
-    thread = thread_in(state);
-    if (!thread)
-        return enter_any(regs, number);
     if (shape->shape == ABI_SHAPE_FD) {
         fd = (int)argument_of(regs, 0);
         if (!look_up(task, fd, &opened))
@@ -254,17 +295,17 @@ static __always_inline int enter(struct pt_regs *regs, long number)
             return enter_any(regs, number);
         if (mine->volume == ABI_VOLUME_NONE)
             return 0;
-        state->file = mine->file;
-        state->volume = mine->volume;
-        state->place = (__u32)fd % ABI_FILE_CACHE;
+        thread->pending_volume = mine->volume;
+        thread->quick_place = (__u32)fd % ABI_FILE_CACHE;
     } else if (shape->shape >= ABI_SHAPE_BY_PATH) {
-        state->file = 0;
-        state->volume = ABI_VOLUME_UNKNOWN;
+        thread->pending_volume = ABI_VOLUME_UNKNOWN;
+        thread->quick_place = ABI_FILE_CACHE;
     } else {
         return enter_any(regs, number);
     }
-    state->volume2 = ABI_VOLUME_NONE;
-    begin(shape, mark_of(number, false), state, thread);
+    thread->pending_op = shape->op;
+    thread->quick = mark_of(number, false);
+    thread->pending_ns = bpf_ktime_get_ns();
     return 0;
 }
 

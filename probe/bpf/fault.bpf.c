@@ -89,10 +89,15 @@ int BPF_PROG(on_page_added, struct folio *folio)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+    struct abi_thread *thread;
 
     if (!state)
         return 0;
-    state->missed_ns = state->enter_ns;
+    thread = thread_in(state);
+    if (thread)
+        thread->missed_ns = thread->pending_ns;
+    else
+        state->missed_ns = state->enter_ns;
     if (in_fault(state, task))
         state->fault_pages += pages_of(folio);
     return 0;

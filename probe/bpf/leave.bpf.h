@@ -88,13 +88,13 @@ static __always_inline __u64 start_of(const volatile struct abi_syscall *shape, 
 }
 
 /* Whether the call has added pages to the page cache. */
-static __always_inline bool added_pages(const struct abi_task *state)
+static __always_inline bool added_pages(const struct abi_task *state, const struct abi_thread *thread)
 {
-    return state->missed_ns == state->enter_ns;
+    return thread ? thread->missed_ns == thread->pending_ns : state->missed_ns == state->enter_ns;
 }
 
 /* Every call. Not inlined, for the stack's sake: see enter_any(). */
-static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency_ns)
+static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
 {
     long number = number_of(regs);
     const volatile struct abi_syscall *shape = shape_of(number);
@@ -111,22 +111,26 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency
     shape = shape_for(shape, compat);
     if (!shape)
         return 0;
-    thread = thread_at(state->thread);
-    if (thread)
-        thread->pending_op = 0;
+    thread = thread_in(state);
+    if (thread) {
+        complete_state(state, thread);
+        thread->quick = thread->pending_op = 0;
+    }
     m.op = shape->op;
     m.error_code = result < 0 ? -result : 0;
     m.process = state->process;
-    m.latency_ns = latency_ns;
-    m.end_ns = state->enter_ns + latency_ns;
+    m.latency_ns = now - state->enter_ns;
+    m.end_ns = now;
     if (shape->shape != ABI_SHAPE_FD)
         resolve_after(shape, regs, compat, result, task, state, thread, &m);
     if (may_restart(result)) {
         state->restart_op = m.op;
-        state->exit_ns = state->enter_ns + latency_ns;
+        state->exit_ns = now;
         state->pending = mark_of(number, compat);
-        if (thread)
+        if (thread) {
             thread->pending_op = m.op;
+            thread->quick = ABI_NOT_QUICK;
+        }
         return 0;
     }
     if (shape->shape == ABI_SHAPE_CLOSE_RANGE) {
@@ -142,7 +146,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 latency
         if (result > 0 && !control.no_order)
             m.order = order_of(mine, start_of(shape, regs, compat, state->file, result), result);
         if (mine && m.order && !mine->uncached)
-            m.cache = added_pages(state) ? ABI_CACHE_MISS : ABI_CACHE_HIT;
+            m.cache = added_pages(state, thread) ? ABI_CACHE_MISS : ABI_CACHE_HIT;
     }
     m.volume = state->volume;
     row = m.volume == ABI_VOLUME_NONE ? 0 : record(&m, state->thread, state->job);
@@ -180,80 +184,170 @@ static __noinline struct abi_task *spare_state(void)
     return known_state(bpf_get_current_task_btf());
 }
 
-/*
- * Most calls: by descriptor, or a stat that succeeded, and the like of it was counted before; no failure, and no read that
- * the page cache did not serve. Nothing is counted until it is certain that all of it can be counted here.
- */
-static __always_inline int leave(struct pt_regs *regs, long result)
+/* The end of a call that did not begin as a quick one. */
+static __always_inline int leave_slowly(struct pt_regs *regs, long result, __u64 now)
 {
     long number = number_of(regs);
     const volatile struct abi_syscall *shape = shape_of(number);
-    __u32 *at, *latency, *size = NULL, order = ABI_ORDER_UNKNOWN, op;
-    struct abi_file *mine = NULL;
-    struct task_struct *task;
-    struct abi_thread *thread;
-    struct abi_task *state;
-    struct abi_row *row;
-    __u64 now, latency_ns, volume, start = 0;
+    struct abi_task *state = spare_state();
 
-    if (!shape)
-        return 0;
-    task = bpf_get_current_task_btf();
-    state = bpf_task_storage_get(&tasks, task, NULL, 0);
-    if (!state && control.crowded)
-        state = spare_state();
-    if (!state)
+    if (!shape || !state)
         return 0;
     if (state->pending != mark_of(number, false) && state->pending != mark_of(number, true))
         return shape->compat || shape->op == ABI_OP_ASYNC ? leave_special(regs, result) : 0;
     if (state->restart_op)
         return 0;
-    if (state->pending > ABI_SYSCALLS) { /* a 32-bit call */
-        state->pending = 0;
-        return state->enter_ns < control.since_ns
-                   ? 0
-                   : leave_any(regs, result, bpf_ktime_get_ns() - state->enter_ns);
-    }
-    now = bpf_ktime_get_ns();
-    latency_ns = now - state->enter_ns;
     state->pending = 0;
-    if (state->enter_ns < control.since_ns)
-        return 0;
-    thread = thread_in(state);
-    op = shape->op;
-    if (!thread || op >= OP_FILE_END)
-        return leave_any(regs, result, latency_ns);
-    thread->pending_op = 0;
-    at = &thread->head[op];
-    volume = state->volume;
-    if (shape->shape == ABI_SHAPE_FD) {
-        if (op <= OP_WRITE) {
-            mine = file_at(thread, state->place);
-            if (mine->file != state->file || (op == OP_READ && (mine->uncached || added_pages(state))))
-                return leave_any(regs, result, latency_ns);
-            at = &mine->row[op == OP_WRITE];
-            if (result > 0)
-                start = start_of(shape, regs, false, mine->file, result);
-        }
-    } else if (shape->shape == ABI_SHAPE_STAT && result == 0) {
-        volume = volume_of_plain_stat(state, thread, (const void *)argument_of(regs, shape->third));
-    } else {
-        return leave_any(regs, result, latency_ns);
+    return state->enter_ns < control.since_ns ? 0 : leave_any(regs, result, now);
+}
+
+/* Where a transfer of that size is counted; NULL when the like of it was not counted before. */
+static __always_inline __u32 *size_of(struct abi_file *mine, struct abi_row *row, long result, bool writes)
+{
+    __u32 bucket, *page;
+
+    if (mine->size != ABI_SIZE_KEY(result, writes)) {
+        bucket = bucket_of(result);
+        if (bucket >= ABI_SIZE_BUCKETS)
+            return NULL;
+        barrier_var(bucket); /* clang would use a copy from before the check, of which Linux 6.1 knows no bounds */
+        page = &row->size_page[bucket / ABI_PAGE_BUCKETS];
+        if (!*page)
+            return NULL;
+        mine->size = ABI_SIZE_KEY(result, writes);
+        mine->size_page = *page;
+        mine->size_bucket = bucket % ABI_PAGE_BUCKETS;
     }
-    row = bpf_map_lookup_elem(&rows, at);
-    if (!row || row->volume != volume || now >= row->slot_end_ns || (result < 0 && shape->shape == ABI_SHAPE_FD))
-        return leave_any(regs, result, latency_ns);
-    latency = known_bucket(row->latency_page, bucket_of(latency_ns), ABI_LATENCY_BUCKETS);
+    return page_bucket(&mine->size_page, mine->size_bucket);
+}
+
+/*
+ * The volume of a struct stat that describes a regular file or directory on the file system that the thread has used
+ * last; ABI_VOLUME_NONE when it does not. Not inlined, for the stack's sake (see enter_any()).
+ */
+static __noinline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer)
+{
+    __u64 words[4];
+    __u32 type;
+
+    if (bpf_probe_read_user(words, sizeof(words), buffer))
+        return ABI_VOLUME_NONE;
+    type = words[STAT_MODE / 8] & S_IFMT;
+    if ((type != S_IFREG && type != S_IFDIR) || thread->device != (ABI_VOLUME_FS | decode_device(words[0])))
+        return ABI_VOLUME_NONE;
+    return thread->device_volume;
+}
+
+/* The row of a call that is not to be looked at closely; NULL for one that is. */
+static __always_inline struct abi_row *quick_row(const __u32 *index, __u64 now)
+{
+    struct abi_row *row = bpf_map_lookup_elem(&rows, index);
+
+    return row && now < row->slot_end_ns ? row : NULL; /* the slot of row 0, which is none, is always over */
+}
+
+static __always_inline __u32 *latency_of(struct abi_row *row, __u64 latency_ns)
+{
+    return known_bucket(row->latency_page, bucket_of(latency_ns), ABI_LATENCY_BUCKETS);
+}
+
+/*
+ * A read or a write that succeeded, and that the page cache served. False when it is to be looked at closely: nothing
+ * is counted until it is certain that all of it can be counted here. So with the next one. Not inlined, for the stack's
+ * sake: the two together would need a stack of their own.
+ */
+static __noinline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
+                                           struct abi_thread *thread, __u64 now)
+{
+    struct abi_file *mine = file_at(thread, thread->quick_place);
+    bool writes = thread->pending_op == OP_WRITE;
+    __u32 *size, *latency, order = ABI_ORDER_UNKNOWN;
+    struct abi_row *row;
+    __u64 start;
+
+    if (!writes && (mine->uncached || thread->missed_ns == thread->pending_ns))
+        return false;
+    row = quick_row(&mine->row[writes], now);
+    if (!row)
+        return false;
+    size = size_of(mine, row, result, writes);
+    if (!size)
+        return false;
+    latency = latency_of(row, now - thread->pending_ns);
     if (!latency)
-        return leave_any(regs, result, latency_ns);
-    if (mine && result >= 0) {
-        size = known_bucket(row->size_page, bucket_of(result), ABI_SIZE_BUCKETS);
-        if (!size)
-            return leave_any(regs, result, latency_ns);
-        if (result && !control.no_order)
-            order = order_of(mine, start, result);
+        return false;
+    if (result && !control.no_order) {
+        start = start_of(shape, regs, false, mine->file, result);
+        order = order_of(mine, start, result);
     }
-    add(row, latency, size, latency_ns, result, order);
+    *size += 1;
+    row->bytes += result;
+    row->order[order & (ABI_ORDERS - 1)] += 1;
+    add(row, latency, now - thread->pending_ns);
+    return true;
+}
+
+/* Another call by descriptor, or a stat, that succeeded. */
+static __always_inline bool leave_plain(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+                                        struct abi_thread *thread, __u64 now)
+{
+    __u32 op = thread->pending_op, *latency;
+    struct abi_row *row;
+    __u64 volume;
+
+    if (shape->shape == ABI_SHAPE_FD)
+        volume = thread->pending_volume;
+    else if (shape->shape == ABI_SHAPE_STAT)
+        volume = volume_of_plain_stat(thread, (const void *)argument_of(regs, shape->third));
+    else
+        return false;
+    if (op >= OP_FILE_END)
+        return false;
+    row = quick_row(&thread->head[op], now);
+    if (!row || row->volume != volume)
+        return false;
+    latency = latency_of(row, now - thread->pending_ns);
+    if (!latency)
+        return false;
+    add(row, latency, now - thread->pending_ns);
+    return true;
+}
+
+/* Most calls: those that began as a quick one, did not fail, and the like of which was counted before. */
+static __always_inline int leave(struct pt_regs *regs, long result)
+{
+    long number = number_of(regs);
+    const volatile struct abi_syscall *shape = shape_of(number);
+    struct task_struct *task;
+    struct abi_thread *thread;
+    struct abi_task *state;
+    __u64 now;
+
+    if (!shape)
+        return 0;
+    /* Before anything is looked up: reading the clock waits for what has begun before it. */
+    now = bpf_ktime_get_ns();
+    task = bpf_get_current_task_btf();
+    thread = running_thread(task);
+    if (!thread) {
+        state = bpf_task_storage_get(&tasks, task, NULL, 0);
+        if (!state && !control.crowded)
+            return 0;
+        thread = state ? run_thread(state, task) : NULL;
+    }
+    if (!thread || thread->quick != mark_of(number, false))
+        return leave_slowly(regs, result, now);
+    if (thread->pending_ns < control.since_ns) {
+        thread->quick = thread->pending_op = 0;
+        return 0;
+    }
+    if (shape->shape == ABI_SHAPE_FD && thread->pending_op <= OP_WRITE) {
+        if (result < 0 || !leave_transfer(shape, regs, result, thread, now))
+            return leave_any(regs, result, now);
+    } else if (result < 0 || !leave_plain(shape, regs, thread, now)) {
+        return leave_any(regs, result, now);
+    }
+    thread->quick = thread->pending_op = 0;
     return 0;
 }
 

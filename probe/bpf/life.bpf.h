@@ -118,21 +118,30 @@ static __always_inline void end_spare(struct task_struct *task)
     drop_spare(task);
 }
 
+/* Whether a call is in flight that was seen to begin. */
+static __always_inline bool is_pending(const struct abi_task *state, const struct abi_thread *thread)
+{
+    if (thread && thread->quick && thread->quick != ABI_NOT_QUICK)
+        return thread->pending_ns >= control.since_ns;
+    return state->pending && state->enter_ns >= control.since_ns;
+}
+
 static __always_inline void end_thread(struct abi_task *state, struct task_struct *task)
 {
     struct abi_thread *thread = thread_at(state->thread);
 
     if (!state->uncounted)
         count(ABI_COUNTER_STATES, -1);
-    if (state->pending && state->enter_ns >= control.since_ns) {
+    if (is_pending(state, thread))
         count(ABI_COUNTER_KILLED, 1);
-        state->pending = 0;
-    }
+    state->pending = 0;
     settle_fault(state, task);
     if (thread) {
         for (__u32 place = 0; place < ABI_FILE_CACHE; place++)
             release_place(state->thread, place);
         thread->pending_op = 0;
+        thread->quick = 0;
+        thread->pid = 0;
         thread->dead = 1;
     }
     state->thread = 0;

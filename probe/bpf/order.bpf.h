@@ -13,7 +13,7 @@
 #include "probe/bpf/task.bpf.h"
 
 #define MOVES_MAX  8
-#define USES_CHECK 256 /* an owner looks so often whether it still is one: `positions` forgets what nobody looks up */
+/* At each 256th, when abi_file.uses is 0 again: an owner looks whether it still is one, as `positions` forgets what nobody looks up. */
 
 static __always_inline struct abi_file *file_at(struct abi_thread *thread, __u32 place)
 {
@@ -29,6 +29,20 @@ static __always_inline struct abi_file *place_of(const struct abi_task *state, s
         return NULL;
     mine = file_at(thread, state->place);
     return mine->file == state->file ? mine : NULL;
+}
+
+/* What a quick call has left out at its start, because only the others need it. */
+static __always_inline void complete_state(struct abi_task *state, struct abi_thread *thread)
+{
+    bool by_descriptor = thread->quick_place < ABI_FILE_CACHE;
+
+    if (!thread->quick || thread->quick == ABI_NOT_QUICK)
+        return;
+    state->enter_ns = thread->pending_ns;
+    state->volume = thread->pending_volume;
+    state->volume2 = ABI_VOLUME_NONE;
+    state->place = thread->quick_place;
+    state->file = by_descriptor ? file_at(thread, thread->quick_place)->file : 0;
 }
 
 /* Takes the end back from its owner, if that has it still. */
@@ -59,6 +73,7 @@ __noinline int judge_shared(__u64 start, __u64 bytes)
 {
     struct abi_task *state = known_state(bpf_get_current_task_btf());
     struct abi_position *last, fresh = {};
+    struct abi_thread *thread;
     struct abi_file *mine;
     bool seeded, continues = false;
     __u64 address;
@@ -66,8 +81,11 @@ __noinline int judge_shared(__u64 start, __u64 bytes)
 
     if (!state)
         return ABI_ORDER_UNKNOWN;
+    thread = thread_in(state);
+    if (thread)
+        complete_state(state, thread);
     address = state->file;
-    mine = place_of(state, thread_at(state->thread));
+    mine = place_of(state, thread);
     fresh.inode = mine ? mine->inode : state->inode;
     fresh.owner = mine ? ABI_OWNER(state->thread, state->place & (ABI_FILE_CACHE - 1)) : 0;
     fresh.end = mine && mine->owned ? mine->end : 0;
@@ -105,7 +123,7 @@ __noinline int judge_shared(__u64 start, __u64 bytes)
 
 static __always_inline __u32 order_of(struct abi_file *mine, __u64 start, __u64 bytes)
 {
-    if (mine && mine->owned && ++mine->uses % USES_CHECK)
+    if (mine && mine->owned && ++mine->uses)
         return judge(&mine->end, start, bytes);
     return judge_shared(start, bytes);
 }

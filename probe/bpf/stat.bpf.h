@@ -82,23 +82,6 @@ static __always_inline long describe_statx(struct described *file, __u64 *words,
     return 0;
 }
 
-/*
- * The same for a struct stat that describes a regular file or directory on the file system that the thread has used
- * last; ABI_VOLUME_NONE when it does not. Read into the state, to spare the stack (see enter_any()).
- */
-static __always_inline __u64 volume_of_plain_stat(struct abi_task *state, const struct abi_thread *thread,
-                                                  const void *buffer)
-{
-    __u32 type;
-
-    if (bpf_probe_read_user(state->stat, sizeof(state->stat), buffer))
-        return ABI_VOLUME_NONE;
-    type = state->stat[STAT_MODE / 8] & S_IFMT;
-    if ((type != S_IFREG && type != S_IFDIR) || thread->device != (ABI_VOLUME_FS | decode_device(state->stat[0])))
-        return ABI_VOLUME_NONE;
-    return thread->device_volume;
-}
-
 #define LAYOUT_STATX (ABI_LAYOUT_STAT64 + 1)
 
 /*
