@@ -120,20 +120,34 @@ static int drain_row(struct shared_rows *rows, const struct abi_shared_key *key,
     return 0;
 }
 
+/* A job that nobody has had for an hour makes room for others; what its row has counted has been drained. */
+static void forget(struct shared_rows *rows, const struct abi_shared_key *key)
+{
+    struct seen *seen = find(rows, key);
+
+    bpf_map_delete_elem(rows->shared_map, key);
+    if (seen)
+        *seen = rows->seen[--rows->count];
+}
+
 int shared_rows_drain(struct shared_rows *rows, struct volumes *volumes, struct origin *origin, int64_t since,
                       int64_t now_slot, struct batch *batch)
 {
-    struct abi_shared_key key, *previous = NULL;
+    struct abi_shared_key key, next;
     struct abi_shared_row now;
+    bool more = bpf_map_get_next_key(rows->shared_map, NULL, &next) == 0;
     int err;
 
-    while (bpf_map_get_next_key(rows->shared_map, previous, &key) == 0) {
-        previous = &key;
+    while (more) {
+        key = next;
+        more = bpf_map_get_next_key(rows->shared_map, &key, &next) == 0;
         if (bpf_map_lookup_elem(rows->shared_map, &key, &now))
             continue;
         err = drain_row(rows, &key, &now, volumes, origin, since, now_slot, batch);
         if (err)
             return err;
+        if (key.job & ABI_JOB_FOUND && !origin_find(origin, key.job))
+            forget(rows, &key);
     }
     for (uint32_t op = OP_FIRST; op < OP_COUNT; op++) {
         if (bpf_map_lookup_elem(rows->last_map, &op, &now))
