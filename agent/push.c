@@ -9,18 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/backoff.h"
 #include "agent/body.h"
 #include "agent/join.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 
-#define BACKOFF_FIRST_MS 500
-#define BACKOFF_LAST_MS  60000
 #define REQUEST_MS       30000
 #define ANSWER_MAX       300 /* characters of the collector's answer that are worth showing */
 #define PUT_OFF_MAX      3   /* batches in a row; then it is no single batch's fault */
@@ -40,7 +38,7 @@ struct push {
     int event;
     CURL *curl; /* the thread's own */
     char answer[ANSWER_MAX + 1];
-    unsigned backoff_ms;
+    struct backoff backoff;
     unsigned spread_ms;  /* from a batch being made until it is sent */
     unsigned singly;     /* so many batches go one by one, for a body of many was refused */
     unsigned put_off;    /* in a row */
@@ -151,45 +149,19 @@ static void signal_event(const struct push *push)
         return; /* full: whoever reads it will look anyway */
 }
 
-/* 0 to most. */
-static unsigned at_random(unsigned most)
-{
-    unsigned random = 0;
-
-    if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-        random = (unsigned)monotonic_ns();
-    return random % (most + 1);
-}
-
-/* Exponential with jitter (Brooker, "Exponential Backoff And Jitter"): a fleet that lost its collector does not come
-   back as one. */
-static unsigned next_backoff(struct push *push)
-{
-    push->backoff_ms = push->backoff_ms ? push->backoff_ms * 2 : BACKOFF_FIRST_MS;
-    if (push->backoff_ms > BACKOFF_LAST_MS)
-        push->backoff_ms = BACKOFF_LAST_MS;
-    return push->backoff_ms / 2 + at_random(push->backoff_ms / 2);
-}
-
-/* How long to wait after an answer that asks for it. All were told the same time: so each adds up to as much again, and
-   more each time. */
 static unsigned retry_after(struct push *push)
 {
-    unsigned backoff = next_backoff(push), asked;
     curl_off_t seconds = 0;
 
     curl_easy_getinfo(push->curl, CURLINFO_RETRY_AFTER, &seconds);
-    if (seconds <= 0 || seconds >= 3600)
-        return backoff;
-    asked = (unsigned)seconds * 1000;
-    return asked + at_random(asked > backoff ? asked : backoff);
+    return backoff_asked(&push->backoff, seconds > 0 && seconds < 3600 ? (unsigned)seconds * 1000 : 0);
 }
 
 /* It is this batch that the collector cannot take now: those behind it need not wait for it. */
 static unsigned put_off(struct push *push, uint64_t place)
 {
     spool_put_off(push->spool, place);
-    return ++push->put_off < PUT_OFF_MAX ? 0 : next_backoff(push);
+    return ++push->put_off < PUT_OFF_MAX ? 0 : backoff_next(&push->backoff);
 }
 
 /* The collector has taken all of it. */
@@ -218,7 +190,7 @@ static unsigned settle(struct push *push, const struct body *body, long code)
     }
     switch (code) {
     case 0:
-        return next_backoff(push);
+        return backoff_next(&push->backoff);
     case 200:
         err = acknowledge(push, body);
         if (!err)
@@ -244,13 +216,13 @@ static unsigned settle(struct push *push, const struct body *body, long code)
         return retry_after(push);
     default:
         set_status(push, reason);
-        return next_backoff(push);
+        return backoff_next(&push->backoff);
     }
     if (err) {
         log_warning("spool: %s", log_errno(err));
-        return next_backoff(push);
+        return backoff_next(&push->backoff);
     }
-    push->backoff_ms = push->put_off = 0;
+    push->backoff.ms = push->put_off = 0;
     signal_event(push);
     return 0;
 }
@@ -325,7 +297,7 @@ static void *run(void *argument)
         }
         if (found < 0)
             log_warning("spool: %s", log_errno(found));
-        wait_ms = found < 0 ? next_backoff(push) : settle(push, &body, post(push, body.data, body.size));
+        wait_ms = found < 0 ? backoff_next(&push->backoff) : settle(push, &body, post(push, body.data, body.size));
         if (wait_ms)
             rest(push, wait_ms, false);
     }
@@ -430,7 +402,7 @@ int push_start(const struct push_options *options, struct spool *spool, struct p
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&push->lock, NULL);
     push->spool = spool;
-    push->spread_ms = at_random(options->interval_ms / 2 < SPREAD_MAX_MS ? options->interval_ms / 2 : SPREAD_MAX_MS);
+    push->spread_ms = backoff_random(options->interval_ms / 2 < SPREAD_MAX_MS ? options->interval_ms / 2 : SPREAD_MAX_MS);
     push->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     err = push->event < 0 ? -errno : prepare(push, options);
     if (!err)

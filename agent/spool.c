@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/dropped.h"
+#include "agent/queue.h"
 #include "agent/spool_disk.h"
 #include "agent/streams.h"
 #include "lib/cleanup.h"
@@ -19,14 +20,6 @@
 #define PUT_OFF_LAST_MS  600000
 #define SENT_BEFORE      64 /* batches that a process before us may have had under way: one body's */
 
-struct waiting {
-    uint64_t place;
-    uint64_t usage;    /* bytes of disk */
-    int64_t not_before; /* monotonic ms; 0: at once */
-    uint32_t put_off_ms;
-    bool maybe_sent;
-};
-
 struct spool {
     pthread_mutex_t lock;
     char *path;
@@ -34,83 +27,18 @@ struct spool {
     struct streams streams;
     struct dropped_list dropped;
     uint64_t last; /* place given out */
-    uint64_t usage, max;
-    struct waiting *list; /* ascending; starts at first, so that taking the oldest is cheap */
-    unsigned first, count, capacity;
+    uint64_t max; /* bytes of disk */
+    struct queue queue;
     uint64_t dropped_batches;
+    bool unsaved; /* of dropped: the disk was full or read-only */
     bool stuck; /* something acknowledged cannot be deleted; said once */
 };
-
-static struct waiting *at(const struct spool *spool, unsigned i)
-{
-    return &spool->list[spool->first + i];
-}
-
-static int remember(struct spool *spool, const struct waiting *waiting)
-{
-    if (spool->first && spool->first + spool->count == spool->capacity) {
-        memmove(spool->list, at(spool, 0), spool->count * sizeof(*spool->list));
-        spool->first = 0;
-    }
-    if (spool->count == spool->capacity) {
-        unsigned capacity = spool->capacity ? spool->capacity * 2 : 64;
-        struct waiting *grown = reallocarray(spool->list, capacity, sizeof(*grown));
-
-        if (!grown)
-            return -ENOMEM;
-        spool->list = grown;
-        spool->capacity = capacity;
-    }
-    *at(spool, spool->count++) = *waiting;
-    spool->usage += waiting->usage;
-    return 0;
-}
-
-static void forget(struct spool *spool, unsigned i)
-{
-    spool->usage -= at(spool, i)->usage;
-    if (i == 0)
-        spool->first++;
-    else
-        memmove(at(spool, i), at(spool, i + 1), (spool->count - i - 1) * sizeof(*spool->list));
-    if (!--spool->count)
-        spool->first = 0;
-}
-
-/* The position of the first place from that one on; spool->count when there is none. */
-static unsigned seek(const struct spool *spool, uint64_t place)
-{
-    unsigned low = 0, high = spool->count;
-
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-
-        if (at(spool, middle)->place < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool find(const struct spool *spool, uint64_t place, unsigned *i)
-{
-    *i = seek(spool, place);
-    return *i < spool->count && at(spool, *i)->place == place;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    uint64_t x = ((const struct waiting *)a)->place, y = ((const struct waiting *)b)->place;
-
-    return (x > y) - (x < y);
-}
 
 static int found(void *context, uint64_t number, uint64_t size)
 {
     const struct waiting waiting = {.place = number, .usage = spool_disk_usage(size)};
 
-    return remember(context, &waiting);
+    return queue_add(&((struct spool *)context)->queue, &waiting);
 }
 
 /* Everything of it was read from the disk, or is empty. */
@@ -121,18 +49,17 @@ static int load(struct spool *spool)
 
     if (err)
         return err;
-    if (spool->count)
-        qsort(at(spool, 0), spool->count, sizeof(*spool->list), ascending);
-    for (unsigned i = 0; i < spool->count && i < SENT_BEFORE; i++)
-        at(spool, i)->maybe_sent = true;
+    queue_sort(&spool->queue);
+    for (unsigned i = 0; i < spool->queue.count && i < SENT_BEFORE; i++)
+        queue_at(&spool->queue, i)->maybe_sent = true;
     err = streams_load(&spool->streams, &spool->disk);
     if (err)
         return err;
-    if (spool->count && spool->last < at(spool, spool->count - 1)->place)
-        spool->last = at(spool, spool->count - 1)->place;
+    if (spool->queue.count && spool->last < queue_at(&spool->queue, spool->queue.count - 1)->place)
+        spool->last = queue_at(&spool->queue, spool->queue.count - 1)->place;
     if (spool->streams.count && spool->last < spool->streams.list[spool->streams.count - 1].first)
         spool->last = spool->streams.list[spool->streams.count - 1].first;
-    streams_trim(&spool->streams, spool->count ? at(spool, 0)->place : spool->last + 1);
+    streams_trim(&spool->streams, spool->queue.count ? queue_at(&spool->queue, 0)->place : spool->last + 1);
     told = dropped_load(&spool->dropped, &spool->disk);
     if (told && told != -ENOENT)
         log_warning("state %s: the file dropped is damaged: what it counted stays unknown to the collector",
@@ -148,8 +75,7 @@ static void unload(struct spool *spool)
     spool_disk_close(&spool->disk);
     streams_free(&spool->streams);
     dropped_free(&spool->dropped);
-    spool->first = spool->count = 0;
-    spool->usage = 0;
+    queue_clear(&spool->queue);
 }
 
 /* Open, or open again after the disk was full or the directory has gone. 0 or -errno. */
@@ -207,7 +133,6 @@ void spool_close(struct spool *spool)
         return;
     unload(spool);
     pthread_mutex_destroy(&spool->lock);
-    free(spool->list);
     free(spool->path);
     free(spool);
 }
@@ -237,12 +162,20 @@ static void describe(const struct spool *spool, uint64_t place, const char *why,
         out->ops += record_ops(&(*batch)->records[i]);
 }
 
+static int save_dropped(struct spool *spool)
+{
+    int err = dropped_save(&spool->dropped, &spool->disk);
+
+    spool->unsaved = err != 0;
+    return err;
+}
+
 /* A batch will never arrive: counted, what it carried is to be told again, and all that is on disk before the batch goes
    from there. Only without room for that it goes first. */
 static void give_up(struct spool *spool, unsigned i, const char *why, bool keep)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
-    struct waiting waiting = *at(spool, i);
+    struct waiting waiting = *queue_at(&spool->queue, i);
     struct dropped range;
     int err, saved;
 
@@ -251,13 +184,13 @@ static void give_up(struct spool *spool, unsigned i, const char *why, bool keep)
     if (range.stream)
         dropped_add(&spool->dropped, &range, waiting.maybe_sent);
     spool->dropped_batches++;
-    saved = dropped_save(&spool->dropped, &spool->disk);
+    saved = save_dropped(spool);
     err = keep ? spool_disk_set_aside(&spool->disk, waiting.place) : spool_disk_remove(&spool->disk, waiting.place);
     if (saved)
-        saved = dropped_save(&spool->dropped, &spool->disk);
+        saved = save_dropped(spool);
     if (err || saved)
         log_debug("state %s: batch %" PRIu64 ": %s", spool->path, waiting.place, log_errno(err ? err : saved));
-    forget(spool, i);
+    queue_remove(&spool->queue, i);
 }
 
 /* The directory has been removed or replaced under us: what was in it is gone, and told so. 0 or -errno. */
@@ -265,9 +198,9 @@ static int start_over(struct spool *spool)
 {
     struct dropped_list dropped;
 
-    log_warning("state %s: the directory has gone, and %u batches with it: making it anew", spool->path, spool->count);
-    for (unsigned i = 0; i < spool->count; i++) {
-        struct waiting waiting = *at(spool, i);
+    log_warning("state %s: the directory has gone, and %u batches with it: making it anew", spool->path, spool->queue.count);
+    for (unsigned i = 0; i < spool->queue.count; i++) {
+        struct waiting waiting = *queue_at(&spool->queue, i);
         const struct stream *stream = streams_find(&spool->streams, waiting.place);
         struct dropped range = {.ops = DROPPED_UNKNOWN, .why = "gone"};
 
@@ -297,7 +230,7 @@ static bool make_room(struct spool *spool, uint64_t usage)
 {
     bool dropped = false;
 
-    while (spool->count && spool->usage + usage > spool->max) {
+    while (spool->queue.count && spool->queue.usage + usage > spool->max) {
         give_up(spool, 0, "quota", false);
         say_dropped(spool);
         dropped = true;
@@ -331,15 +264,17 @@ static int append(struct spool *spool, struct batch *batch)
     if (err)
         return err;
     waiting.usage = spool_disk_usage(size);
-    err = remember(spool, &waiting);
+    err = queue_add(&spool->queue, &waiting);
     if (err)
         return err;
     err = spool_disk_write(&spool->disk, waiting.place, frame, size);
     if (err) {
-        forget(spool, spool->count - 1);
+        queue_remove(&spool->queue, spool->queue.count - 1);
         return err;
     }
     spool->last = waiting.place;
+    if (spool->unsaved)
+        save_dropped(spool);
     dropped_carried(&spool->dropped, waiting.place);
     return 0;
 }
@@ -366,7 +301,7 @@ unsigned spool_pending(struct spool *spool)
     unsigned count;
 
     pthread_mutex_lock(&spool->lock);
-    count = spool->count;
+    count = spool->queue.count;
     pthread_mutex_unlock(&spool->lock);
     return count;
 }
@@ -379,8 +314,8 @@ static int next(struct spool *spool, unsigned i, uint64_t *place, void **payload
     int got = 0;
 
     *wait_ms = 0;
-    while (i < spool->count) {
-        struct waiting *waiting = at(spool, i);
+    while (i < spool->queue.count) {
+        struct waiting *waiting = queue_at(&spool->queue, i);
         int err;
 
         if (waiting->not_before > now) {
@@ -417,7 +352,7 @@ int spool_next(struct spool *spool, uint64_t after, uint64_t *place, void **payl
     int got;
 
     pthread_mutex_lock(&spool->lock);
-    got = next(spool, seek(spool, after + 1), place, payload, size, wait_ms);
+    got = next(spool, queue_seek(&spool->queue, after + 1), place, payload, size, wait_ms);
     pthread_mutex_unlock(&spool->lock);
     return got;
 }
@@ -427,11 +362,11 @@ static int acknowledge(struct spool *spool, uint64_t place)
     unsigned i;
     int err = 0;
 
-    if (!find(spool, place, &i)) /* dropped while it was under way */
+    if (!queue_find(&spool->queue, place, &i)) /* dropped while it was under way */
         return 0;
     if (dropped_arrived(&spool->dropped, place))
-        err = dropped_save(&spool->dropped, &spool->disk); /* else told again, which does no harm */
-    forget(spool, i);
+        err = save_dropped(spool); /* else told again, which does no harm */
+    queue_remove(&spool->queue, i);
     err = spool_disk_remove(&spool->disk, place);
     if (err == -ENOENT)
         err = 0;
@@ -457,7 +392,7 @@ int spool_refuse(struct spool *spool, uint64_t place)
     unsigned i;
 
     pthread_mutex_lock(&spool->lock);
-    if (find(spool, place, &i))
+    if (queue_find(&spool->queue, place, &i))
         give_up(spool, i, "refused", true);
     pthread_mutex_unlock(&spool->lock);
     return 0;
@@ -468,8 +403,8 @@ void spool_put_off(struct spool *spool, uint64_t place)
     unsigned i;
 
     pthread_mutex_lock(&spool->lock);
-    if (find(spool, place, &i)) {
-        struct waiting *waiting = at(spool, i);
+    if (queue_find(&spool->queue, place, &i)) {
+        struct waiting *waiting = queue_at(&spool->queue, i);
 
         waiting->put_off_ms = waiting->put_off_ms ? waiting->put_off_ms * 2 : PUT_OFF_FIRST_MS;
         if (waiting->put_off_ms > PUT_OFF_LAST_MS)
@@ -512,7 +447,7 @@ int spool_restream(struct spool *spool, uint64_t place)
     int err = 0;
 
     pthread_mutex_lock(&spool->lock);
-    if (find(spool, place, &i))
+    if (queue_find(&spool->queue, place, &i))
         err = restream(spool, place);
     pthread_mutex_unlock(&spool->lock);
     return err;
