@@ -34,6 +34,12 @@ static bool joins(const struct dropped_list *list, const struct dropped_entry *e
            strcmp(entry->why, range->why) == 0 && ((!maybe_sent && !entry->alone) || list->count >= TELL_MAX);
 }
 
+static bool holds(const struct dropped_entry *entry, const struct dropped *range)
+{
+    return entry->range.first <= range->first && range->last <= entry->range.last &&
+           strcmp(entry->stream, range->stream) == 0;
+}
+
 static void join(struct dropped_entry *entry, const struct dropped *range)
 {
     struct dropped *to = &entry->range;
@@ -50,6 +56,9 @@ int dropped_add(struct dropped_list *list, const struct dropped *range, bool may
 {
     struct dropped_entry *entry;
 
+    for (uint32_t i = 0; i < list->count; i++)
+        if (holds(&list->entries[i], range))
+            return 0;
     for (uint32_t i = 0; i < list->count; i++)
         if (joins(list, &list->entries[i], range, maybe_sent)) {
             join(&list->entries[i], range);

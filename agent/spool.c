@@ -171,8 +171,8 @@ static int save_dropped(struct spool *spool)
 }
 
 /* A batch will never arrive: counted, what it carried is to be told again, and all that is on disk before the batch goes
-   from there. Only without room for that it goes first. */
-static void give_up(struct spool *spool, unsigned i, const char *why, bool keep)
+   from there. Without room for that it stays (-errno), unless it must go. */
+static int give_up(struct spool *spool, unsigned i, const char *why, bool keep, bool must)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
     struct waiting waiting = *queue_at(&spool->queue, i);
@@ -183,14 +183,17 @@ static void give_up(struct spool *spool, unsigned i, const char *why, bool keep)
     dropped_again(&spool->dropped, waiting.place);
     if (range.stream)
         dropped_add(&spool->dropped, &range, waiting.maybe_sent);
-    spool->dropped_batches++;
     saved = save_dropped(spool);
+    if (saved && !must)
+        return saved;
+    spool->dropped_batches++;
     err = keep ? spool_disk_set_aside(&spool->disk, waiting.place) : spool_disk_remove(&spool->disk, waiting.place);
     if (saved)
         saved = save_dropped(spool);
     if (err || saved)
         log_debug("state %s: batch %" PRIu64 ": %s", spool->path, waiting.place, log_errno(err ? err : saved));
     queue_remove(&spool->queue, i);
+    return 0;
 }
 
 /* The directory has been removed or replaced under us: what was in it is gone, and told so. 0 or -errno. */
@@ -226,16 +229,20 @@ static void say_dropped(const struct spool *spool)
                     spool->dropped_batches);
 }
 
-static bool make_room(struct spool *spool, uint64_t usage)
+/* 0 with whether something had to go, or -errno. */
+static int make_room(struct spool *spool, uint64_t usage, bool *dropped)
 {
-    bool dropped = false;
+    int err = 0;
 
-    while (spool->queue.count && spool->queue.usage + usage > spool->max) {
-        give_up(spool, 0, "quota", false);
+    *dropped = false;
+    while (!err && spool->queue.count && spool->queue.usage + usage > spool->max) {
+        err = give_up(spool, 0, "quota", false, false);
+        if (err)
+            break;
         say_dropped(spool);
-        dropped = true;
+        *dropped = true;
     }
-    return dropped;
+    return err;
 }
 
 static int encode(const struct spool *spool, struct batch *batch, void **frame, size_t *size)
@@ -250,6 +257,7 @@ static int append(struct spool *spool, struct batch *batch)
     struct waiting waiting = {.place = spool->last + 1};
     const struct stream *stream = streams_find(&spool->streams, waiting.place);
     _cleanup_free_ void *frame = NULL;
+    bool dropped;
     size_t size;
     int err;
 
@@ -257,7 +265,9 @@ static int append(struct spool *spool, struct batch *batch)
     err = batch_set(batch, &batch->stream, stream->name);
     if (!err)
         err = encode(spool, batch, &frame, &size);
-    if (!err && make_room(spool, spool_disk_usage(size))) {
+    if (!err)
+        err = make_room(spool, spool_disk_usage(size), &dropped);
+    if (!err && dropped) {
         free(take_pointer(frame));
         err = encode(spool, batch, &frame, &size);
     }
@@ -340,7 +350,7 @@ static int next(struct spool *spool, unsigned i, uint64_t *place, void **payload
             log_warning("state %s: batch %" PRIu64 " is damaged and has been set aside in refused/", spool->path,
                         waiting->place);
         gone += err == -ENOENT;
-        give_up(spool, i, err == -ENOENT ? "gone" : "damaged", err == -EBADMSG);
+        give_up(spool, i, err == -ENOENT ? "gone" : "damaged", err == -EBADMSG, true);
     }
     if (gone)
         log_warning("state %s: %u batches have gone without our doing", spool->path, gone);
@@ -393,7 +403,7 @@ int spool_refuse(struct spool *spool, uint64_t place)
 
     pthread_mutex_lock(&spool->lock);
     if (queue_find(&spool->queue, place, &i))
-        give_up(spool, i, "refused", true);
+        give_up(spool, i, "refused", true, true);
     pthread_mutex_unlock(&spool->lock);
     return 0;
 }
