@@ -164,7 +164,7 @@ class FuseTest(harness.SystemTest):
         if not {hook["hook"]: hook for hook in report["coverage"]["hooks"]}["tp_btf/fuse_request_send"]["state"] == "attached":
             self.assertEqual([], report["storage"]["backends"])
             return
-        entry, = [entry for entry in report["storage"]["backends"] if entry["volume"].endswith(":" + self.mount)]
+        entry, = [entry for entry in report["storage"]["backends"] if entry["source"] == self.source]
         self.assertEqual("fuse", entry["layer"])
         self.assertEqual(self.SIZE, entry["requests"]["read"]["bytes"])
         self.assertEqual((1, 3, 0), totals(entry)["write"])
