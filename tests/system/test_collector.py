@@ -484,6 +484,13 @@ class TestReadBack(Database):
         self.assertEqual(command("init-db", "--db", older).returncode, 0)
         done = subprocess.run([DUMP, older], capture_output=True, text=True, timeout=60)
         self.assertEqual([json.loads(line) for line in done.stdout.splitlines()], [value], done.stderr)
+        # what was there before has its rollups, too
+        done = command("prune", "--db", older, "--keep-raw", "3650d")
+        self.assertTrue(done.stdout.startswith("1 batches summed up"), done.stdout + done.stderr)
+        done = subprocess.run(["psql", "-XAtq", older, "-c", "select (select sum(ops) from unblend.samples_1m), "
+                               "(select sum(ops) from unblend.samples_1h), (select sum(bytes) from unblend.totals_1m "
+                               "where subject = 'job')"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stdout.strip(), f"2|2|{row['bytes']}", done.stderr)
         self.sql("drop database older")
 
     def test_exactly(self):
