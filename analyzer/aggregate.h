@@ -148,6 +148,7 @@ struct aggregate {
     uint64_t batches;
     struct node_total *nodes;
     uint32_t node_count, node_capacity;
+    struct lookup node_index;
     struct job_total *jobs;
     uint32_t job_count, job_capacity;
     struct lookup job_index;

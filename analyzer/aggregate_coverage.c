@@ -22,20 +22,20 @@ int aggregate_fill(struct aggregate *a, const char **field, const char *value)
 
 struct node_total *aggregate_node(struct aggregate *a, const struct batch *batch)
 {
+    uint32_t hash = lookup_hash(batch->node, strlen(batch->node)), cursor = hash, at;
     struct node_total *node;
 
-    for (uint32_t i = 0; i < a->node_count; i++)
-        if (strcmp(a->nodes[i].node, batch->node) == 0 &&
-            strcmp(a->nodes[i].cluster, batch->cluster) == 0)
-            return &a->nodes[i];
-    if (RESERVE(a->nodes, a->node, sizeof(*node)))
+    while (lookup_next(&a->node_index, hash, &cursor, &at))
+        if (strcmp(a->nodes[at].node, batch->node) == 0 && strcmp(a->nodes[at].cluster, batch->cluster) == 0)
+            return &a->nodes[at];
+    if (RESERVE(a->nodes, a->node, sizeof(*node)) || lookup_reserve(&a->node_index))
         return NULL;
     node = &a->nodes[a->node_count];
     if (aggregate_keep(a, &node->cluster, batch->cluster) ||
         aggregate_keep(a, &node->node, batch->node))
         return NULL;
     node->last_ns = INT64_MIN;
-    a->node_count++;
+    lookup_insert(&a->node_index, hash, a->node_count++);
     return node;
 }
 

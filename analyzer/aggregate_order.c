@@ -176,7 +176,8 @@ int aggregate_sort(struct aggregate *a)
     sort(a->hooks, a->hook_count, sizeof(*a->hooks), by_hook);
     sort(a->jobs, a->job_count, sizeof(*a->jobs), by_job);
     backends_sort(&a->backends);
-    lookup_clear(&a->job_index); /* its positions are stale now */
+    lookup_clear(&a->job_index); /* their positions are stale now */
+    lookup_clear(&a->node_index);
     return 0;
 }
 
@@ -191,6 +192,7 @@ void aggregate_clear(struct aggregate *a)
     overlap_clear(&a->overlap);
     backends_clear(&a->backends);
     lookup_clear(&a->job_index);
+    lookup_clear(&a->node_index);
     free(a->jobs);
     free(a->nodes);
     free(a->hooks);

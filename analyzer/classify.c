@@ -11,6 +11,8 @@
 #include "analyzer/pipeline.h"
 #include "lib/cleanup.h"
 
+#define UNSEEN 0.8 /* confidence is multiplied with, for each kind of operation that may have gone uncounted */
+
 static struct profile_share *add_share(struct profile_list *list)
 {
     struct profile_share *grown = reallocarray(list->shares, list->count + 1u, sizeof(*grown));
@@ -158,6 +160,30 @@ static int finish_sum(struct profile_list *sum)
             bytes[share->pipeline] > 0 ? (double)share->bytes / bytes[share->pipeline] : NAN;
         if (evidence_add(share, "found in %u %s", jobs, jobs == 1 ? "job" : "jobs"))
             return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Hooks without which operations go uncounted; others tell more about those that are counted. */
+static bool hides_operations(const char *hook)
+{
+    return strstr(hook, "mmap_fault") || strstr(hook, "sys_") || strstr(hook, "io_uring_submit") ||
+           strcmp(hook, "libaio") == 0 || operation_by_name(hook) != OP_NONE;
+}
+
+int classify_gaps(const struct aggregate *totals, struct profile_list *list)
+{
+    for (uint32_t h = 0; h < totals->hook_count; h++) {
+        const struct hook_total *hook = &totals->hooks[h];
+
+        for (uint32_t i = 0; hook->missing && hides_operations(hook->name) && i < list->count; i++) {
+            struct profile_share *share = &list->shares[i];
+
+            share->confidence *= UNSEEN;
+            if (evidence_add(share, "less sure: %s was not seen on every node: %s", hook->name,
+                             hook->why ? hook->why : "not attached"))
+                return -ENOMEM;
+        }
     }
     return 0;
 }

@@ -31,6 +31,10 @@ struct profile_list {
     double *times; /* a job's: [volume][profile][BUSY_KINDS], ns; profiles as in the catalogue, the last is unknown */
 };
 
+/* What was not seen makes findings less sure: confidence is lowered and the evidence names each hook that is missing
+   and whose operations a profile is told by. 0 or -ENOMEM. */
+int classify_gaps(const struct aggregate *totals, struct profile_list *list);
+
 /* 0, -ENOMEM or -ERANGE. */
 int classify_job(const struct catalogue *catalogue, const struct job_total *job,
                  struct profile_list *out);

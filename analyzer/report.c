@@ -220,6 +220,8 @@ static int classify(const struct catalogue *catalogue, struct report *report)
         return -ENOMEM;
     for (uint32_t i = 0; i < totals->job_count; i++) {
         err = classify_job(catalogue, &totals->jobs[i], &report->profiles[i]);
+        if (!err)
+            err = classify_gaps(totals, &report->profiles[i]);
         if (err)
             return err;
     }

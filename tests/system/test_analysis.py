@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A part of the ground truth (tests/workload/truth): real programs that need no packages, each named as what it is.
+
+And what depends on recordings of several programs: learning a profile, unmixing a volume's sum, and recordings that
+are not as they should be.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import harness
+from harness import PYTHON, SystemTest
+
+TRUTH = os.path.join(harness.SOURCE, "tests/workload/truth")
+sys.path.insert(0, TRUTH)
+import data  # noqa: E402
+import programs  # noqa: E402
+import score  # noqa: E402
+
+SECONDS = 1.2
+NAMES = ("pread-records", "seek-records", "tarfile-samples", "cat-shards", "tar-list", "find-scan", "du-scan",
+         "walk-scan", "dd-copy", "raw-save", "log-writer", "untar")
+BLEND = ("pread-records", "walk-scan", "raw-save")
+
+
+class AnalysisTest(SystemTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.volume = cls.make_volume(1600)
+        cls.recordings = {name: cls.record_program(name) for name in NAMES}
+
+    @classmethod
+    def record_program(cls, name):
+        root = data.ensure(cls.volume.mount, programs.PROGRAMS[name].needs)
+        path = os.path.join(cls.directory, name + ".rec")
+        with tempfile.TemporaryDirectory(dir=cls.volume.mount) as out:
+            done = harness.record(path, [PYTHON, os.path.join(TRUTH, "programs.py"), "run", name, root, out, str(SECONDS), "1"])
+        if done.returncode:
+            raise AssertionError(f"{name}: {done.stderr}")
+        return path
+
+    def test_programs_are_what_they_are(self):
+        said = {name: score.classify(path, self.volume.mount)[0] for name, path in self.recordings.items()}
+        self.assertEqual({name: programs.PROGRAMS[name].truth for name in NAMES}, said)
+
+    def volume_name(self, name):
+        return next(volume["volume"] for job in harness.report(self.recordings[name]).data["jobs"]
+                    for volume in job["volumes"] if self.volume.mount in volume["mounts"])
+
+    def test_a_learned_profile_is_found(self):
+        profiles = self.path("profiles")
+        os.makedirs(profiles)
+        out = os.path.join(profiles, "walker.json")
+        text = harness.must([harness.unblend(), "learn", "walker", "-o", out, "--volume", self.volume_name("walk-scan"),
+                             self.recordings["walk-scan"]])
+        self.assertIn("shard-streaming", text)
+        self.assertRegex(text, r"ingest-scan +not told apart")
+        found = score.classify(self.recordings["walk-scan"], self.volume.mount, "--profiles", profiles)
+        self.assertEqual("walker", found[0])
+        other = score.classify(self.recordings["cat-shards"], self.volume.mount, "--profiles", profiles)
+        self.assertEqual("shard-streaming", other[0])
+
+    def test_learning_wants_all_it_needs(self):
+        for arguments, words in ((["x"], "no recording"), (["x", self.recordings["untar"]], "-o is missing"),
+                                 (["-o", "y"], "no name")):
+            done = harness.run([harness.unblend(), "learn", *arguments])
+            self.assertEqual(2, done.returncode)
+            self.assert_one_line(done.stderr, words)
+        done = harness.run([harness.unblend(), "learn", "x", "-o", self.path("x"), "--volume", "none", self.recordings["untar"]])
+        self.assertEqual(1, done.returncode)
+        self.assert_one_line(done.stderr, "too little")
+
+    def rewrite(self, name, change, *recordings):
+        """A recording of the batches of others, as they come back from change()."""
+        lines = [json.dumps(change(batch)) for recording in recordings for batch in harness.batches(recording)]
+        program = os.path.join(harness.bindir(), "tests/system/json_recording")
+        done = subprocess.run([program, self.path(name)], input="\n".join(lines) + "\n", text=True, check=False)
+        self.assertEqual(0, done.returncode)
+        return self.path(name)
+
+    def sums(self, recording):
+        """Operations and bytes of a program on the volume."""
+        for job in harness.report(recording, "--by", "volume").data["jobs"]:
+            if any(self.volume.mount in volume["mounts"] for volume in job["volumes"]):
+                ops = {op: one for op, one in job["ops"].items() if not op.startswith("block_")}
+                return sum(one["ops"] for one in ops.values()), sum(one["bytes"] for one in ops.values())
+        raise AssertionError("nothing on the volume")
+
+    def test_a_volume_is_unmixed_without_processes(self):
+        def anonymous(batch):
+            batch["processes"] = []
+            records = {}
+            for record in batch["records"]:
+                record.pop("process", None)
+                mounts = batch["volumes"][record["volume"]]["mounts"]
+                if self.volume.mount in mounts and not record["op"].startswith("block_"):
+                    records.setdefault((record["job"], record["volume"], record["op"]), []).append(record)
+            batch["records"] = [one for same in records.values() for one in same[:1]]
+            batch["flows"] = []
+            return batch
+
+        stripped = [self.rewrite(f"{name}-sum.rec", anonymous, self.recordings[name]) for name in BLEND]
+        truth = {programs.PROGRAMS[name].truth: self.sums(path) for name, path in zip(BLEND, stripped)}
+        whole = [sum(values) for values in zip(*truth.values())]
+        job = [job for job in harness.report(stripped[0], "--by", "volume", *stripped[1:]).data["jobs"]
+               if any(self.volume.mount in volume["mounts"] for volume in job["volumes"])][0]
+        found = {one["profile"]: one for one in job["profiles"] if one["kind"] == "pattern"}
+        for profile, (ops, size) in truth.items():
+            self.assertIn(profile, found)
+            self.assertAlmostEqual(ops / whole[0], found[profile]["share_ops"], delta=0.05, msg=profile)
+            self.assertAlmostEqual(size / whole[1], found[profile]["share_bytes"], delta=0.05, msg=profile)
+
+    def test_clocks_may_jump_and_intervals_be_missing(self):
+        def shift(batch):
+            shift.count += 1
+            batch["start_ns"] += (0, 3600, -86400)[shift.count % 3] * 10**9
+            return batch
+
+        shift.count = 0
+        jumped = self.rewrite("jumped.rec", shift, self.recordings["cat-shards"])
+        self.assertEqual(self.sums(self.recordings["cat-shards"]), self.sums(jumped))
+        self.assertEqual("shard-streaming", score.classify(jumped, self.volume.mount)[0])
+
+    def test_an_empty_window_is_no_failure(self):
+        empty = harness.report(self.recordings["untar"], "--until", "2001-01-01T00:00:00Z")
+        self.assertEqual([], empty.data["jobs"])
+        self.assertIsNone(empty.data["cluster"]["effective_profiles"])
+
+    def test_one_record_is_too_little_to_name(self):
+        def one(batch):
+            batch["records"] = [record for record in batch["records"] if record["op"] == "open"][:1]
+            batch["records"][0:1] = [{**record, "latency_ns": "80", "latency_sum_ns": 1000, "errors": 0, "size": ""}
+                                     for record in batch["records"]]
+            for record in batch["records"]:
+                record.pop("error_codes", None)
+            batch["flows"] = []
+            return batch
+
+        first = self.rewrite("one.rec", one, self.recordings["untar"])
+        for job in harness.report(first).data["jobs"]:
+            self.assertEqual(["unknown"], [p["profile"] for p in job["profiles"] if p["kind"] == "pattern"])
+
+    def test_a_missing_hook_lowers_confidence_and_is_named(self):
+        def lacking(batch):
+            for hook in batch["coverage"]["hooks"]:
+                if hook["hook"] == "mmap_fault":
+                    hook.update(state="unavailable", why="a test")
+            return batch
+
+        path = self.rewrite("lacking.rec", lacking, self.recordings["cat-shards"])
+        before = score.classify(self.recordings["cat-shards"], self.volume.mount)
+        after = score.classify(path, self.volume.mount)
+        self.assertEqual(before[0], after[0])
+        self.assertLess(after[1], before[1])
+        evidence = [line for job in harness.report(path).data["jobs"] for one in job["profiles"] for line in one["evidence"]]
+        self.assertTrue(any("mmap_fault" in line and "a test" in line for line in evidence))
+
+    def test_another_version_is_told_by_its_name(self):
+        path = self.path("later.rec")
+        with open(self.recordings["untar"], "rb") as file:
+            content = file.read()
+        with open(path, "wb") as file:
+            file.write(b"UNBLEND9" + content[8:])
+        done = harness.run([harness.unblend(), "report", path])
+        self.assertEqual(1, done.returncode)
+        self.assert_one_line(done.stderr, path)
+
+
+if __name__ == "__main__":
+    harness.main()
