@@ -4,14 +4,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/decode_ahead.h"
 
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "lib/recording.h"
 
+#define THREADED_FILES 2 /* more of them are decoded as they are read */
+
 struct file {
     const char *path;
     struct recording_reader *reader;
+    struct decode_ahead *decoder; /* NULL: nobody decodes ahead, and the reader is ours */
     uint64_t looked; /* up to there damage has been told of */
     struct batch *ahead; /* read, not handed out yet; NULL when the file is used up */
 };
@@ -31,11 +37,13 @@ static int advance(struct recordings *recordings, struct file *file)
     int got;
 
     for (;;) {
-        got = recording_read(file->reader, &file->ahead, &error);
-        if (got == -EBADMSG && recording_tell(file->reader) <= file->looked)
+        got = file->decoder ? decode_next(file->decoder, &file->ahead, &error)
+                            : recording_read(file->reader, &file->ahead, &error);
+        if (got == -EBADMSG && !file->decoder && recording_tell(file->reader) <= file->looked)
             continue;
         if (got == -EBADMSG) {
-            file->looked = recording_tell(file->reader);
+            if (!file->decoder)
+                file->looked = recording_tell(file->reader);
             log_warning("%s is damaged: %s%s%s; what is intact before and behind it is used",
                         file->path, error.field, *error.field ? ": " : "", error.why);
             *recordings->damaged = true;
@@ -142,6 +150,9 @@ static int recordings_seek(struct source *source, int64_t ns, int64_t *found)
     uint64_t best;
     int err = stat(file->path, &st) ? -errno : 0;
 
+    decode_free(file->decoder); /* who goes to and fro reads little at a time */
+    file->decoder = NULL;
+
     if (!err)
         err = find_batch(file->reader, ns, (uint64_t)st.st_size, &best, found);
     if (err == 1)
@@ -163,9 +174,19 @@ static void recordings_free(struct source *source)
 
     for (unsigned i = 0; i < recordings->count; i++) {
         batch_free(recordings->files[i].ahead);
+        decode_free(recordings->files[i].decoder);
         recording_reader_free(recordings->files[i].reader);
     }
     free(recordings);
+}
+
+/* Whoever reads all of it has every processor decode; where that cannot be, it is decoded as it is read. */
+static void hurry(struct recordings *recordings, struct file *file, unsigned count)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (recordings->window && count <= THREADED_FILES && processors > 1)
+        (void)decode_start(file->reader, (unsigned)processors, &file->decoder);
 }
 
 static void log_open(const char *path, int err)
@@ -203,6 +224,7 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
             break;
         }
         recordings->count++;
+        hurry(recordings, file, count);
         err = advance(recordings, file);
     }
     if (err) {

@@ -212,20 +212,26 @@ static const char *damage_reason(const struct scan *scan)
     return "";
 }
 
-int recording_read(struct recording_reader *reader, struct batch **out, struct codec_error *error)
+int recording_frame(struct recording_reader *reader, const void **payload, size_t *size, struct codec_error *error)
 {
-    const void *payload;
     uint64_t damaged;
-    size_t size;
-    int result = scan_next(&reader->scan, &payload, &size, &damaged);
+    int result = scan_next(&reader->scan, payload, size, &damaged);
 
     if (result == -EBADMSG) {
         *error = (struct codec_error){0};
         snprintf(error->why, sizeof(error->why),
                  "bytes %" PRIu64 " to %" PRIu64 " are no intact frame%s", damaged,
                  reader->scan.offset, damage_reason(&reader->scan));
-        return result;
     }
+    return result;
+}
+
+int recording_read(struct recording_reader *reader, struct batch **out, struct codec_error *error)
+{
+    const void *payload;
+    size_t size;
+    int result = recording_frame(reader, &payload, &size, error);
+
     if (result != 1)
         return result;
     result = frame_decode(payload, size, out, error);

@@ -66,6 +66,9 @@ int recording_open(const char *path, struct recording_reader **out);
  */
 int recording_read(struct recording_reader *reader, struct batch **out, struct codec_error *error);
 
+/* The next frame's payload, for frame_decode(), valid until the next call; otherwise as recording_read(). */
+int recording_frame(struct recording_reader *reader, const void **payload, size_t *size, struct codec_error *error);
+
 /* Where the next frame begins, in bytes from the file's start; of what can be seeked in only. */
 uint64_t recording_tell(const struct recording_reader *reader);
 
