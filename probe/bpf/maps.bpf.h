@@ -240,7 +240,7 @@ struct {
 /* ABI_CGROUP() -> news of it, which user space fetches */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 256);
+    __uint(max_entries, 96);
     __type(key, __u64);
     __type(value, struct abi_cgroup);
 } cgroup_news SEC(".maps");
