@@ -181,10 +181,14 @@ static void step(struct screen *screen, int by)
     }
     screen->frozen = true;
     feed_pause(screen->feed, true);
-    if (by > 0)
+    if (by > 0) {
         feed_step(screen->feed);
-    else
-        feed_seek(screen->feed, batch->start_ns - 1);
+    } else {
+        /* pressed again before it has come, it is one more */
+        screen->target_ns =
+            screen->target_ns ? screen->target_ns - batch->interval_ms * 1000000LL : batch->start_ns - 1;
+        feed_seek(screen->feed, screen->target_ns);
+    }
 }
 
 static void freeze(struct screen *screen)

@@ -96,6 +96,8 @@ int top_batch(struct source *source, const struct top_arguments *arguments)
         run.layout.sort = column_find(arguments->sort, strlen(arguments->sort));
     err = model_new(&catalogue, &run.model);
     if (!err)
+        run.model->unhurried = arguments->replay;
+    if (!err)
         err = filter_new(arguments->filter, &run.model->filter, why, sizeof(why));
     if (err)
         log_error("cannot begin: %s", log_errno(err));

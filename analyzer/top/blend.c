@@ -16,6 +16,7 @@
 #define BLENDS_MAX    256 /* processes that are looked at; about 10 KB each */
 #define WINDOW_NS     30000000000LL
 #define BUDGET_NS     2500000LL /* of processor time a sample */
+#define UNHURRIED_NS  100000000LL
 #define BUDGET_SHARE  0.005     /* and no more than that of a long one's length is spent */
 #define IDLE_SAMPLES  30
 #define CHANGE_MIN    0.25 /* so much more was done since it was last unmixed */
@@ -151,7 +152,7 @@ static int fit_most_urgent(struct model *model)
 {
     const struct entities *processes = &model->of[ENTITY_PROCESS];
     _cleanup_free_ struct part *parts = calloc(model->catalogue->count + 1u, sizeof(*parts));
-    double budget_ns = fmax(BUDGET_NS, BUDGET_SHARE * model->seconds * 1e9);
+    double budget_ns = fmax(model->unhurried ? UNHURRIED_NS : BUDGET_NS, BUDGET_SHARE * model->seconds * 1e9);
     int64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
     if (!parts)

@@ -121,6 +121,8 @@ FIGURE(metadata_peak, FIGURE_METADATA_PEAK)
 FIGURE(idle, FIGURE_IDLE)
 FIGURE(burst_p99, FIGURE_BURST_P99)
 FIGURE(steady_p99, FIGURE_STEADY_P99)
+FIGURE(queue_p99, FIGURE_QUEUE_P99)
+FIGURE(service_p99, FIGURE_SERVICE_P99)
 FIGURE(share_ops, FIGURE_SHARE_OPS)
 FIGURE(share_bytes, FIGURE_SHARE_BYTES)
 FIGURE(confidence, FIGURE_CONFIDENCE)
@@ -196,6 +198,10 @@ const struct column columns[] = {
     {"oldest_ns", "OLDEST", "for how long the oldest running operation has", UNIT_TIME, 6, PAINT_BAD, ALL, 0, oldest,
      NULL},
     {"queue", "QUEUE", "operations under way, on average over the sample", UNIT_RATIO, 5, 0, ALL, 0, queue, NULL},
+    {"queue_p99_ns", "QUE99", "99 % of the requests waited no longer to be issued", UNIT_TIME, 6, PAINT_TIME, UNKNOWN_BLOCK,
+     0, queue_p99, NULL},
+    {"service_p99_ns", "SVC99", "99 % of the requests were served in no longer", UNIT_TIME, 6, PAINT_TIME, UNKNOWN_BLOCK,
+     0, service_p99, NULL},
     {"sequential_share", "SEQ", "of the transfers, started at or beyond the end of the one before", UNIT_SHARE, 4, 0,
      ALL, 0, sequential, NULL},
     {"cached_share", "HIT", "of the reads, served from the page cache", UNIT_SHARE, 4, 0, ALL, 0, cached, NULL},
@@ -235,8 +241,8 @@ const struct column columns[] = {
     {"device", "DEVICE", "the block device", UNIT_TEXT, 16, 0, 0, 0, NULL, name},
     {"node", "NODE", "the node", UNIT_TEXT, 20, 0, 0, 0, NULL, name},
     {"item", "WHAT", "what could not be seen, or what sees", UNIT_TEXT, 24, 0, 0, 0, NULL, name},
-    {"why", "WHY", "what there is to say about it", UNIT_TEXT, 40, 0, 0, 0, NULL, why},
-    {"command", "COMMAND", "as of its last execve", UNIT_TEXT, 12, 0, 0, 0, NULL, name},
+    {"why", "WHY", "what there is to say about it", UNIT_TEXT, 24, 0, 0, 0, NULL, why},
+    {"command", "COMMAND", "as of its last execve", UNIT_TEXT, 11, 0, 0, 0, NULL, name},
     {"job", "JOB", "the job it belongs to", UNIT_TEXT, 20, 0, 0, 0, NULL, job},
 };
 const unsigned column_count = sizeof(columns) / sizeof(*columns);

@@ -68,36 +68,52 @@ static const char *quantile(const struct histogram *h, double q, bool skip_zeros
     return format(buffer, (double)value);
 }
 
+/* A narrow screen has the figures that matter most, so that the drawings are on it. */
+#define NARROW 110
+
+static void put_operation(const struct pen *pen, const struct axis *axis, const struct record *record, double seconds)
+{
+    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE], e[HUMAN_SIZE], f[HUMAN_SIZE], g[HUMAN_SIZE];
+    const struct histogram *h = &record->latency_ns;
+
+    fprintf(pen->out, "%-13s %7s %6s", operation_info(record->op)->name,
+            human_rate(a, (double)histogram_count(h) / seconds), human_rate(b, (double)record->errors));
+    if (COLS >= NARROW)
+        fprintf(pen->out, " %10s %9s %9s",
+                operation_info(record->op)->has_size ? human_bytes(c, (double)record->bytes / seconds) : "",
+                quantile(h, 0.5, false, human_ns, d), quantile(h, 0.95, false, human_ns, e));
+    fprintf(pen->out, " %9s", quantile(h, 0.99, false, human_ns, f));
+    if (COLS >= NARROW)
+        fprintf(pen->out, " %9s", quantile(h, 1, false, human_ns, g));
+    fputs("  ", pen->out);
+    draw_tone(pen, TONE_GOOD);
+    draw_octaves(pen, axis, h);
+    draw_tone(pen, TONE_PLAIN);
+    fputc('\n', pen->out);
+}
+
 static void put_operations(const struct pen *pen, const struct detail *detail)
 {
     struct axis axis = {0};
     double seconds = detail->seconds > 0 ? detail->seconds : 1;
-    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE], e[HUMAN_SIZE], f[HUMAN_SIZE], g[HUMAN_SIZE];
 
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
         axis_hold(&axis, &detail->tally.op[op].latency_ns);
     head(pen, "Operations", "each with the histogram of how long it took, by powers of two");
     draw_tone(pen, TONE_FAINT);
-    fprintf(pen->out, "%-13s %7s %6s %10s %9s %9s %9s %9s  ", "", "ops/s", "errors", "bytes/s", "p50", "p95", "p99",
-            "max");
+    fprintf(pen->out, COLS < NARROW ? "%-13s %7s %6s" : "%-13s %7s %6s %10s %9s %9s", "", "ops/s", "errors", "bytes/s",
+            "p50", "p95");
+    fprintf(pen->out, COLS < NARROW ? " %9s  " : " %9s %9s  ", "p99", "max");
     draw_axis(pen, &axis, human_ns);
     draw_tone(pen, TONE_PLAIN);
     fputc('\n', pen->out);
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
         const struct record *record = &detail->tally.op[op];
-        const struct histogram *h = &record->latency_ns;
+        struct record named = *record;
 
-        if (!h->length && !record->in_flight)
-            continue;
-        fprintf(pen->out, "%-13s %7s %6s %10s %9s %9s %9s %9s  ", operation_info(op)->name,
-                human_rate(a, (double)histogram_count(h) / seconds), human_rate(b, (double)record->errors),
-                operation_info(op)->has_size ? human_bytes(c, (double)record->bytes / seconds) : "",
-                quantile(h, 0.5, false, human_ns, d), quantile(h, 0.95, false, human_ns, e),
-                quantile(h, 0.99, false, human_ns, f), quantile(h, 1, false, human_ns, g));
-        draw_tone(pen, TONE_GOOD);
-        draw_octaves(pen, &axis, h);
-        draw_tone(pen, TONE_PLAIN);
-        fputc('\n', pen->out);
+        named.op = op; /* a tally's records have none before the first */
+        if (record->latency_ns.length || record->in_flight)
+            put_operation(pen, &axis, &named, seconds);
     }
 }
 
@@ -112,7 +128,8 @@ static void put_sizes(const struct pen *pen, const struct detail *detail)
         return;
     head(pen, "Sizes", "of transfers, and of the files that were opened");
     draw_tone(pen, TONE_FAINT);
-    fprintf(pen->out, "%-13s %7s %17s %9s %9s %9s  ", "", "zero", "p50", "p95", "p99", "max");
+    fprintf(pen->out, COLS < NARROW ? "%-13s %7s %16s  " : "%-13s %7s %17s %9s %9s %9s  ", "", "zero", "p50", "p95",
+            "p99", "max");
     draw_axis(pen, &axis, human_bytes);
     draw_tone(pen, TONE_PLAIN);
     fputc('\n', pen->out);
@@ -122,7 +139,7 @@ static void put_sizes(const struct pen *pen, const struct detail *detail)
 
         if (!h->length)
             continue;
-        fprintf(pen->out, "%-13s %7s %17s %9s %9s %9s  ", operation_info(op)->name,
+        fprintf(pen->out, COLS < NARROW ? "%-13s %7s %16s  " : "%-13s %7s %17s %9s %9s %9s  ", operation_info(op)->name,
                 human_rate(zeros, (double)histogram_zeros(h)), quantile(h, 0.5, true, human_bytes, a),
                 quantile(h, 0.95, true, human_bytes, b), quantile(h, 0.99, true, human_bytes, c),
                 quantile(h, 1, true, human_bytes, d));
@@ -147,7 +164,7 @@ static void put_bursts(const struct pen *pen, const struct detail *detail, bool 
         return;
     head(pen, "In bursts and outside of them", process ? "how long operations of its job took" : "how long it took");
     draw_tone(pen, TONE_FAINT);
-    fprintf(pen->out, "%-13s %7s %17s %9s %19s  ", "", "ops", "p50", "p99", "");
+    fprintf(pen->out, COLS < NARROW ? "%-13s %7s %16s  " : "%-13s %7s %17s %9s %19s  ", "", "ops", "p50", "p99", "");
     draw_axis(pen, &axis, human_ns);
     draw_tone(pen, TONE_PLAIN);
     fputc('\n', pen->out);
@@ -156,7 +173,7 @@ static void put_bursts(const struct pen *pen, const struct detail *detail, bool 
 
         if (!h->length)
             continue;
-        fprintf(pen->out, "%-13s %7s %17s %9s %19s  ", names[i / 2][i % 2],
+        fprintf(pen->out, COLS < NARROW ? "%-13s %7s %16s  " : "%-13s %7s %17s %9s %19s  ", names[i / 2][i % 2],
                 human_rate(count, (double)histogram_count(h)), quantile(h, 0.5, false, human_ns, a),
                 quantile(h, 0.99, false, human_ns, b), "");
         draw_tone(pen, i % 2 ? TONE_GOOD : TONE_BAD);

@@ -84,7 +84,7 @@ static void append_missing(const struct model *model, char *buffer, size_t size)
     }
     if (!first)
         return;
-    snprintf(text, sizeof(text), "; %u of %u hooks n/a: %s%s%.200s%s", missing, hooks, first->name + 5,
+    snprintf(text, sizeof(text), "; n/a %u/%u: %s%s%.200s%s", missing, hooks, first->name + 5,
              *first->why ? ": " : "", first->why, missing > 1 ? ", ..." : "");
     append(buffer, size, text);
 }

@@ -97,7 +97,8 @@ int model_new(const struct catalogue *catalogue, struct model **out)
 
 void model_reset(struct model *model)
 {
-    struct model fresh = {.catalogue = model->catalogue, .filter = model->filter, .mix = model->mix};
+    struct model fresh = {.catalogue = model->catalogue, .filter = model->filter, .mix = model->mix,
+                          .unhurried = model->unhurried};
 
     clear_entities(model);
     clear_texts(model);

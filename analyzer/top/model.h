@@ -36,6 +36,8 @@ enum figure {
     FIGURE_IDLE,      /* share of tenths without demand */
     FIGURE_BURST_P99, /* since the start, ns */
     FIGURE_STEADY_P99,
+    FIGURE_QUEUE_P99, /* of a device, or what serves a volume: ns that requests waited, and were served */
+    FIGURE_SERVICE_P99,
     FIGURE_SHARE_OPS, /* of a profile */
     FIGURE_SHARE_BYTES,
     FIGURE_CONFIDENCE, /* of a profile; of who has one */
@@ -82,6 +84,7 @@ struct mix_part {
 struct model {
     const struct catalogue *catalogue; /* NULL: profiles are not looked for */
     struct filter *filter;             /* which records count; borrowed, NULL for all */
+    bool unhurried;                    /* a recording may take more time to be judged than a node that works */
     uint64_t sample;                   /* how many there were */
     double seconds, sum_seconds;       /* of the last one, of all */
     int64_t end_ns;                    /* of the last one */

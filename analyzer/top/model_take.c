@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A sample into the model: records are gathered entity by entity, so that each one's spreads are made in one place. */
 #include <errno.h>
+#include <math.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static void list_entity(const struct model *model, struct entity *entity)
     if (entity->listed != model->sample)
         entity->now = (struct amounts)NO_AMOUNTS;
     entity->listed = model->sample;
+    entity->figure[FIGURE_QUEUE_P99] = entity->figure[FIGURE_SERVICE_P99] = NAN;
 }
 
 /* Looking a name up costs a file or a directory server: the last one is kept, as processes come in groups. */
@@ -294,6 +296,44 @@ static int take_flows(struct taking *t)
     return err;
 }
 
+/* The storage side's own word on its requests: how long they waited, and how long they were served. */
+static void take_stations(struct taking *t)
+{
+    const struct batch *batch = t->batch;
+
+    for (uint32_t v = 0; v < batch->volume_count; v++) {
+        struct entity *e = t->volumes[v];
+        uint64_t in_flight = 0;
+        struct spread queue, service;
+        bool told = false;
+
+        for (uint32_t i = 0; e && i < batch->station_count; i++) {
+            const struct station *station = &batch->stations[i];
+
+            /* what a server does itself is counted at its device once more */
+            if (station->volume != v || layer_is_platform(station->layer) || station->party == PARTY_SERVER)
+                continue;
+            dense_add(&t->size, &station->queue_ns);
+            dense_add(&t->latency_ns, &station->service_ns);
+            if (station->known & STATION_IN_FLIGHT)
+                in_flight += station->in_flight;
+            told = true;
+        }
+        if (!told)
+            continue;
+        dense_spread(&t->size, false, &queue);
+        dense_spread(&t->latency_ns, false, &service);
+        dense_clear(&t->size);
+        dense_clear(&t->latency_ns);
+        e->figure[FIGURE_QUEUE_P99] = queue.p99 == NO_VALUE ? NAN : (double)queue.p99;
+        e->figure[FIGURE_SERVICE_P99] = service.p99 == NO_VALUE ? NAN : (double)service.p99;
+        if (e->kind == ENTITY_DEVICE)
+            e->now.in_flight = in_flight;
+        if (in_flight)
+            e->active = t->model->sample;
+    }
+}
+
 static int take_nodes(struct model *model, const struct sample *sample)
 {
     for (uint32_t i = 0; i < sample->node_count; i++) {
@@ -402,6 +442,8 @@ int model_add(struct model *model, const struct sample *sample)
         err = gather_total(&t);
     if (!err)
         err = take_flows(&t);
+    if (!err)
+        take_stations(&t);
     if (!err)
         err = take_nodes(model, sample);
     if (err)

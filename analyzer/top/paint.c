@@ -51,14 +51,13 @@ void paint_theme(enum theme theme, bool ascii)
     const char *no_color = getenv("NO_COLOR");
 
     ascii_ = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    colors_ = theme != THEME_MONO && !(no_color && *no_color) && has_colors() && COLOR_PAIRS > INK_COUNT;
+    colors_ = theme != THEME_MONO && !(no_color && *no_color) && has_colors() && start_color() == OK &&
+              use_default_colors() == OK && COLOR_PAIRS > INK_COUNT;
     memset(inks, 0, sizeof(inks));
     inks[INK_STRONG] = inks[INK_BAD] = A_BOLD;
     inks[INK_TITLES] = inks[INK_CURSOR] = inks[INK_TAB] = A_REVERSE;
     inks[INK_SORTED] = A_REVERSE | A_BOLD | A_UNDERLINE;
     if (colors_) {
-        start_color();
-        use_default_colors();
         add_colors(theme);
     } else {
         inks[INK_DIM] = A_DIM;

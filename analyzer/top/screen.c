@@ -102,6 +102,7 @@ int screen_take(struct screen *screen, struct sample *sample, bool warming)
     screen->sample = *sample;
     *sample = (struct sample){0};
     screen->taken += !warming;
+    screen->target_ns = warming ? screen->target_ns : 0;
     return err;
 }
 
@@ -191,7 +192,6 @@ static int open_terminal(SCREEN **out)
     nodelay(stdscr, TRUE);
     mousemask(BUTTON1_PRESSED | BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
     mouseinterval(0);
-    start_color();
     *out = terminal;
     return 0;
 }
@@ -232,8 +232,10 @@ static int screen_init(struct screen *screen, struct source *source, const struc
         screen->settings.theme = (enum theme)top_theme(arguments->theme);
     screen->settings.ascii |= arguments->ascii;
     err = model_new(&screen->catalogue, &screen->model);
-    if (!err)
+    if (!err) {
+        screen->model->unhurried = arguments->replay;
         filter_set(screen, arguments->filter);
+    }
     if (!err)
         err = feed_new(source, arguments->replay, &screen->feed);
     if (!err)

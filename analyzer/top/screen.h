@@ -84,6 +84,7 @@ struct screen {
     struct recording_writer *tape;
     char tape_path[PROMPT_SIZE];
     uint64_t interval_ns, speed_halves; /* speed: halves of the original */
+    int64_t target_ns; /* where a step back leads that has not come yet; 0 for none */
     uint64_t taken;
 };
 

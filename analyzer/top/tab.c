@@ -16,7 +16,8 @@
 #define WHERE_COLUMNS                                                                                                  \
     "read_bytes_s write_bytes_s ops_s metadata_ops_s p99_ns history errors_s read_ops_s write_ops_s size_mean "        \
     "size_p95 opens_s stats_s seeks_s fsyncs_s cached_share sequential_share p50_ns p95_ns max_ns in_flight "          \
-    "oldest_ns fault_bytes_s faults_s cached_bytes_s device_bytes_s queue read_total write_total ops_total "
+    "oldest_ns queue_p99_ns service_p99_ns fault_bytes_s faults_s cached_bytes_s device_bytes_s queue read_total "     \
+    "write_total ops_total "
 
 const struct tab tabs[] = {
     {"nodes", "Nodes", "what each node of the cluster asks for", ENTITY_NODE,
@@ -30,7 +31,7 @@ const struct tab tabs[] = {
     {"volumes", "Volumes", "what is asked of each file system", ENTITY_VOLUME, WHERE_COLUMNS "fstype state source mount",
      "mount", "ops_s", false},
     {"devices", "Devices", "requests at the block layer", ENTITY_DEVICE,
-     "read_bytes_s write_bytes_s read_ops_s write_ops_s p99_ns queue history size_mean size_p95 fsyncs_s discards_s "
+     "read_bytes_s write_bytes_s read_ops_s write_ops_s p99_ns queue_p99_ns service_p99_ns in_flight queue history size_mean size_p95 fsyncs_s discards_s "
      "errors_s p50_ns p95_ns max_ns read_total write_total ops_total device",
      "device", "read_bytes_s", false},
     {"profiles", "Profiles", "the blend, unmixed", ENTITY_PROFILE,

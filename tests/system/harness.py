@@ -39,6 +39,7 @@ PACKAGES = {
     "fsfreeze": "util-linux",
     "setpriv": "util-linux",
     "setsid": "util-linux",
+    "tmux": "tmux",
     "tar": "tar",
     "find": "findutils",
     PYTHON: "python3",

@@ -43,8 +43,9 @@ class Terminal:
         harness.must([*self.tmux, "send-keys", "-l", text])
 
     def click(self, x, y):
-        """The first button, as xterm sends it (SGR)."""
-        self.type(f"\033[<0;{x + 1};{y + 1}M\033[<0;{x + 1};{y + 1}m")
+        """The first button pressed and released, as terminals have always sent it."""
+        for button in "\x20", "\x23":
+            self.type(f"\033[M{button}{chr(33 + x)}{chr(33 + y)}")
 
     def resize(self, width, height):
         harness.must([*self.tmux, "resize-window", "-x", str(width), "-y", str(height)])
