@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`unblend top --db`: two nodes in a PostgreSQL, and the screen that shows them."""
+import json
+import os
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import harness  # noqa: E402
+import test_collector  # noqa: E402
+from terminal import Terminal  # noqa: E402
+from test_collector import batch, lines, pairs  # noqa: E402
+
+setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
+INTERVALS = 5
+
+
+class TestCluster(test_collector.Database):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        second = cls.enroll("n2")
+        # far enough back that all of them are complete, not so far that top leaves them out
+        start = int(time.time()) // 10 * 10 - 70
+        for node, token, reads in ("n1", cls.token, 100), ("n2", second, 300):
+            values = [batch(seq, node=node, stream=f"{reads:032x}", start_ns=(start + 10 * seq) * 10**9,
+                            duration_ns=10**10, records=[
+                                {"job": 0, "volume": 0, "op": "read", "bytes": 4096 * reads, "errors": 0,
+                                 "latency_sum_ns": 1000 * reads, "size": pairs(80, reads), "latency_ns": pairs(60, reads)}])
+                      for seq in range(INTERVALS)]
+            status, answer = cls.collector.post(lines(*values), token)
+            assert status == 200, answer
+
+    def setUp(self):
+        pass  # keep the rows
+
+    def test_nodes_apart_and_together(self):
+        for tab, key, name in ("nodes", "nodes", "node"), ("jobs", "processes", "job"):
+            text = harness.must([harness.unblend(), "top", "-b", "--json", "-n", "2", "--tab", tab, "--db", self.conninfo])
+            for sample in map(json.loads, text.splitlines()):
+                self.assertEqual("*", sample["node"])
+                self.assertEqual(40, sample["totals"]["read_ops_s"])
+                rows = {row[name]: row["read_ops_s"] for row in sample[key]}
+                self.assertEqual({"n1": 10, "n2": 30} if tab == "nodes" else {"slurm:42": 40}, rows)
+
+    def test_on_the_screen(self):
+        with Terminal(100, 24, [harness.unblend(), "top", "--db", self.conninfo]) as terminal:
+            screen = terminal.wait(r"n2\n")
+            self.assertIn("2 nodes", screen)
+            self.assertRegex(screen, r"Nodes +Processes +Jobs")
+            self.assertRegex(screen, r"120K .* n2\n +40K .* n1\n")
+            terminal.press("Enter")
+            terminal.wait("The jobs of all nodes")
+            terminal.press("Escape", "Tab", "Tab")
+            terminal.wait("slurm:42")
+            terminal.press("q")
+            self.assertEqual((0, ""), (terminal.ended(), terminal.said()))
