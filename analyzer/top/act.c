@@ -109,7 +109,10 @@ void filter_set(struct screen *screen, const char *text)
     }
     screen->model->filter = filter;
     if (!filter_same_volumes(filter, screen->filter) && screen->sample.batch) {
-        /* other records count now: what was known of all the others is void */
+        /* other records count now: what was known of all the others is void, and who stood in the rows is gone */
+        free(screen->rows);
+        screen->rows = NULL;
+        screen->row_count = 0;
         model_reset(screen->model);
         screen->model->filter = filter;
         err = model_add(screen->model, &screen->sample);
@@ -438,6 +441,7 @@ static void act_anywhere(struct screen *screen, enum action action, unsigned num
         tape_toggle(screen);
         break;
     case ACTION_FILES:
+        screen->detail.painted = 0;
         screen->detail.files = screen->mode == MODE_DETAIL && screen->arguments->local && !screen->detail.files;
         break;
     case ACTION_REDRAW:

@@ -323,7 +323,7 @@ int page_detail(struct screen *screen)
     size_t size;
     int err = 0;
 
-    if (!e)
+    if (!e || (screen->detail.painted == screen->model->sample && screen->detail.painted_width == COLS))
         return 0; /* the last page stays */
     pen.out = open_memstream(&text, &size);
     if (!pen.out)
@@ -348,5 +348,7 @@ int page_detail(struct screen *screen)
         return err;
     }
     page_set(screen, text);
+    screen->detail.painted = screen->model->sample;
+    screen->detail.painted_width = COLS;
     return 0;
 }

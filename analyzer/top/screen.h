@@ -52,6 +52,8 @@ struct detail {
     uint32_t volume_count;
     struct histogram burst[FLOW_KINDS], steady[FLOW_KINDS];
     bool files; /* /proc is looked at for open files */
+    uint64_t painted; /* the sample that its page is of, which is not made anew for each key; 0 for none */
+    int painted_width;
 };
 
 struct screen {

@@ -66,7 +66,7 @@ def scanner(second, process):
 
 def processes(second):
     """Loaders, a trainer, a scan, and someone new and short-lived each second."""
-    listed = [(4100 + n, 1001, "python3", 0, False) for n in range(4)] + [(5200, 1002, "torchrun", 1, False),
+    listed = [(4100 + n, 60001, "python3", 0, False) for n in range(4)] + [(5200, 60002, "torchrun", 1, False),
                                                                           (610, 0, "find", 2, False)]
     return listed + [(9000 + second, 0, "sh", 2, True)]
 
@@ -82,7 +82,7 @@ def batch(second, extra):
     listed = [{"pid": pid, "uid": uid, "start_ns": (START_S - 100) * 10**9, "command": command, "job": job,
                "exited": exited} for pid, uid, command, job, exited in processes(second)]
     for n in range(extra):
-        listed.append({"pid": 20000 + n, "uid": 1001, "start_ns": (START_S - 100) * 10**9, "command": f"worker{n % 10}",
+        listed.append({"pid": 20000 + n, "uid": 60001, "start_ns": (START_S - 100) * 10**9, "command": f"worker{n % 10}",
                        "job": 0, "exited": False})
         for op, bucket in (("read", 120), ("write", 96)):
             records.append(record(0, n % 2, 7 + n, op, 20 + (n * 13 + second) % 50, 100, bucket))

@@ -436,7 +436,7 @@ class TestBatch(TopTest):
     def test_flags(self):
         done = self.batch("-n", "1", "-P", "-t", "-k", "-o", "-qqq", "-p", "4102")
         self.assertEqual((0, ""), (done.returncode, done.stderr))
-        self.assertRegex(done.stdout, r"^12:00:01 +4102 1001 +\d+\.\d\d ")
+        self.assertRegex(done.stdout, r"^12:00:01 +4102 60001 +\d+\.\d\d ")
         self.assertEqual(1, done.stdout.count("\n"))
         done = self.batch("-a", "-qqq", "-u", "root", "-s", "pid")
         self.assertEqual(70, done.stdout.count(" find"))
