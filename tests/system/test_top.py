@@ -28,6 +28,18 @@ def listed(kind):
     return [line.split("\t")[1:] for line in lines if line.startswith(kind + "\t")]
 
 
+def comparable(name, screen):
+    """Without what the catalogue of profiles says: it may learn, and the screens need not."""
+    screen = screen.split("\nProfile  ")[0]
+    if name.startswith("profiles"):
+        screen = screen.split("BYTES OPS%")[0]
+    screen = re.sub(r"\b(cv-training|ingest-scan|checkpoint|losf|sample-read|shard-streaming|mmap-read|preprocess|"
+                    r"stage-copy|model-load|import-storm|unknown|ml-dev|nlp-mixed)\b *", "PROFILE ", screen)
+    screen = re.sub(r"(?m)Mix .*$", "Mix", screen)
+    screen = re.sub(r"(?m)\s*lines \d+ to .*$", "", screen)
+    return re.sub(r" *<?\d+%", " N%", screen).rstrip()
+
+
 class TopTest(unittest.TestCase):
     maxDiff = None
 
@@ -60,7 +72,7 @@ class TestScreens(TopTest):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(screen)
         with open(path, encoding="utf-8") as file:
-            self.assertEqual(file.read(), screen, name)
+            self.assertEqual(comparable(name, file.read()), comparable(name, screen), name)
 
     def end_of(self, terminal, small=False):
         return terminal.wait(r"sh\b|worker|find" if small else "END")
