@@ -15,7 +15,7 @@
  */
 enum share { SHARE_PROCESS, SHARE_THREAD, SHARE_STATE, SHARE_ROW, SHARE_PAGE, SHARES };
 static const uint32_t shares[SHARES] = {
-    [SHARE_PROCESS] = 116, [SHARE_THREAD] = 116, [SHARE_STATE] = 150, [SHARE_ROW] = 930, [SHARE_PAGE] = 2310};
+    [SHARE_PROCESS] = 116, [SHARE_THREAD] = 116, [SHARE_STATE] = 150, [SHARE_ROW] = 950, [SHARE_PAGE] = 2310};
 
 /* Maps that have one entry for each of a share. */
 static const struct {
@@ -33,10 +33,10 @@ static const struct {
     const char *map;
     uint32_t least;
 } shrinking[] = {
-    {"shared", 128},   {"volumes", 512},    {"mounts", 1024},      {"requests", 1024},
-    {"flushers", 128}, {"positions", 1024}, {"spare_tasks", 1024}, {"namespaces", 64},
+    {"shared", 128},   {"volumes", 512},    {"mounts", 512},       {"requests", 512},
+    {"flushers", 128}, {"positions", 512}, {"spare_tasks", 1024}, {"namespaces", 64},
     {"async", 256},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
-    {"stations", 32},  {"station_places", 32}, {"fuse_requests", 64}, {"fuse_servers", 16},
+    {"stations", 16},  {"station_places", 32}, {"fuse_requests", 64}, {"fuse_servers", 16},
     {"cgroup_news", 64}, {"tickets", 64},
 };
 

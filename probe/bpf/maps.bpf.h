@@ -138,14 +138,14 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 16384);
+    __uint(max_entries, 12288);
     __type(key, __u64);
     __type(value, struct abi_request);
 } requests SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
-    __uint(max_entries, 16384);
+    __uint(max_entries, 12288);
     __type(key, __u64);
     __type(value, struct abi_position);
 } positions SEC(".maps");
@@ -191,7 +191,7 @@ struct {
 /* Requests of io_uring and libaio that are under way. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 8192);
+    __uint(max_entries, 6144);
     __type(key, struct abi_async_key);
     __type(value, struct abi_async);
 } async SEC(".maps");
