@@ -44,8 +44,18 @@ class Terminal:
 
     def click(self, x, y):
         """The first button pressed and released, as terminals have always sent it."""
-        for button in "\x20", "\x23":
-            self.type(f"\033[M{button}{chr(33 + x)}{chr(33 + y)}")
+        self.type("".join(f"\033[M{button}{chr(33 + x)}{chr(33 + y)}" for button in "\x20\x23"))
+
+    def click_until(self, x, y, pattern):
+        """A busy machine may tear a click's bytes apart, which is no click then."""
+        for _ in range(20):
+            self.click(x, y)
+            until = time.monotonic() + 1.5
+            while time.monotonic() < until:
+                if re.search(pattern, self.screen()):
+                    return
+                time.sleep(0.05)
+        self.wait(pattern)
 
     def resize(self, width, height):
         harness.must([*self.tmux, "resize-window", "-x", str(width), "-y", str(height)])

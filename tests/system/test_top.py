@@ -137,10 +137,15 @@ class TestScreens(TopTest):
 class TestKeys(TopTest):
     """Every key of the table is pressed, and does what its line says."""
 
-    pressed = set()
+    pressed, ran = set(), set()
+
+    def setUp(self):
+        self.ran.add(self._testMethodName)
 
     @classmethod
     def tearDownClass(cls):
+        if cls.ran < {name for name in dir(cls) if name.startswith("test_")}:
+            return  # some were asked for by name
         names = {key for line in listed("key") for key in line[0].split()}
         missing = names - cls.pressed - {"Mouse", "1-9"}
         assert not missing, f"no test presses {missing}"
@@ -347,14 +352,10 @@ class TestKeys(TopTest):
         with self.played(100, 24) as terminal:
             screen = terminal.wait("END").splitlines()
             titles = next(y for y, line in enumerate(screen) if "PID USER" in line)
-            terminal.click(screen[titles].index("READ/s") + 2, titles)
-            self.wait_first(terminal, "4102", "4101")
-            terminal.click(2, titles + 2)
-            terminal.wait(r"\b2 of 12")
-            terminal.click(2, titles + 2)
-            terminal.wait("process 4101")
-            terminal.click(screen[titles - 1].index("Jobs") + 1, titles - 1)
-            terminal.wait("PROCS")
+            terminal.click_until(screen[titles].index("READ/s") + 2, titles, r"PID[^\n]*\n +4102 [^\n]*\n +4101 ")
+            terminal.click_until(2, titles + 2, r"\b2 of 12|process 4101")
+            terminal.click_until(2, titles + 2, "process 4101")
+            terminal.click_until(screen[titles - 1].index("Jobs") + 1, titles - 1, "PROCS")
             for number in range(1, 10):
                 terminal.press(str(number))
             terminal.press("q")
