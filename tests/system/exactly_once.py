@@ -445,7 +445,7 @@ class Run:
         feeder.kill()
         feeder.clear_grave()
         self.destroyed(feeder, feeder.contents())
-        shutil.rmtree(feeder.state)
+        shutil.rmtree(feeder.state, ignore_errors=True)
         feeder.start()
 
     def wipe_running(self):
@@ -470,7 +470,7 @@ class Run:
         feeder.kill()
         feeder.clear_grave()
         before = feeder.contents()
-        shutil.rmtree(feeder.state)
+        shutil.rmtree(feeder.state, ignore_errors=True)
         harness.run(["cp", "-a", self.random.choice(feeder.snapshots), feeder.state])
         self.destroyed(feeder, before, feeder.contents())
         return feeder.start()
