@@ -287,7 +287,7 @@ static void *run(void *argument)
     struct push *push = argument;
 
     while (!is_stopping(push)) {
-        _cleanup_(body_clear) struct body body = {NULL};
+        _cleanup_(body_clear) struct body body = {0};
         unsigned wait_ms = 0;
         int found = body_gather(push->spool, push->singly ? 1 : BODY_BATCHES, &body, &wait_ms);
 

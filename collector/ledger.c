@@ -180,11 +180,11 @@ static int open_gap(struct db *db, const struct ledger_place *place, int64_t fir
 static int take_back(struct db *db, const struct ledger_place *place, const struct batch *batch)
 {
     static const char *const steps[] = {
-        "insert into unblend.dropped select node_id, stream_id, $3::bigint + 1, last_seq, "
+        ("insert into unblend.dropped select node_id, stream_id, $3::bigint + 1, last_seq, "
         "case when first_seq = $3 then ops - $4 else ops * 0 end, start_ns, end_ns, why, told_at "
-        "from unblend.dropped where node_id = $1 and stream_id = $2 and first_seq <= $3 and last_seq > $3",
-        "update unblend.dropped set last_seq = $3::bigint - 1, ops = ops - $4 "
-        "where node_id = $1 and stream_id = $2 and first_seq < $3 and last_seq >= $3",
+        "from unblend.dropped where node_id = $1 and stream_id = $2 and first_seq <= $3 and last_seq > $3"),
+        ("update unblend.dropped set last_seq = $3::bigint - 1, ops = ops - $4 "
+        "where node_id = $1 and stream_id = $2 and first_seq < $3 and last_seq >= $3"),
         "delete from unblend.dropped where node_id = $1 and stream_id = $2 and first_seq = $3 and $4::bigint >= 0",
     };
     struct db_args args = {.count = 0};
