@@ -12,6 +12,7 @@
 #define FIT_MIN         0.65 /* a part that is less like its signature is not named after it */
 #define ALONE_OPS_MIN   0.7  /* what a profile that stands alone has to explain */
 #define ALONE_BYTES_MIN 0.8
+#define SURE_MIN        0.5 /* without processes, what is more likely wrong than right is not named */
 
 static bool is_tiny(const struct part *part)
 {
@@ -187,6 +188,10 @@ static int fit_all(struct fitting *fitting, struct part *parts)
         part->processes = fitting->process;
         part->confidence = part->fit * catalogue->profiles[p].confidence *
                            fitting_requirements(fitting, &catalogue->profiles[p], part, false);
+        if (!fitting->process && part->confidence < SURE_MIN * part_ops(part)) {
+            rejected += part_ops(part);
+            *part = (struct part){0};
+        }
         part_add(&parts[p], part);
     }
     add_rest(fitting, rejected, &parts[catalogue->count]);
