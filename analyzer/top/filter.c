@@ -12,6 +12,8 @@
 #include "lib/cleanup.h"
 #include "lib/option.h"
 
+#define REPETITIONS_MAX 8
+
 enum field { FIELD_USER, FIELD_PID, FIELD_JOB, FIELD_VOLUME, FIELD_FS, FIELD_NODE, FIELD_COUNT };
 
 static const char *const field_names[FIELD_COUNT] = {"user", "pid", "job", "volume", "fs", "node"};
@@ -68,9 +70,35 @@ static int set_field(struct filter *filter, enum field field, const char *value,
     return filter->value[field] ? 0 : -ENOMEM;
 }
 
+/* Repetitions of repetitions take memory that doubles with each: more than a filter is worth. */
+static bool repeats_too_much(const char *text)
+{
+    unsigned repetitions = 0, counted = 0;
+
+    for (const char *at = text; *at; at++) {
+        bool again = strchr("*+?{", *at);
+
+        if (*at == '\\' && at[1]) {
+            at++;
+            continue;
+        }
+        repetitions += again;
+        counted += *at == '{';
+        if (again && at[1] && strchr("*+?{", at[1]))
+            return true;
+    }
+    return repetitions > REPETITIONS_MAX || counted > 1;
+}
+
 static int set_regex(struct filter *filter, const char *text, char *why, size_t size)
 {
-    int bad = *text ? regcomp(&filter->regex, text, REG_EXTENDED | REG_ICASE | REG_NOSUB) : 0;
+    int bad;
+
+    if (repeats_too_much(text)) {
+        snprintf(why, size, "repetitions of repetitions, or too many");
+        return -EINVAL;
+    }
+    bad = *text ? regcomp(&filter->regex, text, REG_EXTENDED | REG_ICASE | REG_NOSUB) : 0;
 
     if (bad) {
         regerror(bad, &filter->regex, why, size);

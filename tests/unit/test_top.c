@@ -123,7 +123,7 @@ static void filters(void **state)
                  {"job:gpt-?", true, true},  {"job:*5", false, true},     {"volume:data", true, true},
                  {"volume:x", true, false},  {"fs:ext4", true, true},     {"fs:ext*", true, true},
                  {"fs:xfs", true, false},    {"user:bob train", true, true}, {"user:eve train", false, true},
-                 {"user:bob eval", false, true}};
+                 {"user:bob eval", false, true}, {"tr++++++++++++++++++++++++", false, false}};
 
     for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct filter *filter = NULL;
