@@ -152,7 +152,7 @@ static int judge_total(struct court *court, const struct tally *tally)
             profile = behaviour_name(&behaviour, catalogue, SIDE_READ, &match);
         if (!profile && behaviour.write_share > 1 - ONE_SIDE)
             profile = behaviour_name(&behaviour, catalogue, SIDE_WRITE, &match);
-        if (profile)
+        if (profile && match * TOTAL_DOUBT * profile->confidence >= SURE_MIN)
             return give(court, profile, tally, match * TOTAL_DOUBT, false);
     }
     for (uint32_t p = 0; p <= catalogue->count; p++) {

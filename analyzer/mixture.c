@@ -12,7 +12,6 @@
 #define FIT_MIN         0.65 /* a part that is less like its signature is not named after it */
 #define ALONE_OPS_MIN   0.7  /* what a profile that stands alone has to explain */
 #define ALONE_BYTES_MIN 0.8
-#define SURE_MIN        0.5 /* without processes, what is more likely wrong than right is not named */
 
 static bool is_tiny(const struct part *part)
 {

@@ -9,6 +9,7 @@
 #include "analyzer/feature.h"
 
 #define BUSY_KINDS 3 /* times of enum busy (analyzer/aggregate.h) */
+#define SURE_MIN   0.5 /* without processes, what is more likely wrong than right is not named: confidence at least */
 
 /* Operations of one kind and one size: what the mixture fit works on. */
 struct bin {

@@ -226,7 +226,7 @@ class TestSurvival(PathTest):
             until(lambda: agent.waiting() > 0, "batches wait while the collector is away")
             self.collector.start()
         self.assertEqual(("", 0), (recorder.communicate(timeout=90)[1], recorder.returncode))
-        self.assertEqual(0, agent.waiting())
+        until(lambda: agent.waiting() == 0, "what came since is sent, too")
         self.assert_volume_equals_fio(from_database(self.collector), "killed", account)
 
 
