@@ -132,6 +132,7 @@ static int register_with(struct ring *ring, enum way way, long number, const lon
 
 static long fire_ring(enum way way, long number, const long argument[6], bool last)
 {
+    static uint64_t named; /* as programs do: the kernel tells of a completion that found no room by this name only */
     struct io_uring_sqe sqe = {
         .opcode = (uint8_t)number,
         .fd = (int)argument[0],
@@ -139,7 +140,7 @@ static long fire_ring(enum way way, long number, const long argument[6], bool la
         .len = (uint32_t)argument[2],
         .off = (uint64_t)argument[3],
         .rw_flags = (int)argument[4],
-        .user_data = 7,
+        .user_data = ++named,
     };
     struct ring *ring = &mine.ring;
     int err = ring->queue ? 0 : make_ring(ring, way);
