@@ -203,22 +203,22 @@ class FollowTest(RecordTest):
                    "    gate.wait()\n"
                    "threads = [threading.Thread(target=work) for i in range({n})]\n"
                    "for thread in threads: thread.start()\n"
-                   "for thread in threads: thread.join()\n").format(n=1500)
+                   "for thread in threads: thread.join()\n").format(n=600)
         report = self.python(program, "--kernel-memory", "1M")
         size = sum(1 << i % 17 for i in range(20))
-        self.assertEqual(self.reads(report), (1500 * 20, 1500 * size, 0))
+        self.assertEqual(self.reads(report), (600 * 20, 600 * size, 0))
         self.assertGreater(report.coverage["overflow_ops"], 0)
         self.assertEqual(report.coverage["lost_ops"], 0)
 
     def test_more_processes_than_places(self):
         """Those that the process table has no place for are counted, and waited for, like all others."""
         report = self.python("import os, sys, time\n"
-                             "for i in range(500):\n"
+                             "for i in range(300):\n"
                              "    if not os.fork():\n"
-                             "        time.sleep(1 if i < 400 else 2.5)\n"
+                             "        time.sleep(1 if i < 250 else 2.5)\n"
                              "        os.read(os.open(sys.argv[1], os.O_RDONLY), 10)\n"
                              "        os._exit(0)\n", "--kernel-memory", "1M")
-        self.assertEqual(self.reads(report), (500, 5000, 0))
+        self.assertEqual(self.reads(report), (300, 3000, 0))
         self.assertGreater(report.coverage["overflow_ops"], 0)
         self.assertEqual(report.coverage["lost_ops"], 0)
 
