@@ -28,7 +28,7 @@ int main(int argc, char **argv)
         .interval_ns = 10000000000ull,
         .spool_max = SPOOL_MAX_DEFAULT,
         .kernel_memory = PROBE_MEMORY_DEFAULT,
-        .max_cost = SAMPLER_MAX_COST,
+        .max_cost = sampler_modest_cost(),
         .burst_factor = PROBE_BURST_FACTOR,
     };
     const char *flavour = "auto";
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
         {"kernel-memory", 0, OPTION_SIZE, "SIZE", &agent.kernel_memory,
          "memory the probe may use in the kernel"},
         {"max-cost", 0, OPTION_PERCENT, "PERCENT", &agent.max_cost,
-         "of the node's processors; watch less when watching costs more (0: no limit)"},
+         "of the node's processors; watch less when watching costs more (default: 1, or half a processor; 0: no limit)"},
         {"burst-factor", 0, OPTION_COUNT, "N", &agent.burst_factor,
          "a slot of 100 ms with N times the mean of the last minute is in a burst"},
         {"flavour", 0, OPTION_STRING, "NAME[,NAME...]", &flavour,

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -91,6 +92,13 @@ static void pay(struct sampler *sampler)
     begin_price(sampler);
 }
 
+uint64_t sampler_modest_cost(void)
+{
+    uint64_t percent = 10000, half = 500000, processors = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+
+    return half / processors > percent ? half / processors : percent;
+}
+
 int sampler_new(struct probe *probe, const struct sampler_options *options, struct sampler **out)
 {
     struct sampler *sampler = calloc(1, sizeof(*sampler));
@@ -101,6 +109,8 @@ int sampler_new(struct probe *probe, const struct sampler_options *options, stru
     uname(&name);
     sampler->probe = probe;
     governor_init(&sampler->governor, (double)options->max_cost / 1e6);
+    if (options->max_cost)
+        log_debug("watching may cost %.4f %% of the node", (double)options->max_cost / 1e4);
     sampler->price.stats = -1;
     begin_price(sampler);
     sampler->interval_ns = options->interval_ns;

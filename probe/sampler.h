@@ -18,9 +18,12 @@ struct sampler_options {
     uint64_t max_cost;   /* what watching may cost, in millionths of the node's processors; 0: anything */
 };
 
-/* No limit: a node is watched least cheaply when it is busiest, and then counts must not stop unless somebody has
-   asked for that. */
+/* What somebody who waits for the counts allows: everything. */
 #define SAMPLER_MAX_COST 0
+
+/* What a service that nobody watches allows itself, in the unit of max_cost: 1 % of the node, or half a processor where
+   that is more, for a small node that is busy shall not lose its counts. */
+uint64_t sampler_modest_cost(void);
 
 /* Borrows the probe. The first interval begins now and ends on the next multiple. 0 or -errno. */
 int sampler_new(struct probe *probe, const struct sampler_options *options, struct sampler **out);

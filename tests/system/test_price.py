@@ -128,6 +128,15 @@ class PriceTest(harness.SystemTest):
         for words in ("job keys", "metadata only", "detached"):
             self.assertIn(words, said)
 
+    def test_an_agent_has_a_limit_by_itself(self):
+        """1 % of the node, or half a processor; nothing else of this machine's is that dear, so all is watched."""
+        agent, socket = self.agent("--verbose")
+        top = json.loads(harness.must([harness.unblend(), "top", "--json", "-n", "1", "--agent", socket]))
+        self.assertEqual({0}, set(top["coverage"]["shed_ms"].values()))
+        agent.terminate()
+        limit = re.search(r"watching may cost ([\d.]+) % of the node", agent.communicate(timeout=20)[1])
+        self.assertAlmostEqual(max(1, 50 / os.cpu_count()), float(limit[1]), 3)
+
     def test_killed_it_leaves_nothing(self):
         for how in (signal.SIGTERM, signal.SIGKILL):
             for start in ("agent", "record"):
