@@ -19,38 +19,75 @@ static int number_of(struct db *db, const char *sql, long *out)
     return err;
 }
 
+/* What has been applied, a name a row. */
+static int applied(struct db *db, PGresult **out)
+{
+    return db_query(db, "select name from unblend.migration", NULL, out);
+}
+
+static bool among(const PGresult *names, const char *name)
+{
+    for (int row = 0; row < PQntuples(names); row++)
+        if (!strcmp(PQgetvalue(names, row, 0), name))
+            return true;
+    return false;
+}
+
+static unsigned how_many_of_ours(const PGresult *names)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < schema_migration_count; i++)
+        count += among(names, schema_migrations[i].name);
+    return count;
+}
+
 int schema_check(struct db *db)
 {
-    long version;
-    int err = number_of(db, "select coalesce(max(version), 0) from unblend.migration", &version);
+    _cleanup_result_ PGresult *names = NULL;
+    int err = applied(db, &names);
+    unsigned ours;
 
     if (err == -ENOENT)
         snprintf(db->why, sizeof(db->why),
                  "the database has no schema unblend: run unblend-collector init-db");
-    if (err || version == (long)schema_version)
+    if (err)
         return err;
-    snprintf(
-        db->why, sizeof(db->why),
-        version < (long)schema_version
-            ? "the schema has version %ld and this program wants %u: run unblend-collector init-db"
-            : "the schema has version %ld and this program knows %u: install the newer Unblend",
-        version, schema_version);
+    ours = how_many_of_ours(names);
+    if ((unsigned)PQntuples(names) > ours)
+        snprintf(db->why, sizeof(db->why), "the schema has %u steps that this program does not know: install the newer Unblend",
+                 (unsigned)PQntuples(names) - ours);
+    else if (ours < schema_migration_count)
+        snprintf(db->why, sizeof(db->why), "the schema lacks %u of %u steps: run unblend-collector init-db",
+                 schema_migration_count - ours, schema_migration_count);
+    else
+        return 0;
     return -ENOENT;
 }
 
-/* The migrations from a version on, inside the caller's transaction. */
-static int migrate(struct db *db, unsigned version)
+/*
+ * The steps that are missing, in the order of their names, inside the caller's transaction. They are known by name, not
+ * by how many there are: one may come to stand between two others.
+ */
+static int migrate(struct db *db)
 {
-    int err = 0;
+    _cleanup_result_ PGresult *names = NULL;
+    int err = applied(db, &names);
 
-    for (unsigned i = version; i < schema_version && !err; i++) {
+    if (err)
+        return err;
+    if ((unsigned)PQntuples(names) > how_many_of_ours(names))
+        return schema_check(db); /* which says why not */
+    for (unsigned i = 0; i < schema_migration_count && !err; i++) {
         struct db_args args = {.count = 0};
 
+        if (among(names, schema_migrations[i].name))
+            continue;
         err = db_run(db, schema_migrations[i].sql);
-        db_number(&args, i + 1);
         db_text(&args, schema_migrations[i].name);
         if (!err)
-            err = db_query(db, "insert into unblend.migration (version, name) values ($1, $2)",
+            err = db_query(db, "insert into unblend.migration (version, name) "
+                               "select coalesce(max(version), 0) + 1, $1 from unblend.migration",
                            &args, NULL);
     }
     return err;
@@ -58,7 +95,7 @@ static int migrate(struct db *db, unsigned version)
 
 int schema_apply(struct db *db)
 {
-    long version = 0;
+    long utf8 = 0;
     int err = schema_check(db);
 
     if (err != -ENOENT)
@@ -66,10 +103,10 @@ int schema_apply(struct db *db)
     err = number_of(db,
                     "select (pg_encoding_to_char(encoding) = 'UTF8')::int from pg_database "
                     "where datname = current_database()",
-                    &version);
+                    &utf8);
     if (err)
         return err;
-    if (!version) {
+    if (!utf8) {
         snprintf(db->why, sizeof(db->why),
                  "the database is not in UTF-8: create one with encoding UTF8");
         return -EIO;
@@ -83,9 +120,7 @@ int schema_apply(struct db *db)
                        "create table if not exists unblend.migration (version integer primary key, "
                        "name text not null, applied_at timestamptz not null default now())");
     if (!err)
-        err = number_of(db, "select coalesce(max(version), 0) from unblend.migration", &version);
-    if (!err && version >= 0 && version < (long)schema_version)
-        err = migrate(db, (unsigned)version);
+        err = migrate(db);
     if (!err)
         err = db_run(db, "commit");
     if (err && db->conn) {

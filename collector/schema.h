@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Our schema in a database: its versions. Results of db.h. */
+/* Our schema in a database: its steps. Results of db.h. */
 #ifndef UNBLEND_COLLECTOR_SCHEMA_H
 #define UNBLEND_COLLECTOR_SCHEMA_H
 
@@ -12,12 +12,12 @@ struct migration {
 };
 
 extern const struct migration schema_migrations[];
-extern const unsigned schema_version; /* how many there are */
+extern const unsigned schema_migration_count;
 
-/* 0 when the schema is there in just our version, else -ENOENT. */
+/* 0 when the schema is there with just our steps, else -ENOENT. */
 int schema_check(struct db *db);
 
-/* Takes the schema from whatever version to ours; nothing happens when it is there. Safe beside
+/* Takes the schema from whatever steps it has to all of ours; nothing happens when it is there. Safe beside
    others who do the same. */
 int schema_apply(struct db *db);
 

@@ -15,7 +15,7 @@ for file; do
     echo '    },'
 done
 echo '};'
-echo "const unsigned schema_version = $#;"
+echo "const unsigned schema_migration_count = $#;"
 echo 'const char citus_script[] ='
 text "$here/citus.sql"
 echo ';'

@@ -447,6 +447,32 @@ class TestReadBack(Database):
         self.assertEqual(self.sql("select in_flight_max->>'read' from unblend.flows where slots > 0"), "2")
         self.assertEqual(self.sql("select sum(c.count) from unblend.flows, unblend.histogram_cells(data_burst) as c"), "5")
 
+    def test_a_step_that_came_between(self):
+        """It is the one that is missing, whatever stands behind it; one that nobody knows is a newer program's."""
+        self.sql("drop database if exists between")
+        self.sql("create database between encoding 'UTF8' template template0")
+        between = self.conninfo.replace("dbname=unblend", "dbname=between")
+        schema = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../collector/schema")
+        steps = sorted(name[:-4] for name in os.listdir(schema) if re.match(r"\d+-.*\.sql$", name))
+        script = ("create schema unblend; create table unblend.migration (version integer primary key, "
+                  "name text not null, applied_at timestamptz not null default now());")
+        for version, name in enumerate([name for name in steps if name != "008-dropped"]):
+            with open(os.path.join(schema, name + ".sql"), encoding="utf-8") as file:
+                script += file.read()
+            script += f"insert into unblend.migration (version, name) values ({version}, '{name}');"
+        psql = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", between]
+        done = subprocess.run(psql, input=script, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"lacks 1 of {len(steps)} steps: run unblend-collector init-db", command("prune", "--db", between).stderr)
+        self.assertEqual(command("init-db", "--db", between).returncode, 0)
+        done = subprocess.run([*psql, "-c", "select name from unblend.migration order by name"], capture_output=True,
+                              text=True, timeout=60, check=True)
+        self.assertEqual(done.stdout.split(), steps)
+        subprocess.run([*psql, "-c", "insert into unblend.migration values (1000, '999-later')"], timeout=60, check=True)
+        done = command("init-db", "--db", between)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("has 1 steps that this program does not know: install the newer Unblend", done.stderr)
+
     def test_a_filled_database_of_the_version_before(self):
         self.sql("drop database if exists older")
         self.sql("create database older encoding 'UTF8' template template0")
