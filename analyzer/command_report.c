@@ -14,7 +14,7 @@
 #include "lib/log.h"
 #include "lib/moment.h"
 
-static const struct view *const views[] = {&view_text, &view_json};
+static const struct view *const views[] = {&view_text, &view_json, &view_html};
 
 struct arguments {
     const char *format, *out, *since, *until, *node, *job, *by, *db, *profiles;
@@ -27,7 +27,7 @@ struct arguments {
 static int parse(int argc, char **argv, struct arguments *a)
 {
     const struct option_spec options[] = {
-        {"format", 'f', OPTION_STRING, "FORMAT", &a->format, "text (default) or json"},
+        {"format", 'f', OPTION_STRING, "FORMAT", &a->format, "text (default), json or html"},
         {"output", 'o', OPTION_STRING, "OUT", &a->out, "file to write instead of standard output"},
         {"since", 0, OPTION_STRING, "TIME", &a->since,
          "intervals from then on: 2026-03-01T12:00:00Z, or 2h for two hours ago"},
@@ -64,7 +64,7 @@ static int find_view(const char *name, const struct view **out)
             *out = views[i];
             return 0;
         }
-    log_error("cannot write the format '%s': choose text or json", name);
+    log_error("cannot write the format '%s': choose text, json or html", name);
     return -EINVAL;
 }
 

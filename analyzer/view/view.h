@@ -15,5 +15,6 @@ struct view {
 
 extern const struct view view_text;
 extern const struct view view_json;
+extern const struct view view_html;
 
 #endif

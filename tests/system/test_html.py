@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`unblend report --format html`: one file, whole, well-formed, that says what the JSON says.
+
+The sections that are drawn from counts alone are compared with those in reports/, made of the recording there. After a change that is meant:
+UNBLEND_REPORTS=write tests/system/run test_html
+"""
+import html.parser
+import json
+import os
+import re
+
+import harness
+from harness import SystemTest
+
+REPORTS = os.path.join(harness.SOURCE, "tests/system/reports")
+VOID = {"meta", "br"}
+QUESTIONS = 7
+
+
+class Checker(html.parser.HTMLParser):
+    """Whether every element is closed where it should be; collects what the tests look at."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.ids, self.links, self.tags, self.loads, self.text = [], [], [], [], [], []
+        self.unlabelled = 0
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append(tag)
+        if "id" in attrs:
+            self.ids.append(attrs["id"])
+        if tag == "a":
+            self.links.append(attrs["href"])
+        if "src" in attrs or tag in ("link", "img", "iframe", "object", "use"):
+            self.loads.append((tag, attrs))
+        if tag == "svg" and not attrs.get("aria-label") and attrs.get("aria-hidden") != "true":
+            self.unlabelled += 1
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            raise AssertionError(f"</{tag}> at {self.getpos()} closes nothing")
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] not in ("script", "style"):
+            self.text.append(data)
+
+
+def check(text):
+    checker = Checker()
+    checker.feed(text)
+    checker.close()
+    return checker
+
+
+def section(text, name):
+    """The section with that heading, as it stands in the file."""
+    found = re.search(r'<section>\n<h2 id="%s">.*?</section>\n' % name, text, re.S)
+    if not found:
+        raise AssertionError(f"there is no section {name}")
+    return found.group(0)
+
+
+class HtmlTest(SystemTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.recording = cls.to_recording("made.rec", os.path.join(REPORTS, "recording.json"))
+        cls.html = harness.must([harness.unblend(), "report", "-f", "html", cls.recording])
+        cls.data = json.loads(harness.must([harness.unblend(), "report", "-f", "json", cls.recording]))
+
+    @classmethod
+    def to_recording(cls, name, path):
+        """Batches as JSON lines, as a recording."""
+        recording = os.path.join(cls.directory, name)
+        with open(path, encoding="utf-8") as lines:
+            harness.must([os.path.join(harness.bindir(), "tests/system/json_recording"), recording], stdin=lines)
+        return recording
+
+    def test_it_is_one_whole_file(self):
+        checker = check(self.html)
+        self.assertEqual([], checker.open)
+        self.assertEqual([], checker.loads)
+        self.assertEqual(0, checker.unlabelled, "a picture has no words")
+        self.assertEqual(len(checker.ids), len(set(checker.ids)))
+        for link in checker.links:
+            self.assertIn(link.lstrip("#"), checker.ids)
+        for scheme in ("http:", "https:", "url(", "@import"):
+            self.assertNotIn(scheme, self.html)
+
+    def test_the_first_page_answers_every_question(self):
+        self.assertEqual(QUESTIONS, len(re.findall('<section class="answer (?:plain|good|bad|unsure)">', self.html)))
+        verdicts = re.findall('<p class="verdict">(.*?)</p>', self.html)
+        self.assertEqual(QUESTIONS, len(verdicts))
+        for verdict in verdicts:
+            self.assertRegex(verdict, r"[0-9]|Cannot tell, because |None|Nothing|\.")
+
+    def test_its_figures_are_those_of_the_json(self):
+        words = " ".join(check(self.html).text)
+        for name, op in self.data["cluster"]["ops"].items():
+            self.assertIn(name, words)
+            self.assertIn(f"{op['ops']:,}", words)
+        for job in self.data["jobs"]:
+            self.assertIn(job["job"], words)
+            for profile in job["profiles"]:
+                if profile["kind"] == "pattern":
+                    self.assertIn(profile["profile"], words)
+        for hook in self.data["coverage"]["hooks"]:
+            if hook["state"] == "unavailable":
+                self.assertIn(hook["why"], words)
+
+    def test_what_it_draws_is_as_it_was(self):
+        for name in ("how", "when"):
+            path = os.path.join(REPORTS, name + ".html")
+            text = section(self.html, name)
+            if os.environ.get("UNBLEND_REPORTS") == "write":
+                os.makedirs(REPORTS, exist_ok=True)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read().splitlines(), text.splitlines())
+
+    def test_names_are_text_not_markup(self):
+        with open(os.path.join(REPORTS, "recording.json"), encoding="utf-8") as lines:
+            batch = json.loads(lines.readline())
+        batch["jobs"][0]["job"] = "<script>alert(1)</script>&\"'\u0001"
+        batch["volumes"][1]["volume"] = "</table><b>x"
+        batch["node"] = "n\"><img src=x>"
+        with open(self.path("evil.json"), "w", encoding="utf-8") as file:
+            file.write(json.dumps(batch) + "\n")
+        text = harness.must([harness.unblend(), "report", "-f", "html", self.to_recording("evil.rec", self.path("evil.json"))])
+        checker = check(text)
+        self.assertEqual([], checker.loads)
+        self.assertEqual(1, checker.tags.count("script"))
+        self.assertNotIn("\u0001", text)
+        self.assertIn("<script>alert(1)</script>&\"'\ufffd", "".join(checker.text))
+
+    def test_nothing_is_said_to_be_nothing(self):
+        text = harness.must([harness.unblend(), "report", "-f", "html", "--job", "nobody*", self.recording])
+        self.assertIn("no storage I/O was seen", text)
+        self.assertEqual([], check(text).open)
+        text = harness.must([harness.unblend(), "report", "-f", "html", "--until", "2001-01-01T00:00:00Z", self.recording])
+        self.assertIn("Nothing was recorded", text)
+        self.assertEqual([], check(text).open)
+
+
+if __name__ == "__main__":
+    harness.main()
