@@ -247,6 +247,9 @@ int report_build(struct source *source, const struct catalogue *catalogue, struc
     err = classify(catalogue, report);
     if (!err)
         err = find_gaps(report);
+    if (!err)
+        err = finding_list_make(&(struct finding_matter){&report->totals, report->profiles, catalogue, &report->blend},
+                                &report->findings);
     if (err)
         log_error("cannot make the report: %s", log_errno(err));
     return err;
@@ -258,6 +261,7 @@ void report_clear(struct report *report)
         profile_list_clear(&report->profiles[i]);
     profile_list_clear(&report->cluster);
     blend_clear(&report->blend);
+    finding_list_clear(&report->findings);
     free(report->profiles);
     free(report->gaps);
     aggregate_clear(&report->totals);

@@ -7,6 +7,7 @@
 #include "analyzer/aggregate.h"
 #include "analyzer/blend.h"
 #include "analyzer/classify.h"
+#include "analyzer/finding/finding.h"
 #include "analyzer/source.h"
 
 #define REPORT_SCHEMA "unblend.report/1"
@@ -22,6 +23,7 @@ struct report {
     struct profile_list *profiles; /* one a job of totals, in that order */
     struct profile_list cluster;
     struct blend blend;
+    struct finding_list findings;
     uint64_t in_flight;
     const struct gap **gaps; /* those that hold for what was read; NULL ends them */
     bool damaged;            /* a recording was */

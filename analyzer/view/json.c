@@ -278,9 +278,10 @@ static json_t *coverage(const struct report *report)
 
 json_t *json_report(struct report *report)
 {
-    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:[],s:o}", "schema", REPORT_SCHEMA, "span",
+    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", REPORT_SCHEMA, "span",
                      span(report), "nodes", nodes(report), "jobs", jobs(report), "cluster",
-                     cluster(report), "storage", json_storage(report), "findings", "coverage", coverage(report));
+                     cluster(report), "storage", json_storage(report), "findings", json_findings(&report->findings),
+                     "coverage", coverage(report));
 }
 
 static int write_json(struct report *report, FILE *out)

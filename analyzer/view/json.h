@@ -41,5 +41,6 @@ json_t *json_in_flight(const struct volume_total *volume, const struct report *r
 /* What the storage side saw. */
 json_t *json_storage(const struct report *report);
 json_t *json_capacity(const struct report *report);
+json_t *json_findings(const struct finding_list *findings);
 
 #endif

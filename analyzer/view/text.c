@@ -7,6 +7,7 @@
 
 #include "analyzer/human.h"
 #include "analyzer/view/draw.h"
+#include "analyzer/view/text_finding.h"
 #include "analyzer/view/text_storage.h"
 #include "analyzer/view/view.h"
 
@@ -180,6 +181,7 @@ static int write_text(struct report *report, FILE *out)
     }
     show_span(&pen, report);
     show_coverage(&pen, report);
+    text_findings(&pen, &report->findings);
     if (totals->job_count > 1)
         show_job_list(&pen, report);
     for (uint32_t i = 0; i < totals->job_count && i < DETAILED_JOBS; i++)

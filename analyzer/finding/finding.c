@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/finding/finding.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/finding/rule.h"
+#include "analyzer/human.h"
+#include "analyzer/vector.h"
+
+#define AT_BOUND    0.6   /* how sure one is just beyond a bound */
+#define UNSEEN      0.6   /* and what is left of it for each thing that was not seen */
+#define COST_MIN_S  0.002 /* cheaper ones are nobody's trouble */
+#define SHARE_MIN   0.01  /* of the job's time in operations */
+
+struct making {
+    const struct finding_matter *matter;
+    struct finding_list list;
+};
+
+__attribute__((format(printf, 2, 3))) static int say(struct finding *finding, const char *format, ...)
+{
+    char *text;
+    va_list arguments;
+    int length;
+
+    if (finding->evidence_count == FINDING_EVIDENCE)
+        return 0;
+    va_start(arguments, format);
+    length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return -ENOMEM;
+    finding->evidence[finding->evidence_count++] = text;
+    return 0;
+}
+
+static const char *show(char *buffer, enum trait_unit unit, double value)
+{
+    switch (unit) {
+    case UNIT_COUNT:
+        return human_count(buffer, (uint64_t)value);
+    case UNIT_BYTES:
+        return human_bytes(buffer, value);
+    case UNIT_SECONDS:
+        return human_ns(buffer, 1e9 * value);
+    case UNIT_SHARE:
+        snprintf(buffer, HUMAN_SIZE, "%.0f %%", 100 * value);
+        return buffer;
+    case UNIT_RATIO:
+        snprintf(buffer, HUMAN_SIZE, "%.3g", value);
+        return buffer;
+    case UNIT_FLAG:
+        return value > 0 ? "yes" : "no";
+    }
+    return "";
+}
+
+/* How sure: 0 on the wrong side, AT_BOUND at the bound, near 1 far away from it. */
+static double margin(const struct bound *bound, double value)
+{
+    enum trait_unit unit = trait_infos[bound->trait].unit;
+
+    if (bound->at_most ? value > bound->value : value < bound->value)
+        return 0;
+    if (unit == UNIT_FLAG)
+        return 1;
+    if (unit == UNIT_SHARE && bound->value < 1 && !bound->at_most)
+        return AT_BOUND + (1 - AT_BOUND) * fmin((value - bound->value) / (1 - bound->value), 1);
+    if (bound->at_most)
+        return 1 - (1 - AT_BOUND) * (bound->value > 0 ? value / bound->value : 1);
+    return 1 - (1 - AT_BOUND) * (value > 0 ? bound->value / value : 1);
+}
+
+/* How sure it is that the subject is one of the rule's; 0: it is none. */
+static double match(const struct rule *rule, const struct subject *subject)
+{
+    double least = 1, unknown = 1;
+
+    for (unsigned i = 0; i < RULE_BOUNDS && rule->bounds[i].trait; i++) {
+        const struct bound *bound = &rule->bounds[i];
+        double value = subject->values[bound->trait];
+
+        if (isnan(value)) {
+            if (!bound->optional)
+                return 0;
+            unknown *= UNSEEN;
+            continue;
+        }
+        least = fmin(least, margin(bound, value));
+    }
+    return rule->confidence * least * unknown;
+}
+
+/* Hooks without which operations go uncounted, whatever the rule looks at. */
+static bool hides_operations(const char *hook)
+{
+    return strstr(hook, "sys_") || strstr(hook, "io_uring_submit") || strcmp(hook, "libaio") == 0 ||
+           operation_by_name(hook) != OP_NONE;
+}
+
+static bool is_needed(const struct rule *rule, const char *hook)
+{
+    for (unsigned i = 0; i < RULE_NEEDS && rule->needs[i]; i++)
+        if (strstr(hook, rule->needs[i]))
+            return true;
+    return hides_operations(hook) && strcmp(hook, "mmap_fault") != 0;
+}
+
+static int lower(const struct rule *rule, const struct aggregate *totals, struct finding *finding)
+{
+    for (uint32_t i = 0; i < totals->hook_count; i++) {
+        const struct hook_total *hook = &totals->hooks[i];
+
+        if (!hook->missing || !is_needed(rule, hook->name))
+            continue;
+        finding->confidence *= UNSEEN;
+        if (say(finding, "less sure: %s was not seen on every node: %s", hook->name,
+                hook->why ? hook->why : "not attached"))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int explain(const struct rule *rule, const struct subject *subject, struct finding *finding)
+{
+    if (subject->note && say(finding, "%s", subject->note))
+        return -ENOMEM;
+    for (unsigned i = 0; i < RULE_BOUNDS && rule->bounds[i].trait; i++) {
+        const struct bound *bound = &rule->bounds[i];
+        const struct trait_info *info = &trait_infos[bound->trait];
+        double value = subject->values[bound->trait];
+        char a[HUMAN_SIZE], b[HUMAN_SIZE];
+        int err;
+
+        if (info->unit == UNIT_FLAG && !isnan(value))
+            err = say(finding, "%s: %s", info->phrase, bound->source);
+        else if (isnan(value))
+            err = say(finding, "less sure: %s is not known", info->phrase);
+        else
+            err = say(finding, "%s: %s (%s %s: %s)", info->phrase, show(a, info->unit, value),
+                      bound->at_most ? "at most" : "at least", show(b, info->unit, bound->value), bound->source);
+        if (err)
+            return err;
+    }
+    return say(finding, "gain: %s", rule->gain);
+}
+
+/* share: of the job's time in operations; waiting: how many waited for it, all the time, on average. */
+static const char *severity(const struct rule *rule, double share, double waiting)
+{
+    if (rule->critical)
+        return "critical";
+    return share >= 0.5 && waiting >= 0.1 ? "high" : share >= 0.1 && waiting >= 0.01 ? "medium" : "low";
+}
+
+static void drop(struct finding *finding)
+{
+    for (uint32_t i = 0; i < finding->evidence_count; i++)
+        free(finding->evidence[i]);
+}
+
+static int add(struct making *making, const struct rule *rule, const struct subject *subject, double confidence)
+{
+    const struct aggregate *totals = making->matter->totals;
+    struct finding_list *list = &making->list;
+    double span_s = (double)(totals->end_ns - totals->start_ns) / 1e9;
+    double low = subject->values[rule->cost_low], high = subject->values[rule->cost_high];
+    double whole = subject->values[TRAIT_WHOLE];
+    struct finding *finding;
+
+    low = isnan(low) ? 0 : fmax(low, 0);
+    high = isnan(high) ? low : fmax(high, low);
+    if (vector_reserve((void **)&list->list, &list->capacity, list->count, sizeof(*finding)))
+        return -ENOMEM;
+    finding = &list->list[list->count];
+    *finding = (struct finding){
+        .id = rule->id,
+        .severity = severity(rule, whole > 0 ? high / whole : 0, span_s > 0 ? high / span_s : 0),
+        .job = subject->job,
+        .node = subject->node,
+        .volume = subject->volume,
+        .user = subject->user,
+        .metric = trait_infos[rule->bounds[0].trait].name,
+        .value = subject->values[rule->bounds[0].trait],
+        .expected = rule->bounds[0].value,
+        .cost_low = low,
+        .cost_high = high,
+        .remedy = rule->remedy,
+        .gain = whole > 0 ? fmin(low / whole, 1) : NAN,
+        .confidence = confidence,
+    };
+    if (explain(rule, subject, finding) || lower(rule, totals, finding)) {
+        drop(finding);
+        return -ENOMEM;
+    }
+    list->count++;
+    return 0;
+}
+
+static int take(void *to, const struct subject *subject)
+{
+    struct making *making = to;
+
+    for (uint32_t i = 0; i < finding_rule_count; i++) {
+        const struct rule *rule = &finding_rules[i];
+        double confidence, high, whole = subject->values[TRAIT_WHOLE];
+        int err;
+
+        if (rule->on != subject->kind || !((confidence = match(rule, subject)) > 0))
+            continue;
+        high = subject->values[rule->cost_high];
+        if (!rule->critical && !(high >= COST_MIN_S && (isnan(whole) || high >= SHARE_MIN * whole)))
+            continue;
+        err = add(making, rule, subject, confidence);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "");
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+    int order;
+
+    if (x->cost_high != y->cost_high)
+        return x->cost_high < y->cost_high ? 1 : -1;
+    if ((order = strcmp(x->id, y->id)) || (order = compare_text(x->job, y->job)) ||
+        (order = compare_text(x->volume, y->volume)))
+        return order;
+    return compare_text(x->node, y->node);
+}
+
+int finding_list_make(const struct finding_matter *matter, struct finding_list *out)
+{
+    static int (*const makers[SUBJECT_KINDS])(const struct finding_matter *, subject_take, void *) = {
+        [SUBJECT_USE] = subjects_use,         [SUBJECT_COPY] = subjects_copy,
+        [SUBJECT_MEETING] = subjects_meeting, [SUBJECT_STUCK] = subjects_stuck,
+        [SUBJECT_CHECKPOINT] = subjects_checkpoint, [SUBJECT_RANK] = subjects_rank,
+    };
+    struct making making = {.matter = matter};
+
+    for (unsigned i = 0; i < SUBJECT_KINDS; i++) {
+        int err = makers[i](matter, take, &making);
+
+        if (err) {
+            finding_list_clear(&making.list);
+            return err;
+        }
+    }
+    if (making.list.count)
+        qsort(making.list.list, making.list.count, sizeof(*making.list.list), by_cost);
+    *out = making.list;
+    return 0;
+}
+
+void finding_list_clear(struct finding_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        drop(&list->list[i]);
+    free(list->list);
+    *list = (struct finding_list){0};
+}

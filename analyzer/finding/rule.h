@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rules of findings, as data. A rule looks at one kind of subject, a job on a volume, say, or a pair of jobs that
+ * meet there; of a subject so many traits are known, and the rule bounds some of them. Costs and gains are traits, too.
+ */
+#ifndef UNBLEND_ANALYZER_FINDING_RULE_H
+#define UNBLEND_ANALYZER_FINDING_RULE_H
+
+#include "analyzer/finding/finding.h"
+
+enum trait {
+    TRAIT_NONE,
+    /* of a job on a volume */
+    TRAIT_READS,
+    TRAIT_READ_MEAN,
+    TRAIT_READ_FORWARD,
+    TRAIT_READS_PER_OPEN,
+    TRAIT_READ_TIME_SHARE,
+    TRAIT_SMALL_READ_LOW,
+    TRAIT_SMALL_READ_HIGH,
+    TRAIT_METADATA_OPS,
+    TRAIT_METADATA_SHARE,
+    TRAIT_METADATA_TIME_SHARE,
+    TRAIT_METADATA_LOW,
+    TRAIT_METADATA_TIME,
+    TRAIT_OPENS,
+    TRAIT_FILE_MEAN,
+    TRAIT_SAME_SIZE,
+    TRAIT_COVERAGE,
+    TRAIT_OPEN_LOW,
+    TRAIT_OPEN_TIME,
+    TRAIT_READ_BYTES,
+    TRAIT_REREAD_LOW,
+    TRAIT_REREAD_HIGH,
+    TRAIT_MISSES_PER_BYTE,
+    TRAIT_MISS_SHARE,
+    TRAIT_THRASH_LOW,
+    TRAIT_THRASH_HIGH,
+    TRAIT_RANDOM_LOW,
+    TRAIT_RANDOM_HIGH,
+    TRAIT_DIRECT_SHARE,
+    TRAIT_MISALIGNED,
+    TRAIT_MISALIGNED_TIME,
+    TRAIT_DATA_TIME,
+    TRAIT_FSYNCS,
+    TRAIT_BYTES_PER_FSYNC,
+    TRAIT_FSYNC_TIME_SHARE,
+    TRAIT_FSYNC_LOW,
+    TRAIT_FSYNC_TIME,
+    TRAIT_SHARED,
+    TRAIT_IMPORT_SHARE,
+    TRAIT_IMPORT_TIME,
+    /* of others */
+    TRAIT_COPIED,
+    TRAIT_COPY_LIKENESS,
+    TRAIT_COPY_LOW,
+    TRAIT_COPY_TIME,
+    TRAIT_SLOWDOWN,
+    TRAIT_SECONDS,
+    TRAIT_TOGETHER_LOW,
+    TRAIT_TOGETHER_HIGH,
+    TRAIT_STUCK_S,
+    TRAIT_STUCK_TIMES,
+    TRAIT_STUCK_COST,
+    TRAIT_WRITE_SLOTS,
+    TRAIT_PEERS,
+    TRAIT_MADS,
+    TRAIT_PEER_LOW,
+    TRAIT_PEER_COST,
+    TRAIT_WHOLE, /* of all subjects: the job's time in operations, everywhere */
+    TRAIT_COUNT
+};
+
+enum trait_unit { UNIT_COUNT, UNIT_BYTES, UNIT_SHARE, UNIT_SECONDS, UNIT_RATIO, UNIT_FLAG };
+
+struct trait_info {
+    const char *name;   /* as the JSON's metric */
+    const char *phrase; /* what stands in front of the value in evidence */
+    enum trait_unit unit;
+};
+
+extern const struct trait_info trait_infos[TRAIT_COUNT];
+
+enum subject_kind {
+    SUBJECT_USE,        /* a job on a volume */
+    SUBJECT_COPY,       /* a job that reads one volume and writes another */
+    SUBJECT_MEETING,    /* a job that meets another one on a volume */
+    SUBJECT_STUCK,      /* a job's calls that hang on a volume */
+    SUBJECT_CHECKPOINT, /* readers of a volume while it is written to */
+    SUBJECT_RANK,       /* a process among its like */
+    SUBJECT_KINDS
+};
+
+struct subject {
+    enum subject_kind kind;
+    const char *job, *node, *volume, *user;
+    double values[TRAIT_COUNT]; /* NAN: not known */
+    char *note;                 /* what its figures do not say; NULL: nothing */
+};
+
+#define RULE_BOUNDS 5
+#define RULE_NEEDS  3
+
+struct bound {
+    enum trait trait;
+    bool at_most; /* else at least */
+    double value;
+    const char *source; /* why there */
+    bool optional;      /* not known: less sure, instead of no finding */
+};
+
+struct rule {
+    const char *id;
+    enum subject_kind on;
+    struct bound bounds[RULE_BOUNDS]; /* the first one is what the finding reports */
+    enum trait cost_low, cost_high;
+    const char *needs[RULE_NEEDS]; /* what its data comes from: part of a hook's name; without it, less sure */
+    const char *remedy;
+    const char *gain;  /* how the saving is estimated */
+    double confidence; /* of the clearest case */
+    bool critical;
+};
+
+extern const struct rule finding_rules[];
+extern const uint32_t finding_rule_count;
+
+typedef int (*subject_take)(void *to, const struct subject *subject);
+
+/* Each calls take() with its subjects, one after the other, and stops at what it returns, if that is not 0. -ENOMEM. */
+int subjects_use(const struct finding_matter *matter, subject_take take, void *to);
+int subjects_copy(const struct finding_matter *matter, subject_take take, void *to);
+int subjects_meeting(const struct finding_matter *matter, subject_take take, void *to);
+int subjects_stuck(const struct finding_matter *matter, subject_take take, void *to);
+int subjects_checkpoint(const struct finding_matter *matter, subject_take take, void *to);
+int subjects_rank(const struct finding_matter *matter, subject_take take, void *to);
+
+/* A subject of which nothing is known yet. */
+void subject_init(struct subject *subject, enum subject_kind kind, const struct job_total *job,
+                  const struct volume_total *volume);
+
+/* Sets the note. 0 or -ENOMEM. */
+__attribute__((format(printf, 2, 3))) int subject_note(struct subject *subject, const char *format, ...);
+
+/* Calls take(), and frees the note. */
+int subject_give(struct subject *subject, subject_take take, void *to);
+
+/* Time in a job's operations of the file layer, everywhere, in seconds. */
+double subject_time_s(const struct tally *tally);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A job's processes that do alike on one volume, and the one that takes longer. */
+#include "analyzer/finding/rule.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/peer.h"
+#include "lib/cleanup.h"
+
+#define OPS_MIN   20
+#define RANKS_MAX 4096 /* of a job; each is compared with each */
+
+struct rank {
+    const struct unit *unit;
+    double ops, time_s;
+};
+
+static bool are_alike(const struct rank *a, const struct rank *b)
+{
+    return a->unit->volume == b->unit->volume && strcmp(a->unit->command, b->unit->command) == 0 &&
+           a->ops <= 2 * b->ops && b->ops <= 2 * a->ops;
+}
+
+static void compare(const struct rank *ranks, uint32_t count, const struct rank *rank, double *values,
+                    struct subject *subject)
+{
+    struct peer_norm norm;
+    uint32_t peers = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (&ranks[i] != rank && are_alike(&ranks[i], rank))
+            values[peers++] = ranks[i].time_s / ranks[i].ops;
+    subject->values[TRAIT_PEERS] = peers;
+    if (!peers)
+        return;
+    peer_norm_of(values, peers, &norm);
+    subject->values[TRAIT_MADS] = peer_mads(&norm, rank->time_s / rank->ops);
+    subject->values[TRAIT_SLOWDOWN] = rank->time_s / rank->ops / norm.median;
+    subject->values[TRAIT_PEER_COST] = rank->time_s - rank->ops * norm.median;
+    subject->values[TRAIT_PEER_LOW] = rank->time_s - rank->ops * norm.high;
+}
+
+static const struct volume_total *volume_of(const struct job_total *job, const char *name)
+{
+    for (uint32_t v = 0; v < job->volume_count; v++)
+        if (job->volumes[v].name == name)
+            return &job->volumes[v];
+    return NULL;
+}
+
+static int look(const struct job_total *job, subject_take take, void *to)
+{
+    _cleanup_free_ struct rank *ranks = calloc(job->unit_count + 1u, sizeof(*ranks));
+    _cleanup_free_ double *values = calloc(job->unit_count + 1u, sizeof(*values));
+    uint32_t count = 0;
+
+    if (!ranks || !values)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < job->unit_count; i++) {
+        double ops = (double)tally_file_ops(&job->units[i].tally);
+
+        if (ops >= OPS_MIN)
+            ranks[count++] = (struct rank){&job->units[i], ops, subject_time_s(&job->units[i].tally)};
+    }
+    if (count > RANKS_MAX)
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct unit *unit = ranks[i].unit;
+        struct subject subject;
+        int err;
+
+        subject_init(&subject, SUBJECT_RANK, job, volume_of(job, unit->volume));
+        subject.node = unit->node;
+        compare(ranks, count, &ranks[i], values, &subject);
+        err = subject_note(&subject, "%s (process %u)", unit->command, unit->pid);
+        if (!err)
+            err = subject_give(&subject, take, to);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+int subjects_rank(const struct finding_matter *matter, subject_take take, void *to)
+{
+    for (uint32_t j = 0; j < matter->totals->job_count; j++) {
+        int err = look(&matter->totals->jobs[j], take, to);
+
+        if (err)
+            return err;
+    }
+    return 0;
+}

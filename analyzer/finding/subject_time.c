@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What shows in time only: calls that hang, and readers that wait while others write. */
+#include "analyzer/finding/rule.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+
+#define MUCH_WRITTEN 0.25    /* of the fullest slot */
+#define WRITE_MIN    4194304 /* a second */
+
+static bool is_current(const struct gauge *gauge, const struct aggregate *totals)
+{
+    for (uint32_t n = 0; n < totals->node_count; n++)
+        if (totals->nodes[n].node == gauge->node)
+            return gauge->end_ns >= totals->nodes[n].last_ns;
+    return false;
+}
+
+static int name_processes(const struct volume_total *volume, const struct gauge *gauge, const struct aggregate *totals,
+                          struct subject *subject)
+{
+    unsigned long long count = gauge->count;
+    const char *op = operation_info(gauge->op)->name;
+    const struct stuck *first = NULL;
+    bool more = false;
+
+    for (uint32_t i = 0; i < volume->stuck_count; i++) {
+        const struct stuck *stuck = &volume->stuck[i];
+
+        if (stuck->node != gauge->node || stuck->op != gauge->op || !stuck_now(stuck, totals))
+            continue;
+        more = first != NULL;
+        first = first ? first : stuck;
+    }
+    if (!first)
+        return subject_note(subject, "%llu in %s", count, op);
+    return subject_note(subject, "%llu in %s: %s (process %u)%s", count, op, first->command, first->pid,
+                        more ? " and others" : "");
+}
+
+static int hang(const struct aggregate *totals, const struct job_total *job, const struct volume_total *volume,
+                subject_take take, void *to)
+{
+    for (uint32_t g = 0; g < volume->gauge_count; g++) {
+        const struct gauge *gauge = &volume->gauges[g];
+        struct subject subject;
+        uint64_t p99;
+        int err;
+
+        if (!is_current(gauge, totals))
+            continue;
+        subject_init(&subject, SUBJECT_STUCK, job, volume);
+        subject.node = gauge->node;
+        subject.values[TRAIT_STUCK_S] = (double)gauge->oldest_ns / 1e9;
+        subject.values[TRAIT_STUCK_COST] = (double)gauge->sum_ns / 1e9;
+        if (histogram_quantile(&volume->tally.op[gauge->op].latency_ns, 0.99, false, &p99))
+            subject.values[TRAIT_STUCK_TIMES] = (double)gauge->oldest_ns / fmax((double)p99, 1);
+        err = name_processes(volume, gauge, totals, &subject);
+        if (!err)
+            err = subject_give(&subject, take, to);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+int subjects_stuck(const struct finding_matter *matter, subject_take take, void *to)
+{
+    const struct aggregate *totals = matter->totals;
+
+    for (uint32_t j = 0; j < totals->job_count; j++)
+        for (uint32_t v = 0; v < totals->jobs[j].volume_count; v++) {
+            int err = hang(totals, &totals->jobs[j], &totals->jobs[j].volumes[v], take, to);
+
+            if (err)
+                return err;
+        }
+    return 0;
+}
+
+/* A volume's writing beside a job's reading, slot by slot. */
+struct slots {
+    double *written, *reads, *time;
+    size_t count;
+    uint32_t slot_ms;
+};
+
+static void clear_slots(struct slots *slots)
+{
+    free(slots->written);
+    free(slots->reads);
+    free(slots->time);
+}
+
+/* 0, -ENOMEM, or -ENODATA where slots cannot be aligned. */
+static int fill_slots(const struct volume_total *whole, const struct volume_total *volume, struct slots *slots)
+{
+    int64_t from, last;
+    int err;
+
+    if (!whole->series.length || !volume->series.length || !volume->busy.length)
+        return -ENODATA;
+    from = series_from(&whole->series);
+    last = series_last(&whole->series);
+    slots->slot_ms = whole->series.slot_ms > volume->series.slot_ms ? whole->series.slot_ms : volume->series.slot_ms;
+    err = series_windows(&whole->series, DEMAND_BIT(DEMAND_WRITE_BYTES), slots->slot_ms, from, last, &slots->written,
+                         &slots->count);
+    if (!err)
+        err = series_windows(&volume->series, DEMAND_BIT(DEMAND_READ_OPS), slots->slot_ms, from, last, &slots->reads,
+                             &slots->count);
+    if (!err)
+        err = series_windows(&volume->busy, DEMAND_BIT(BUSY_READ), slots->slot_ms, from, last, &slots->time,
+                             &slots->count);
+    return err;
+}
+
+static void compare(const struct slots *slots, struct subject *subject)
+{
+    double most = 0, reads[2] = {0}, time[2] = {0}, n = 0, alone, together;
+
+    for (size_t i = 0; i < slots->count; i++)
+        most = fmax(most, slots->written[i]);
+    most = fmax(most * MUCH_WRITTEN, WRITE_MIN * slots->slot_ms / 1e3);
+    for (size_t i = 0; i < slots->count; i++) {
+        bool written = slots->written[i] >= most;
+
+        if (!(slots->reads[i] > 0))
+            continue;
+        reads[written] += slots->reads[i];
+        time[written] += slots->time[i] / 1e9;
+        n += written;
+    }
+    if (!(reads[0] > 0) || !(reads[1] > 0))
+        return;
+    alone = time[0] / reads[0];
+    together = time[1] / reads[1];
+    subject->values[TRAIT_SLOWDOWN] = together / alone;
+    subject->values[TRAIT_WRITE_SLOTS] = n;
+    subject->values[TRAIT_READS] = reads[0];
+    subject->values[TRAIT_TOGETHER_HIGH] = time[1] - reads[1] * alone;
+    subject->values[TRAIT_TOGETHER_LOW] = time[1] - 2 * reads[1] * alone; /* within the rule's bound */
+}
+
+int subjects_checkpoint(const struct finding_matter *matter, subject_take take, void *to)
+{
+    const struct aggregate *totals = matter->totals;
+    int err = 0;
+
+    for (uint32_t j = 0; !err && j < totals->job_count; j++)
+        for (uint32_t v = 0; !err && v < totals->jobs[j].volume_count; v++) {
+            const struct volume_total *volume = &totals->jobs[j].volumes[v], *whole = NULL;
+            struct slots slots = {0};
+            struct subject subject;
+
+            for (uint32_t w = 0; w < totals->volume_count; w++)
+                if (strcmp(totals->volumes[w].name, volume->name) == 0)
+                    whole = &totals->volumes[w];
+            err = whole ? fill_slots(whole, volume, &slots) : -ENODATA;
+            if (!err) {
+                subject_init(&subject, SUBJECT_CHECKPOINT, &totals->jobs[j], volume);
+                compare(&slots, &subject);
+                err = subject_give(&subject, take, to);
+            }
+            clear_slots(&slots);
+            err = err == -ENODATA ? 0 : err;
+        }
+    return err;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a job does with a volume. */
+#include "analyzer/finding/rule.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/part.h"
+
+#define BUFFER      262144.0 /* what small reads could be */
+#define AHEAD       1048576.0 /* what a reader from front to back gets at a time */
+#define PAGE        4096
+#define CALM_SHARE  0.25     /* metadata that nobody minds */
+
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+static double seconds(const struct tally *tally, enum operation op)
+{
+    return (double)tally->op[op].latency_sum_ns / 1e9;
+}
+
+static double quantile_s(const struct histogram *h, double q)
+{
+    uint64_t value;
+
+    return histogram_quantile(h, q, false, &value) ? (double)value / 1e9 : NAN;
+}
+
+/* Time of the slowest operations, so many of them; no more than all took. */
+static double slowest_s(const struct record *record, double count)
+{
+    double sum = 0;
+
+    for (unsigned i = record->latency_ns.length; i-- > 0 && count > 0;) {
+        const struct histogram_cell *cell = &record->latency_ns.cells[i];
+        double taken = fmin(count, (double)cell->count);
+
+        sum += taken * ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
+        count -= taken;
+    }
+    return fmin(sum, (double)record->latency_sum_ns) / 1e9;
+}
+
+static void of_reads(const struct tally *tally, double *v)
+{
+    const struct record *read = &tally->op[OP_READ];
+    double filled = (double)(histogram_count(&read->size) - histogram_zeros(&read->size));
+    double ordered = 0, needed = fmin((double)read->bytes / BUFFER + 1, filled), time = seconds(tally, OP_READ);
+
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        ordered += (double)read->order[i];
+    v[TRAIT_READS] = filled;
+    v[TRAIT_READ_BYTES] = (double)read->bytes;
+    v[TRAIT_READ_MEAN] = ratio((double)read->bytes, filled);
+    v[TRAIT_READ_FORWARD] = ratio((double)read->order[ORDER_CONSECUTIVE], ordered);
+    v[TRAIT_READS_PER_OPEN] = v[TRAIT_OPENS] > 0 ? filled / v[TRAIT_OPENS] : filled;
+    v[TRAIT_READ_TIME_SHARE] = ratio(time, subject_time_s(tally));
+    v[TRAIT_SMALL_READ_HIGH] = filled > 0 ? time * (1 - needed / filled) : NAN;
+    v[TRAIT_SMALL_READ_LOW] = fmin((filled - needed) * quantile_s(&read->latency_ns, 0.01), v[TRAIT_SMALL_READ_HIGH]);
+}
+
+static void of_metadata(const struct tally *tally, double *v)
+{
+    double ops = 0, time = 0, all = 0, calm;
+    struct ratios ratios;
+
+    ratios_of(tally, &ratios);
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
+        if (operation_info(op)->class == OP_CLASS_METADATA) {
+            ops += (double)tally_ops(tally, op);
+            time += seconds(tally, op);
+        } else if (op != OP_SEEK && op != OP_MMAP_FAULT) {
+            all += (double)tally_ops(tally, op);
+        }
+    }
+    calm = all * CALM_SHARE / (1 - CALM_SHARE);
+    v[TRAIT_METADATA_OPS] = ops;
+    v[TRAIT_METADATA_SHARE] = ratios.metadata_ops_no_close;
+    v[TRAIT_METADATA_TIME] = time;
+    v[TRAIT_METADATA_TIME_SHARE] = ratio(time, subject_time_s(tally));
+    v[TRAIT_METADATA_LOW] = ops > 0 ? time * fmax(1 - calm / ops, 0) : NAN;
+}
+
+static void of_files(const struct tally *tally, double *v)
+{
+    const struct histogram *sizes = &tally->op[OP_OPEN].size;
+    double opens = (double)histogram_count(sizes), bytes = 0, most = 0;
+
+    for (unsigned i = 0; i < sizes->length; i++) {
+        const struct histogram_cell *cell = &sizes->cells[i];
+
+        bytes += (double)cell->count * ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
+        most = fmax(most, (double)cell->count);
+    }
+    v[TRAIT_OPENS] = opens;
+    v[TRAIT_FILE_MEAN] = ratio(bytes, opens);
+    v[TRAIT_SAME_SIZE] = ratio(most, opens);
+    v[TRAIT_COVERAGE] = ratio((double)tally->op[OP_READ].bytes, bytes);
+    v[TRAIT_OPEN_TIME] = seconds(tally, OP_OPEN) + seconds(tally, OP_CLOSE);
+    v[TRAIT_OPEN_LOW] = 0.99 * v[TRAIT_OPEN_TIME];
+}
+
+/* File systems whose reads all go through the page cache, or are known not to. */
+static bool has_page_cache(const struct volume_total *volume)
+{
+    static const char *const types[] = {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"};
+
+    for (size_t i = 0; volume->fstype && i < sizeof(types) / sizeof(*types); i++)
+        if (strcmp(volume->fstype, types[i]) == 0)
+            return true;
+    return false;
+}
+
+/* What a device read for the job; readahead is not told apart from what was asked for. */
+static double device_bytes(const struct job_total *job, const struct volume_total *volume)
+{
+    double bytes = 0;
+
+    for (uint32_t i = 0; volume->source && i < job->volume_count; i++) {
+        const struct volume_total *device = &job->volumes[i];
+
+        if (device->fstype && strcmp(device->fstype, "block") == 0 && device->source &&
+            strcmp(device->source, volume->source) == 0)
+            bytes += (double)device->tally.op[OP_BLOCK_READ].bytes;
+    }
+    return bytes;
+}
+
+static void of_cache(const struct job_total *job, const struct volume_total *volume, double *v)
+{
+    const struct record *read = &volume->tally.op[OP_READ];
+    double known = (double)read->cache[CACHE_HIT_OPS] + (double)read->cache[CACHE_MISS_OPS];
+    double missed = (double)read->cache[CACHE_MISS_OPS], again, once;
+    double bytes = (double)read->cache[CACHE_HIT_BYTES] + (double)read->cache[CACHE_MISS_BYTES];
+
+    v[TRAIT_DIRECT_SHARE] = has_page_cache(volume) && v[TRAIT_READS] > 0 ? fmax(1 - known / v[TRAIT_READS], 0) : NAN;
+    v[TRAIT_MISS_SHARE] = ratio((double)read->cache[CACHE_MISS_BYTES], bytes);
+    again = v[TRAIT_COVERAGE] > 1 ? 1 - 1 / v[TRAIT_COVERAGE] : 0;
+    v[TRAIT_REREAD_HIGH] = again * seconds(&volume->tally, OP_READ);
+    v[TRAIT_REREAD_LOW] = fmin(again * v[TRAIT_READS] * quantile_s(&read->latency_ns, 0.5), v[TRAIT_REREAD_HIGH]);
+    if (!(known > 0)) {
+        v[TRAIT_RANDOM_HIGH] = seconds(&volume->tally, OP_READ);
+        return;
+    }
+    once = v[TRAIT_OPENS] * v[TRAIT_FILE_MEAN];
+    v[TRAIT_MISSES_PER_BYTE] = ratio(fmax((double)read->cache[CACHE_MISS_BYTES], device_bytes(job, volume)), once);
+    again = v[TRAIT_MISSES_PER_BYTE] > 1 ? 1 - 1 / v[TRAIT_MISSES_PER_BYTE] : 0;
+    v[TRAIT_THRASH_HIGH] = slowest_s(read, missed * again);
+    v[TRAIT_THRASH_LOW] = fmin(missed * again * quantile_s(&read->latency_ns, 0.5), v[TRAIT_THRASH_HIGH]);
+    v[TRAIT_RANDOM_HIGH] = slowest_s(read, missed);
+    v[TRAIT_RANDOM_LOW] = slowest_s(read, fmax(missed - (double)read->bytes / AHEAD, 0));
+}
+
+/* Transfers of which not one can have been a multiple of the page size. */
+static double odd_sizes(const struct histogram *sizes)
+{
+    double odd = 0;
+
+    for (unsigned i = 0; i < sizes->length; i++) {
+        const struct histogram_cell *cell = &sizes->cells[i];
+
+        if (cell->bucket && bucket_last(cell->bucket) / PAGE == (bucket_lower(cell->bucket) - 1) / PAGE)
+            odd += (double)cell->count;
+    }
+    return odd;
+}
+
+static double invalid(const struct record *record)
+{
+    double count = 0;
+
+    for (unsigned i = 0; i < record->error_codes.length; i++)
+        if (record->error_codes.cells[i].bucket == EINVAL)
+            count += (double)record->error_codes.cells[i].count;
+    return count;
+}
+
+static void of_alignment(const struct tally *tally, double *v)
+{
+    const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
+    double refused = invalid(read) + invalid(write);
+    double all = (double)histogram_count(&read->size) + (double)histogram_count(&write->size) + refused;
+
+    v[TRAIT_DATA_TIME] = seconds(tally, OP_READ) + seconds(tally, OP_WRITE);
+    v[TRAIT_MISALIGNED] = ratio(odd_sizes(&read->size) + odd_sizes(&write->size) + refused, all);
+    v[TRAIT_MISALIGNED_TIME] = v[TRAIT_DATA_TIME] * v[TRAIT_MISALIGNED];
+}
+
+static void of_syncs(const struct tally *tally, double *v)
+{
+    double syncs = (double)tally_ops(tally, OP_FSYNC), made = (double)tally_succeeded(tally, OP_CREATE);
+    double time = seconds(tally, OP_FSYNC);
+
+    v[TRAIT_FSYNCS] = syncs;
+    v[TRAIT_BYTES_PER_FSYNC] = ratio((double)tally->op[OP_WRITE].bytes, syncs);
+    v[TRAIT_FSYNC_TIME] = time;
+    v[TRAIT_FSYNC_TIME_SHARE] = ratio(time, time + seconds(tally, OP_WRITE));
+    v[TRAIT_FSYNC_LOW] = syncs > 0 ? time * fmax(1 - fmax(made, 1) / syncs, 0) : NAN;
+}
+
+/* The times of a job on a volume, as its profiles divide them. */
+static void of_profiles(const struct finding_matter *matter, uint32_t job, uint32_t volume, double *v)
+{
+    const double *times = matter->profiles[job].times;
+    uint32_t profiles = matter->catalogue->count + 1;
+    double import = 0, all = 0;
+
+    if (!times)
+        return;
+    for (uint32_t p = 0; p < profiles; p++)
+        for (unsigned k = 0; k < BUSY_KINDS; k++) {
+            double time = times[((size_t)volume * profiles + p) * BUSY_KINDS + k] / 1e9;
+
+            all += time;
+            if (p < matter->catalogue->count && strcmp(matter->catalogue->profiles[p].name, "import-storm") == 0)
+                import += time;
+        }
+    v[TRAIT_IMPORT_SHARE] = ratio(import, all);
+    v[TRAIT_IMPORT_TIME] = import;
+}
+
+int subjects_use(const struct finding_matter *matter, subject_take take, void *to)
+{
+    const struct aggregate *totals = matter->totals;
+
+    for (uint32_t j = 0; j < totals->job_count; j++)
+        for (uint32_t i = 0; i < totals->jobs[j].volume_count; i++) {
+            const struct volume_total *volume = &totals->jobs[j].volumes[i];
+            struct subject subject;
+            int err;
+
+            if (!tally_file_ops(&volume->tally))
+                continue;
+            subject_init(&subject, SUBJECT_USE, &totals->jobs[j], volume);
+            of_files(&volume->tally, subject.values);
+            of_reads(&volume->tally, subject.values);
+            of_metadata(&volume->tally, subject.values);
+            of_cache(&totals->jobs[j], volume, subject.values);
+            of_alignment(&volume->tally, subject.values);
+            of_syncs(&volume->tally, subject.values);
+            of_profiles(matter, j, i, subject.values);
+            subject.values[TRAIT_SHARED] = volume->scope == SCOPE_SHARED;
+            err = subject_give(&subject, take, to);
+            if (err)
+                return err;
+        }
+    return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/peer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SCALE     1.4826
+#define MAD_FLOOR 0.05
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double middle(double *values, uint32_t count)
+{
+    qsort(values, count, sizeof(*values), by_value);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+void peer_norm_of(double *values, uint32_t count, struct peer_norm *out)
+{
+    out->median = middle(values, count);
+    out->high = values[count - 1];
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = fabs(values[i] - out->median);
+    out->mad = fmax(SCALE * middle(values, count), MAD_FLOOR * fabs(out->median));
+}
+
+double peer_mads(const struct peer_norm *norm, double value)
+{
+    if (norm->mad > 0)
+        return (value - norm->median) / norm->mad;
+    return value > norm->median ? INFINITY : 0;
+}

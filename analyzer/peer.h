@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One among its like: how far a value stands above its peers', in median absolute deviations (scaled by 1.4826, so that
+ * they are standard deviations where peers are normal; Rousseeuw and Croux 1993). The deviation counts for at least
+ * 5 % of the median, or peers that are all the same would make anything stand out.
+ */
+#ifndef UNBLEND_ANALYZER_PEER_H
+#define UNBLEND_ANALYZER_PEER_H
+
+#include <stdint.h>
+
+struct peer_norm {
+    double median, mad; /* mad: scaled */
+    double high;        /* the largest value */
+};
+
+/* Of at least one value; sorts them. */
+void peer_norm_of(double *values, uint32_t count, struct peer_norm *out);
+
+/* Negative below the median. */
+double peer_mads(const struct peer_norm *norm, double value);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/view/text_finding.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/human.h"
+#include "analyzer/view/text.h"
+
+static enum tone tone_of(const struct finding *finding)
+{
+    return strcmp(finding->severity, "critical") == 0 || strcmp(finding->severity, "high") == 0 ? TONE_BAD : TONE_PLAIN;
+}
+
+static void show(const struct pen *pen, const struct finding *f)
+{
+    char low[HUMAN_SIZE], high[HUMAN_SIZE];
+    const char *sentences[2] = {f->evidence_count ? f->evidence[0] : "", f->remedy};
+
+    fputs("  ", pen->out);
+    draw_tone(pen, tone_of(f));
+    fprintf(pen->out, "%-8s ", f->severity);
+    draw_tone(pen, TONE_PLAIN);
+    fprintf(pen->out, "%s", f->id);
+    if (f->job) {
+        fputs(": ", pen->out);
+        draw_text(pen, f->job, 30);
+    }
+    if (f->volume) {
+        fputs(" on ", pen->out);
+        draw_text(pen, f->volume, 30);
+    }
+    if (f->cost_high > 0 && f->cost_low < f->cost_high)
+        fprintf(pen->out, ", %s to %s of waiting", human_ns(low, 1e9 * f->cost_low), human_ns(high, 1e9 * f->cost_high));
+    else if (f->cost_high > 0)
+        fprintf(pen->out, ", %s of waiting", human_ns(high, 1e9 * f->cost_high));
+    fprintf(pen->out, " (%.0f %% sure)\n", 100 * f->confidence);
+    draw_tone(pen, TONE_FAINT);
+    draw_paragraph(pen, sentences, 2, 11, TEXT_WIDTH);
+    draw_tone(pen, TONE_PLAIN);
+}
+
+void text_findings(const struct pen *pen, const struct finding_list *findings)
+{
+    if (!findings->count)
+        return;
+    fputc('\n', pen->out);
+    draw_tone(pen, TONE_STRONG);
+    fputs("Findings, the dearest first", pen->out);
+    draw_tone(pen, TONE_PLAIN);
+    fputc('\n', pen->out);
+    for (uint32_t i = 0; i < findings->count && i < TEXT_FINDINGS; i++)
+        show(pen, &findings->list[i]);
+    if (findings->count > TEXT_FINDINGS)
+        fprintf(pen->out, "  and %u more; --format json has all\n", findings->count - TEXT_FINDINGS);
+}

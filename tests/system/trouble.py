@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs that do one thing as it should not be done, and the same as it should: trouble.py NAME DIRECTORY..."""
+import mmap
+import os
+import sys
+import threading
+import time
+
+BIG = 32 << 20
+
+
+def make(path, size):
+    if not os.path.exists(path):
+        with open(path, "wb", 0) as file:
+            for at in range(0, size, 1 << 20):
+                file.write(os.urandom(min(1 << 20, size - at)))
+            os.fsync(file.fileno())
+    return path
+
+
+def prepare(directory):
+    """The data of all programs; not watched."""
+    make(os.path.join(directory, "big"), BIG)
+    small = os.path.join(directory, "small")
+    os.makedirs(small, exist_ok=True)
+    for number in range(1000):
+        make(os.path.join(small, str(number)), 4096)
+
+
+def read_all(path, size, passes=1, forget=False, flags=0):
+    fd = os.open(path, os.O_RDONLY | flags)
+    for _ in range(passes):
+        if forget:
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.lseek(fd, 0, os.SEEK_SET)
+        while os.read(fd, size):
+            pass
+    os.close(fd)
+
+
+def small_reads(directory):
+    read_all(os.path.join(directory, "big"), 512)
+
+
+def large_reads(directory):
+    read_all(os.path.join(directory, "big"), 1 << 20, forget=True)
+
+
+def metadata_storm(directory):
+    for _ in range(5):
+        for number in range(1000):
+            os.stat(os.path.join(directory, "small", str(number)))
+            os.close(os.open(os.path.join(directory, "small", str(number)), os.O_RDONLY))
+
+
+def small_files(directory):
+    """As many opens, and each is read, with all that it has in one large piece."""
+    for number in range(1000):
+        fd = os.open(os.path.join(directory, "small", str(number)), os.O_RDONLY)
+        for _ in range(3):
+            os.pread(fd, 4096, 0)
+        os.close(fd)
+
+
+def reopened_files(directory):
+    for number in range(3000):
+        fd = os.open(os.path.join(directory, "big"), os.O_RDONLY)
+        os.pread(fd, 1000, number * 8192)
+        os.close(fd)
+
+
+def opened_once(directory):
+    fd = os.open(os.path.join(directory, "big"), os.O_RDONLY)
+    for number in range(3000):
+        os.pread(fd, 1000, number * 8192)
+    os.close(fd)
+
+
+def reread_files(directory):
+    read_all(os.path.join(directory, "big"), 65536, passes=4)
+
+
+def cache_thrash(directory):
+    read_all(os.path.join(directory, "big"), 65536, passes=4, forget=True)
+
+
+def random_reads(directory):
+    """All of the file, from its end to its front; the kernel is told to read nothing ahead."""
+    fd = os.open(os.path.join(directory, "big"), os.O_RDONLY)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+    for at in range(BIG - 16384, -1, -16384):
+        os.pread(fd, 16384, at)
+    os.close(fd)
+
+
+def direct(directory, size):
+    fd = os.open(os.path.join(directory, "big"), os.O_RDONLY | os.O_DIRECT)
+    memory = mmap.mmap(-1, size)
+    for number in range(2000):
+        os.preadv(fd, [memory], number * size)
+    os.close(fd)
+
+
+def unaligned_direct_io(directory):
+    direct(directory, 512)
+
+
+def aligned_direct_io(directory):
+    direct(directory, 8192)
+
+
+def checkpoint(directory, every):
+    fd = os.open(os.path.join(directory, "checkpoint"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for number in range(1, 201):
+        os.write(fd, bytes(65536))
+        if number % every == 0:
+            os.fsync(fd)
+    os.close(fd)
+
+
+def fsync_bound_checkpoint(directory):
+    checkpoint(directory, 1)
+
+
+def synced_once(directory):
+    checkpoint(directory, 200)
+
+
+def imports(directory):
+    """As an interpreter looks for its modules: in many folders, where most of them are not."""
+    for number in range(300):
+        for folder in range(8):
+            try:
+                os.stat(os.path.join(directory, f"path{folder}", f"module{number}.py"))
+            except OSError:
+                pass
+        name = os.path.join(directory, "small", str(number))
+        os.stat(name)
+        fd = os.open(name, os.O_RDONLY)
+        os.fstat(fd)
+        os.read(fd, 4097)
+        os.read(fd, 1)
+        os.close(fd)
+
+
+imports_from_shared_storage = imports
+
+
+def silo_copy(directory, other):
+    with open(os.path.join(directory, "big"), "rb", 0) as source, open(os.path.join(other, "copy"), "wb", 0) as copy:
+        while data := source.read(1 << 20):
+            copy.write(data)
+        os.fsync(copy.fileno())
+
+
+def summary(directory, other):
+    """Reads as much, and writes what it found out."""
+    with open(os.path.join(directory, "big"), "rb", 0) as source, open(os.path.join(other, "sums"), "wb", 0) as sums:
+        while data := source.read(1 << 20):
+            sums.write(data[:4096])
+
+
+def ranks(directory, slow):
+    """Six processes that read the same; one of them past the cache, in as many pieces."""
+    children = []
+    for rank in range(6):
+        child = os.fork()
+        if not child:
+            fd = os.open(os.path.join(directory, "big"), os.O_RDONLY | (os.O_DIRECT if rank == slow else 0))
+            memory = mmap.mmap(-1, 65536)
+            for at in range(0, BIG, 65536):
+                os.preadv(fd, [memory], at)
+            os._exit(0)
+        children.append(child)
+        os.waitpid(child, 0)
+
+
+def straggler(directory):
+    ranks(directory, 3)
+
+
+def even_ranks(directory):
+    ranks(directory, -1)
+
+
+def sample(directory, seconds, pace_s=0.002):
+    """Reads pieces past the cache for so long."""
+    fd = os.open(os.path.join(directory, "big"), os.O_RDONLY | os.O_DIRECT)
+    memory = mmap.mmap(-1, 4096)
+    until, at = time.monotonic() + seconds, 0
+    while time.monotonic() < until:
+        os.preadv(fd, [memory], at)
+        at = (at + 4096) % BIG
+        time.sleep(pace_s)
+    os.close(fd)
+
+
+def checkpoint_stops_readers(directory):
+    """A loader that reads for six seconds, and two checkpoints in between."""
+    loader = threading.Thread(target=sample, args=(directory, 6))
+    loader.start()
+    for _ in range(2):
+        time.sleep(1.5)
+        fd = os.open(os.path.join(directory, "checkpoint"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        until = time.monotonic() + 1.2
+        while time.monotonic() < until:
+            os.write(fd, bytes(8 << 20))
+            os.fdatasync(fd)
+            os.lseek(fd, 0, os.SEEK_SET)
+        os.close(fd)
+    loader.join()
+
+
+def loader_alone(directory):
+    sample(directory, 3)
+
+
+def one_by_one(directory, other, *names):
+    """Each in a process of its own, and each a job."""
+    for name in names:
+        arguments = [directory, other] if name in ("silo_copy", "summary") else [directory]
+        command = [sys.executable, "-I", "-S", __file__, name, *arguments]
+        if os.spawnve(os.P_WAIT, sys.executable, command, {**os.environ, "UNBLEND_JOB": name}):
+            sys.exit(f"{name} failed")
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
