@@ -16,6 +16,7 @@ struct client {
     uint32_t uid;
     bool privileged; /* root, or a member of the group unblend */
     bool watching;
+    bool packed; /* frames as lib/packed.h has them */
     int64_t flush_until_ms; /* monotonic; 0: no flush is waiting for its answer */
     char request[REQUEST_MAX];
     size_t request_size;

@@ -10,6 +10,7 @@
 
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/packed.h"
 #include "probe/sampler.h"
 
 #define FLUSH_MS_MAX 60000
@@ -141,8 +142,11 @@ static bool request_flush(struct requests *requests, struct client *client, json
 
 static bool request_watch(struct requests *requests, struct client *client, json_t *request)
 {
+    const char *form = json_string_value(json_object_get(request, "form"));
+
     client->watching = true;
-    return client_answer(client, json_pack("{s:b}", "ok", 1));
+    client->packed = form && strcmp(form, PACKED_FORM) == 0;
+    return client_answer(client, json_pack("{s:b, s:s}", "ok", 1, "form", client->packed ? PACKED_FORM : "json"));
 }
 
 static const struct {

@@ -157,17 +157,34 @@ void serve_event(struct serve *serve, int fd, uint32_t events)
     }
 }
 
-static bool put_batch(struct client *client, const struct batch *batch)
+/* A frame that everybody gets who sees all, made once for each form. */
+struct frame {
+    void *data;
+    size_t size;
+};
+
+static int make_frame(const struct batch *batch, bool packed, struct frame *frame)
+{
+    return (packed ? frame_pack : frame_encode)(batch, &frame->data, &frame->size);
+}
+
+/* Without memory now nothing is sent: the next sample comes in a second. */
+static bool put_batch(struct client *client, const struct batch *batch, struct frame whole[2])
 {
     _cleanup_(batch_freep) struct batch *visible = NULL;
-    _cleanup_free_ void *frame = NULL;
-    size_t size;
+    struct frame own = {0}, *frame = &whole[client->packed];
+    bool alive;
 
-    if (!client->privileged && visible_batch(batch, client->uid, &visible))
-        return true; /* no memory now; the next sample comes in a second */
-    if (frame_encode(visible ? visible : batch, &frame, &size))
+    if (client->privileged) {
+        if (!frame->data && make_frame(batch, client->packed, frame))
+            return true;
+        return client_put(client, frame->data, frame->size);
+    }
+    if (visible_batch(batch, client->uid, &visible) || make_frame(visible, client->packed, &own))
         return true;
-    return client_put(client, frame, size);
+    alive = client_put(client, own.data, own.size);
+    free(own.data);
+    return alive;
 }
 
 bool serve_is_watched(const struct serve *serve)
@@ -180,12 +197,16 @@ bool serve_is_watched(const struct serve *serve)
 
 void serve_batch(struct serve *serve, const struct batch *batch)
 {
+    struct frame whole[2] = {{0}};
+
     for (unsigned i = serve->count; i-- > 0;) {
         struct client *client = serve->clients[i];
 
-        if (client->watching && !put_batch(client, batch))
+        if (client->watching && !put_batch(client, batch, whole))
             drop_client(serve, client);
     }
+    free(whole[0].data);
+    free(whole[1].data);
 }
 
 void serve_progress(struct serve *serve)

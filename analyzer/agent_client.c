@@ -11,6 +11,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/log.h"
+#include "lib/packed.h"
 #include "lib/recording.h"
 
 struct agent_client {
@@ -18,6 +19,7 @@ struct agent_client {
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
     char *buffer;
     size_t size, capacity;
+    bool packed; /* the form of the frames */
 };
 
 int agent_connect(const char *path, struct agent_client **out)
@@ -139,6 +141,20 @@ int agent_request(struct agent_client *client, json_t *request, json_t **answer)
     return 0;
 }
 
+int agent_watch(struct agent_client *client)
+{
+    json_t *answer = NULL;
+    const char *form;
+    int err = agent_request(client, json_pack("{s:s, s:s}", "request", "watch", "form", PACKED_FORM), &answer);
+
+    if (err)
+        return err;
+    form = json_string_value(json_object_get(answer, "form")); /* older agents know one only, and do not say */
+    client->packed = form && strcmp(form, PACKED_FORM) == 0;
+    json_decref(answer);
+    return 0;
+}
+
 /* A batch from the front of the buffer. 1, 0 when it is not complete, -errno, logged. */
 static int take_batch(struct agent_client *client, struct batch **out)
 {
@@ -148,7 +164,7 @@ static int take_batch(struct agent_client *client, struct batch **out)
     int found = client->size ? frame_next(client->buffer, client->size, &payload, &size, &used) : 0;
 
     if (found == 1) {
-        int err = frame_decode(payload, size, out, &error);
+        int err = (client->packed ? packed_decode : frame_decode)(payload, size, out, &error);
 
         consume(client, used);
         found = err ? err : 1;

@@ -19,7 +19,11 @@ void agent_close(struct agent_client *client); /* NULL is fine */
    released by the caller, or -errno, logged with the agent's reason. */
 int agent_request(struct agent_client *client, json_t *request, json_t **answer);
 
-/* After a "watch": waits for the next batch or an event on fd (-1: none), at most timeout_ms (-1: for ever).
+/* Asks for a batch a second from then on, in the form that costs least, of those that the agent knows. 0, or -errno,
+   logged. */
+int agent_watch(struct agent_client *client);
+
+/* After agent_watch(): waits for the next batch or an event on fd (-1: none), at most timeout_ms (-1: for ever).
    1 with a batch, 0 for the event or the time's end, -errno, logged. */
 int agent_next(struct agent_client *client, int fd, int timeout_ms, struct batch **out);
 

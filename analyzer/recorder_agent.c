@@ -189,7 +189,7 @@ int recorder_agent(const char *socket, const struct recorder_options *options, s
         log_error("agent %s: %s: start unblend-agent, or record as root without --agent", socket,
                   log_errno(err));
     else
-        err = agent_request(remote->watch, json_pack("{s:s}", "request", "watch"), NULL);
+        err = agent_watch(remote->watch);
     if (err) {
         remote_free(&remote->recorder);
         return err;

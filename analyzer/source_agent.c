@@ -63,7 +63,7 @@ int source_agent(const char *socket_path, uint64_t interval_ns, struct source **
     if (err)
         log_error("agent %s: %s: is unblend-agent running?", socket_path, log_errno(err));
     else
-        err = agent_request(watched->client, json_pack("{s:s}", "request", "watch"), NULL);
+        err = agent_watch(watched->client);
     if (err) {
         watched_free(&watched->source);
         return err;

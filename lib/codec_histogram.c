@@ -99,15 +99,11 @@ int codec_histogram_decode(const char *text, struct histogram *h)
     return harvest(&g, h, err);
 }
 
-unsigned char *codec_histogram_pack(const struct histogram *h, size_t *size)
+unsigned char *codec_histogram_put(unsigned char *to, const struct histogram *h)
 {
-    unsigned char *data = malloc((size_t)h->length * 2 * VARINT_MAX + 1);
-    unsigned char *to = data;
     uint64_t total = 0;
     unsigned before = 0;
 
-    if (!data)
-        return NULL;
     for (unsigned i = 0; i < h->length; i++) {
         uint64_t count = clamp(&h->cells[i], &total);
 
@@ -117,7 +113,15 @@ unsigned char *codec_histogram_pack(const struct histogram *h, size_t *size)
         to = varint_put(to, count);
         before = h->cells[i].bucket;
     }
-    *size = (size_t)(to - data);
+    return to;
+}
+
+unsigned char *codec_histogram_pack(const struct histogram *h, size_t *size)
+{
+    unsigned char *data = malloc((size_t)h->length * 2 * VARINT_MAX + 1);
+
+    if (data)
+        *size = (size_t)(codec_histogram_put(data, h) - data);
     return data;
 }
 
@@ -125,8 +129,13 @@ int codec_histogram_unpack(const void *data, size_t size, struct histogram *h)
 {
     const unsigned char *at = data, *end = at + size;
     struct growing g = {0};
-    int err = 0;
+    unsigned numbers = 0;
+    int err;
 
+    /* a number ends with the byte that has no high bit: of most there is one, and the cells take no more than they need */
+    for (size_t i = 0; i < size && numbers < 2 * BUCKET_COUNT; i++)
+        numbers += at[i] < 0x80;
+    err = histogram_reserve(&g.histogram, numbers / 2);
     while (at < end && !err) {
         uint64_t delta, count;
 

@@ -10,6 +10,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/compress.h"
+#include "lib/packed.h"
 
 #define HEADER_SIZE 8
 
@@ -20,22 +21,12 @@ static uint32_t checksum(const unsigned char length[4], const void *payload, siz
     return (uint32_t)crc32_z(crc, payload, size);
 }
 
-int frame_encode(const struct batch *batch, void **out, size_t *size)
+/* Header and payload, malloc'ed. 0, -ENOMEM or -EFBIG. */
+static int make_frame(const void *payload, size_t payload_size, void **out, size_t *size)
 {
-    _cleanup_free_ char *json = NULL;
-    _cleanup_free_ void *payload = NULL;
-    size_t json_size, payload_size;
     unsigned char *frame;
     uint32_t word;
-    int err = codec_encode(batch, &json, &json_size);
 
-    if (err)
-        return err;
-    if (json_size > RECORDING_BATCH_MAX)
-        return -EFBIG;
-    err = compress_zstd(json, json_size, &payload, &payload_size);
-    if (err)
-        return err;
     if (payload_size > RECORDING_FRAME_MAX)
         return -EFBIG;
     frame = malloc(HEADER_SIZE + payload_size);
@@ -49,6 +40,30 @@ int frame_encode(const struct batch *batch, void **out, size_t *size)
     *out = frame;
     *size = HEADER_SIZE + payload_size;
     return 0;
+}
+
+int frame_encode(const struct batch *batch, void **out, size_t *size)
+{
+    _cleanup_free_ char *json = NULL;
+    _cleanup_free_ void *payload = NULL;
+    size_t json_size, payload_size;
+    int err = codec_encode(batch, &json, &json_size);
+
+    if (err)
+        return err;
+    if (json_size > RECORDING_BATCH_MAX)
+        return -EFBIG;
+    err = compress_zstd(json, json_size, &payload, &payload_size);
+    return err ? err : make_frame(payload, payload_size, out, size);
+}
+
+int frame_pack(const struct batch *batch, void **out, size_t *size)
+{
+    _cleanup_free_ void *payload = NULL;
+    size_t payload_size;
+    int err = packed_encode(batch, &payload, &payload_size);
+
+    return err ? err : make_frame(payload, payload_size, out, size);
 }
 
 int frame_next(const void *buffer, size_t size, const void **payload, size_t *payload_size,

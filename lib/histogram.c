@@ -30,6 +30,20 @@ static int reserve(struct histogram *h, unsigned cells)
     return 0;
 }
 
+int histogram_reserve(struct histogram *h, unsigned cells)
+{
+    struct histogram_cell *grown;
+
+    if (cells <= h->capacity)
+        return 0;
+    grown = reallocarray(h->cells, cells, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    h->cells = grown;
+    h->capacity = (uint16_t)cells;
+    return 0;
+}
+
 /* Index of the first cell whose bucket is not below the one asked for. */
 static unsigned find(const struct histogram *h, unsigned bucket)
 {

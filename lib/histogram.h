@@ -29,6 +29,9 @@ int histogram_add_bucket(struct histogram *h, unsigned bucket, uint64_t count);
 
 static inline int histogram_add(struct histogram *h, uint64_t value, uint64_t count);
 
+/* Room for so many cells and no more: for one that does not grow any further. 0 or -ENOMEM. */
+int histogram_reserve(struct histogram *h, unsigned cells);
+
 /* Adds all of other. 0, -ENOMEM or -ERANGE; on failure h is unchanged. */
 int histogram_merge(struct histogram *h, const struct histogram *other);
 

@@ -23,6 +23,9 @@
 /* A frame with its payload, malloc'ed. 0, -ENOMEM, or -EFBIG for a batch beyond the limits above. */
 int frame_encode(const struct batch *batch, void **frame, size_t *size);
 
+/* The same with a payload as lib/packed.h has it: for a socket, never for what is kept. */
+int frame_pack(const struct batch *batch, void **frame, size_t *size);
+
 /*
  * Takes a frame off the front of a buffer. 1 with the payload's place in *payload and the whole frame's
  * size in *used; 0 when the buffer ends inside the frame; -EBADMSG when it is no intact frame.

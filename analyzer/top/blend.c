@@ -15,9 +15,9 @@
 
 #define BLENDS_MAX    256 /* processes that are looked at; about 10 KB each */
 #define WINDOW_NS     30000000000LL
-#define BUDGET_NS     2500000LL /* of processor time a sample */
-#define UNHURRIED_NS  100000000LL
-#define BUDGET_SHARE  0.005     /* and no more than that of a long one's length is spent */
+#define BUDGET_SHARE  0.002 /* of a processor; one fit may take more, and is saved for */
+#define CREDIT_MAX_NS 10000000.0
+#define UNHURRIED_NS  100000000.0 /* a sample */
 #define IDLE_SAMPLES  30
 #define CHANGE_MIN    0.25 /* so much more was done since it was last unmixed */
 
@@ -152,12 +152,13 @@ static int fit_most_urgent(struct model *model)
 {
     const struct entities *processes = &model->of[ENTITY_PROCESS];
     _cleanup_free_ struct part *parts = calloc(model->catalogue->count + 1u, sizeof(*parts));
-    double budget_ns = fmax(model->unhurried ? UNHURRIED_NS : BUDGET_NS, BUDGET_SHARE * model->seconds * 1e9);
+    double share_ns = BUDGET_SHARE * model->seconds * 1e9, budget_ns;
     int64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
     if (!parts)
         return -ENOMEM;
-    for (;;) {
+    budget_ns = model->unhurried ? UNHURRIED_NS : fmin(model->credit_ns + share_ns, fmax(CREDIT_MAX_NS, share_ns));
+    for (model->credit_ns = budget_ns; model->credit_ns > 0;) {
         struct entity *most = NULL;
         double most_urgent = 0;
         int err;
@@ -175,9 +176,11 @@ static int fit_most_urgent(struct model *model)
         if (!most)
             return 0;
         err = fit(model, most, parts);
-        if (err || (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) > budget_ns)
+        if (err)
             return err;
+        model->credit_ns = budget_ns - (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began);
     }
+    return 0;
 }
 
 static const char *profile_name(const struct model *model, uint32_t at)

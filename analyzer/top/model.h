@@ -94,6 +94,7 @@ struct model {
     float data_history[HISTORY_SAMPLES], metadata_history[HISTORY_SAMPLES]; /* bytes and operations a second */
     struct mix_part *mix; /* one a profile of the catalogue, the last is unknown; NULL without one */
     uint32_t blends;      /* how many are in use */
+    double credit_ns;     /* of processor time, for looking at them */
     struct lookup texts;
     const char **text; /* interned strings; their memory is the arena's */
     uint32_t text_count, text_capacity;

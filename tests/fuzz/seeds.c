@@ -8,6 +8,7 @@
 #include "lib/bundle.h"
 #include "lib/cleanup.h"
 #include "lib/codec_flow.h"
+#include "lib/packed.h"
 #include "lib/recording.h"
 #include "tests/unit/sample.h"
 
@@ -87,12 +88,14 @@ int main(int argc, char **argv)
     for (int i = 0; i < SEEDS; i++) {
         _cleanup_(batch_freep) struct batch *batch = sample_batch((uint64_t)i + 1, (uint32_t)i % 4);
         _cleanup_free_ char *json = NULL;
-        _cleanup_free_ void *frame = NULL, *pairs = NULL;
-        size_t json_size, frame_size, pairs_size;
+        _cleanup_free_ void *frame = NULL, *pairs = NULL, *packed = NULL;
+        size_t json_size, frame_size, pairs_size, packed_size;
 
-        if (codec_encode(batch, &json, &json_size) || frame_encode(batch, &frame, &frame_size))
+        if (codec_encode(batch, &json, &json_size) || frame_encode(batch, &frame, &frame_size) ||
+            packed_encode(batch, &packed, &packed_size))
             return 1;
         save(argv[1], "codec", i, "", json, json_size);
+        save(argv[1], "packed", i, "", packed, packed_size);
         save(argv[1], "recording", i, i % 2 ? "1" RECORDING_MAGIC : "0" RECORDING_MAGIC, frame,
              frame_size);
         save(argv[1], "bundle", i, i % 2 ? "\1" : BUNDLE_MAGIC, json, json_size);

@@ -17,6 +17,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/compress.h"
+#include "lib/packed.h"
 #include "lib/recording.h"
 #include "tests/unit/sample.h"
 
@@ -68,6 +69,8 @@ static char *json;
 static size_t json_size;
 static void *frame;
 static size_t frame_size;
+static void *packed;
+static size_t packed_size;
 static char path[32];
 
 /* Runs it with room for one allocation more each time, until it succeeds. */
@@ -129,6 +132,22 @@ static int open_frame(void)
     return frame_decode((char *)frame + 8, frame_size - 8, &batch, &error);
 }
 
+static int make_packed(void)
+{
+    _cleanup_free_ void *out = NULL;
+    size_t size;
+
+    return packed_encode(sample, &out, &size);
+}
+
+static int open_packed(void)
+{
+    _cleanup_batch_ struct batch *batch = NULL;
+    struct codec_error error;
+
+    return packed_decode(packed, packed_size, &batch, &error);
+}
+
 static int record(void)
 {
     struct recording_writer *writer;
@@ -184,6 +203,8 @@ static void the_library_runs_out(void **state)
     exhaust(decode, false);
     exhaust(make_frame, false);
     exhaust(open_frame, false);
+    exhaust(make_packed, false);
+    exhaust(open_packed, false);
     exhaust(record, false);
     exhaust(replay, false);
     exhaust(pack, false);
@@ -202,7 +223,8 @@ static int setup(void **state)
 {
     sample = sample_batch(7, 12);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", memfd_create("recording", MFD_CLOEXEC));
-    return codec_encode(sample, &json, &json_size) || frame_encode(sample, &frame, &frame_size);
+    return codec_encode(sample, &json, &json_size) || frame_encode(sample, &frame, &frame_size) ||
+           packed_encode(sample, &packed, &packed_size);
 }
 
 static int teardown(void **state)
@@ -210,6 +232,7 @@ static int teardown(void **state)
     batch_free(sample);
     free(json);
     free(frame);
+    free(packed);
     return 0;
 }
 
