@@ -441,8 +441,10 @@ static void act_anywhere(struct screen *screen, enum action action, unsigned num
         tape_toggle(screen);
         break;
     case ACTION_FILES:
-        screen->detail.painted = 0;
-        screen->detail.files = screen->mode == MODE_DETAIL && screen->arguments->local && !screen->detail.files;
+        detail_files(screen);
+        break;
+    case ACTION_THREADS:
+        detail_threads(screen);
         break;
     case ACTION_REDRAW:
         clearok(stdscr, TRUE);

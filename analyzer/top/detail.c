@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/top/screen.h"
+#include "analyzer/top/threads.h"
 
 void detail_clear(struct detail *detail)
 {
@@ -14,6 +15,8 @@ void detail_clear(struct detail *detail)
         histogram_clear(&detail->steady[i]);
     }
     free(detail->volumes);
+    free(detail->files);
+    threads_free(detail->threads);
     *detail = (struct detail){0};
 }
 

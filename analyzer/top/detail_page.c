@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Details in words and drawings: operations with their histograms, bursts, volumes, open files, profiles. */
+/* Details in words and drawings: operations with their histograms, bursts, volumes, profiles. */
 #include <curses.h>
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "analyzer/human.h"
 #include "analyzer/top/blend.h"
+#include "analyzer/top/detail_proc.h"
 #include "analyzer/top/paint.h"
 #include "analyzer/top/screen.h"
-#include "analyzer/view/draw.h"
-#include "lib/cleanup.h"
 
-#define FILES_MAX 256
-#define FILES_SHOWN 20
-
-static void head(const struct pen *pen, const char *title, const char *more)
+void detail_head(const struct pen *pen, const char *title, const char *more)
 {
     fputc('\n', pen->out);
     draw_tone(pen, TONE_STRONG);
@@ -99,7 +91,7 @@ static void put_operations(const struct pen *pen, const struct detail *detail)
 
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
         axis_hold(&axis, &detail->tally.op[op].latency_ns);
-    head(pen, "Operations", "each with the histogram of how long it took, by powers of two");
+    detail_head(pen, "Operations", "each with the histogram of how long it took, by powers of two");
     draw_tone(pen, TONE_FAINT);
     fprintf(pen->out, COLS < NARROW ? "%-13s %7s %6s" : "%-13s %7s %6s %10s %9s %9s", "", "ops/s", "errors", "bytes/s",
             "p50", "p95");
@@ -126,7 +118,7 @@ static void put_sizes(const struct pen *pen, const struct detail *detail)
         axis_hold(&axis, &detail->tally.op[op].size);
     if (axis.first == axis.last)
         return;
-    head(pen, "Sizes", "of transfers, and of the files that were opened");
+    detail_head(pen, "Sizes", "of transfers, and of the files that were opened");
     draw_tone(pen, TONE_FAINT);
     fprintf(pen->out, COLS < NARROW ? "%-13s %7s %16s  " : "%-13s %7s %17s %9s %9s %9s  ", "", "zero", "p50", "p95",
             "p99", "max");
@@ -162,7 +154,7 @@ static void put_bursts(const struct pen *pen, const struct detail *detail, bool 
     }
     if (axis.first == axis.last)
         return;
-    head(pen, "In bursts and outside of them", process ? "how long operations of its job took" : "how long it took");
+    detail_head(pen, "In bursts and outside of them", process ? "how long operations of its job took" : "how long it took");
     draw_tone(pen, TONE_FAINT);
     fprintf(pen->out, COLS < NARROW ? "%-13s %7s %16s  " : "%-13s %7s %17s %9s %19s  ", "", "ops", "p50", "p99", "");
     draw_axis(pen, &axis, human_ns);
@@ -189,7 +181,7 @@ static void put_volumes(const struct pen *pen, const struct detail *detail)
 
     if (!detail->volume_count)
         return;
-    head(pen, "Volumes", "");
+    detail_head(pen, "Volumes", "");
     draw_tone(pen, TONE_FAINT);
     fprintf(pen->out, "%7s %10s %10s %7s %5s  %-8s %s\n", "ops/s", "read/s", "written/s", "meta/s", "fly", "fs",
             "volume");
@@ -209,79 +201,6 @@ static void put_volumes(const struct pen *pen, const struct detail *detail)
     }
 }
 
-struct open_file {
-    char path[256];
-    unsigned count;
-};
-
-static int by_count(const void *a, const void *b)
-{
-    const struct open_file *x = a, *y = b;
-
-    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->path, y->path);
-}
-
-/* Counts the process's descriptors by file. Returns how many files, -errno. */
-static int list_files(uint32_t pid, struct open_file files[FILES_MAX])
-{
-    char directory[64], link[384];
-    const struct dirent *entry;
-    int count = 0;
-    DIR *dir;
-
-    snprintf(directory, sizeof(directory), "/proc/%u/fd", pid);
-    dir = opendir(directory);
-    if (!dir)
-        return -errno;
-    while (count < FILES_MAX && (entry = readdir(dir))) {
-        char path[256];
-        ssize_t length;
-        int at = 0;
-
-        snprintf(link, sizeof(link), "%s/%s", directory, entry->d_name);
-        length = readlink(link, path, sizeof(path) - 1);
-        if (length <= 0 || path[0] != '/' || strncmp(path, "/dev/pts", 8) == 0 || strncmp(path, "/dev/null", 9) == 0)
-            continue;
-        path[length] = '\0';
-        while (at < count && strcmp(files[at].path, path) != 0)
-            at++;
-        if (at == count) {
-            memcpy(files[count].path, path, sizeof(path));
-            files[count++].count = 0;
-        }
-        files[at].count++;
-    }
-    closedir(dir);
-    qsort(files, (size_t)count, sizeof(*files), by_count);
-    return count;
-}
-
-static void put_files(const struct pen *pen, const struct screen *screen, const struct entity *e)
-{
-    _cleanup_free_ struct open_file *files = NULL;
-    int count;
-
-    if (e->kind != ENTITY_PROCESS || !e->pid)
-        return;
-    if (!screen->detail.files) {
-        head(pen, "Files", screen->arguments->local ? "f lists those that are open: paths are looked up on demand only"
-                                                    : "n/a: records hold no paths");
-        return;
-    }
-    head(pen, "Files", "open at this moment, with how many descriptors");
-    files = calloc(FILES_MAX, sizeof(*files));
-    count = files ? list_files(e->pid, files) : -ENOMEM;
-    if (count < 0)
-        fprintf(pen->out, "n/a: %s\n", strerror(-count));
-    for (int i = 0; i < count && i < FILES_SHOWN; i++) {
-        fprintf(pen->out, "%7u  ", files[i].count);
-        draw_text(pen, files[i].path, 0);
-        fputc('\n', pen->out);
-    }
-    if (count > FILES_SHOWN)
-        fprintf(pen->out, "         and %d more\n", count - FILES_SHOWN);
-}
-
 static int put_profiles(const struct pen *pen, const struct screen *screen, const struct entity *e)
 {
     struct profile_list list;
@@ -292,7 +211,7 @@ static int put_profiles(const struct pen *pen, const struct screen *screen, cons
     err = blend_explain(screen->model, e, &list);
     if (err)
         return err;
-    head(pen, e->kind == ENTITY_PROFILE ? "Evidence" : "Profile", "over the last half minute or so");
+    detail_head(pen, e->kind == ENTITY_PROFILE ? "Evidence" : "Profile", "over the last half minute or so");
     if (!list.count)
         fputs("n/a: too few operations to tell\n", pen->out);
     for (uint32_t i = 0; i < list.count; i++) {
@@ -338,7 +257,7 @@ int page_detail(struct screen *screen)
         put_sizes(&pen, &screen->detail);
         put_bursts(&pen, &screen->detail, e->kind == ENTITY_PROCESS);
         put_volumes(&pen, &screen->detail);
-        put_files(&pen, screen, e);
+        detail_put_proc(&pen, screen, e);
     }
     err = put_profiles(&pen, screen, e);
     if (fclose(pen.out))

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analyzer/human.h"
+#include "analyzer/top/files.h"
 #include "analyzer/top/paint.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
@@ -152,14 +153,15 @@ static int run(struct screen *screen, int signals)
     struct pollfd events[3] = {{.fd = STDIN_FILENO, .events = POLLIN},
                                {.fd = feed_fd(screen->feed), .events = POLLIN},
                                {.fd = signals, .events = POLLIN}};
-    int more = 0;
+    int more = 0, happened = 1;
 
     while (!screen->quit) {
-        int err = more == 1 ? 0 : screen_paint(screen);
+        int err = more == 1 || !happened ? 0 : screen_paint(screen);
 
         if (err)
             return err;
-        if (poll(events, 3, -1) < 0 && errno != EINTR)
+        happened = poll(events, 3, screen->detail.files ? files_look(screen->detail.files) : -1);
+        if (happened < 0 && errno != EINTR)
             return -errno;
         if (events[2].revents & POLLIN)
             return 0; /* told to end */

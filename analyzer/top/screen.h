@@ -51,7 +51,8 @@ struct detail {
     } * volumes;
     uint32_t volume_count;
     struct histogram burst[FLOW_KINDS], steady[FLOW_KINDS];
-    bool files; /* /proc is looked at for open files */
+    struct files *files; /* NULL unless asked for */
+    struct threads *threads;
     uint64_t painted; /* the sample that its page is of, which is not made anew for each key; 0 for none */
     int painted_width;
 };
@@ -123,6 +124,9 @@ int page_detail(struct screen *screen);
 void detail_begin(struct screen *screen);
 int detail_add(struct screen *screen, const struct batch *batch);
 void detail_clear(struct detail *detail);
+/* Begin to look up its files or threads, or end it. */
+void detail_files(struct screen *screen);
+void detail_threads(struct screen *screen);
 
 /* Recording from within. */
 void tape_toggle(struct screen *screen);

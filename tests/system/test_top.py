@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -20,6 +21,21 @@ from terminal import Terminal
 
 SCREENS = os.path.join(harness.SOURCE, "tests/system/screens")
 TABS = ["processes", "jobs", "volumes", "devices", "profiles", "bursts", "coverage"]
+
+
+# Reads a file that it keeps open, in a thread that has a name.
+READER = """
+import ctypes, os, sys, threading, time
+def read():
+    ctypes.CDLL(None).prctl(15, b"a reader")
+    while True:
+        os.pread(file, 4096, 0)
+        time.sleep(0.005)
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+os.write(file, bytes(4096))
+threading.Thread(target=read, daemon=True).start()
+time.sleep(600)
+"""
 
 
 def listed(kind):
@@ -190,6 +206,8 @@ class TestKeys(TopTest):
             terminal.wait("process 610")
             self.keys(terminal, "f")
             terminal.wait("records hold no paths")
+            self.keys(terminal, "H")
+            terminal.wait("records hold no threads")
             self.keys(terminal, "Enter")
             terminal.wait("PID USER")
             self.keys(terminal, "q")
@@ -412,13 +430,25 @@ class TestEnds(TopTest):
             if os.path.exists(socket):
                 break
             time.sleep(0.1)
-        with self.top(100, 90, "--agent", socket) as terminal:
+        reader = subprocess.Popen([sys.executable, "-c", READER, self.path("kept")])
+        self.addCleanup(reader.wait)
+        self.addCleanup(reader.kill)
+        with self.top(160, 90, "--agent", socket) as terminal:
             terminal.wait("PID USER")
-            terminal.press("c", "Enter")
+            terminal.press("c", "H")
+            terminal.wait("choose one and press Enter")
+            terminal.press("/")
+            terminal.type(f"pid:{reader.pid}")
+            terminal.press("Enter")
+            terminal.wait(rf" {reader.pid} +[a-z]")
+            terminal.press("Enter")
             terminal.wait("Operations")
-            terminal.press("f")
-            terminal.wait("open at this moment")
-            terminal.press("Escape", "s")
+            terminal.press("f", "H")
+            terminal.wait(rf"Files open most[^%]* 100 % +{re.escape(self.path('kept'))}")
+            terminal.wait(r"thread name [^%]*a reader +[A-Z] +[0-9.]+k? ")
+            terminal.press("f", "H")
+            terminal.wait("H lists them")
+            terminal.press("Escape", "Escape", "s")
             terminal.wait("FROZEN")
             time.sleep(1.5)
             terminal.press("s", "w")
