@@ -21,7 +21,7 @@ static int add_string(struct aggregate *a, const char ***list, uint32_t *count, 
     return 0;
 }
 
-static struct volume_total *find_volume(struct aggregate *a, struct volume_total **volumes,
+struct volume_total *aggregate_volume(struct aggregate *a, struct volume_total **volumes,
                                         uint32_t *count, uint32_t *capacity,
                                         const struct volume *from)
 {
@@ -213,47 +213,11 @@ static int find_unit(struct aggregate *a, struct job_total *job, const struct ba
     return *out ? 0 : -ENOMEM;
 }
 
-static int add_demand(struct series *series, const struct batch *batch,
-                      const struct demand_slot *slot)
-{
-    return series_add(series, batch->start_ns, batch->duration_ns, batch->interval_ms, slot);
-}
-
-enum busy busy_of(enum operation op)
-{
-    switch (op) {
-    case OP_READ:
-    case OP_SEEK:
-    case OP_MMAP_FAULT:
-        return BUSY_READ;
-    case OP_WRITE:
-    case OP_FSYNC:
-    case OP_CREATE:
-    case OP_MKDIR:
-    case OP_RENAME:
-    case OP_TRUNCATE:
-    case OP_SETATTR:
-        return BUSY_WRITE;
-    default:
-        return BUSY_METADATA;
-    }
-}
-
-static int add_busy(struct volume_total *volume, const struct batch *batch, const struct record *record)
-{
-    enum busy kind = busy_of(record->op);
-    struct demand_slot slot = {{0}};
-
-    slot.demand[kind] = record->latency_sum_ns;
-    slot.demand[kind == BUSY_METADATA ? BUSY_METADATA_OPS : BUSY_DATA_OPS] = record_ops(record);
-    return add_demand(&volume->busy, batch, &slot);
-}
-
 static int add_job_record(struct aggregate *a, struct job_total *job, const struct batch *batch,
                           const struct record *record, const struct demand_slot *slot)
 {
     struct volume_total *volume =
-        find_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity,
+        aggregate_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity,
                     &batch->volumes[record->volume]);
     struct unit *unit = NULL;
     int err;
@@ -275,8 +239,8 @@ static int add_job_record(struct aggregate *a, struct job_total *job, const stru
         return err;
     if (!operation_is_file(record->op))
         return 0;
-    if ((err = add_demand(&job->series, batch, slot)) || (err = add_demand(&volume->series, batch, slot)) ||
-        (err = add_busy(volume, batch, record)))
+    if ((err = aggregate_demand(&job->series, batch, slot)) || (err = aggregate_demand(&volume->series, batch, slot)) ||
+        (err = aggregate_busy(&volume->busy, batch, record->op, record->latency_sum_ns, record_ops(record))))
         return err;
     windows_cover(&job->windows, batch->start_ns, batch->duration_ns);
     return 0;
@@ -302,7 +266,7 @@ static int add_windows(struct volume_total *volume, int64_t start_ns, const stru
 static int add_flow(struct aggregate *a, const struct batch *batch, const uint32_t *jobs, const struct flow *flow)
 {
     const struct volume *from = &batch->volumes[flow->volume];
-    struct volume_total *volume = find_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
+    struct volume_total *volume = aggregate_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
     struct job_total *job;
     uint32_t at;
     int err = volume ? job_of(a, batch, jobs, flow->job, from, &at) : -ENOMEM;
@@ -310,12 +274,15 @@ static int add_flow(struct aggregate *a, const struct batch *batch, const uint32
     if (err)
         return err;
     job = &a->jobs[at];
-    if ((err = add_windows(volume, batch->start_ns, flow)) ||
+    if ((err = windows_spread(&volume->windows)) ||
+        (volume->scope == SCOPE_SHARED &&
+         ((err = windows_spread(&a->shared.windows)) || (err = add_windows(&a->shared, batch->start_ns, flow)))) ||
+        (err = add_windows(volume, batch->start_ns, flow)) ||
         (err = windows_add(&a->windows, batch->start_ns, flow)) ||
         (err = windows_add(&job->windows, batch->start_ns, flow)) ||
         (err = overlap_add(&a->overlap, batch->start_ns, at, flow)))
         return err;
-    volume = find_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity, from);
+    volume = aggregate_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity, from);
     return volume ? add_windows(volume, batch->start_ns, flow) : -ENOMEM;
 }
 
@@ -328,16 +295,14 @@ static int add_record(struct aggregate *a, const struct batch *batch, const uint
     uint32_t job;
     int err;
 
-    volume = find_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
+    volume = aggregate_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
     if (!volume)
         return -ENOMEM;
-    if (operation_is_file(record->op)) {
-        err = add_demand(&a->series, batch, &slot);
-        if (!err)
-            err = add_demand(&volume->series, batch, &slot);
-    } else {
-        err = add_demand(&volume->reached, batch, &slot);
-    }
+    err = operation_is_file(record->op) ? aggregate_demand(&a->series, batch, &slot) : 0;
+    if (!err)
+        err = aggregate_volume_demand(volume, batch, record, &slot);
+    if (!err && volume->scope == SCOPE_SHARED)
+        err = aggregate_volume_demand(&a->shared, batch, record, &slot);
     if (err)
         return err;
     err = job_of(a, batch, jobs, record->job, from, &job);
@@ -364,7 +329,7 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
             return err;
     }
     /* an interval without I/O is part of the span, too */
-    err = add_demand(&a->series, batch, &nothing);
+    err = aggregate_demand(&a->series, batch, &nothing);
     windows_cover(&a->windows, batch->start_ns, batch->duration_ns);
     a->has_processes |= batch->process_count > 0;
     for (uint32_t i = 0; !err && i < batch->record_count; i++)
@@ -373,5 +338,7 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
         err = add_flow(a, batch, jobs, &batch->flows[i]);
     if (!err)
         err = backends_add(&a->backends, &a->arena, batch);
+    for (uint32_t i = 0; !err && i < batch->station_count; i++)
+        err = aggregate_station(a, batch, &batch->stations[i]);
     return err;
 }

@@ -75,8 +75,12 @@ struct volume_total {
     struct tally rest;  /* of a job's volume: what belongs to no process, or to more than are kept apart */
     struct series series;  /* what programs asked for */
     struct windows windows;
-    struct series busy;    /* a job's: time inside operations, see busy_of() */
-    struct series reached; /* block layer; kept for the cluster's volumes only */
+    struct series busy;    /* time inside operations, see busy_of() */
+    /* Of the cluster's volumes only: what the block layer was asked for, or a file system's server or platform, as the first
+       of its layers to speak tells; and the time in it. */
+    struct series reached, reached_busy;
+    enum layer reached_layer;
+    bool reached_known;
 };
 
 /* What a process did on a volume. */
@@ -154,6 +158,7 @@ struct aggregate {
     struct lookup job_index;
     struct volume_total *volumes; /* of the cluster */
     uint32_t volume_count, volume_capacity;
+    struct volume_total shared; /* all shared ones together; has no name and no tally */
     struct tally tally; /* once it is sorted */
     struct series series;
     struct windows windows;

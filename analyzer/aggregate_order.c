@@ -5,19 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void clear_volume(struct volume_total *volume)
+{
+    tally_clear(&volume->tally);
+    tally_clear(&volume->rest);
+    series_clear(&volume->series);
+    series_clear(&volume->busy);
+    series_clear(&volume->reached);
+    series_clear(&volume->reached_busy);
+    windows_clear(&volume->windows);
+    free(volume->mounts);
+    free(volume->stuck);
+    free(volume->gauges);
+}
+
 static void clear_volumes(struct volume_total *volumes, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        tally_clear(&volumes[i].tally);
-        tally_clear(&volumes[i].rest);
-        series_clear(&volumes[i].series);
-        series_clear(&volumes[i].reached);
-        series_clear(&volumes[i].busy);
-        windows_clear(&volumes[i].windows);
-        free(volumes[i].mounts);
-        free(volumes[i].stuck);
-        free(volumes[i].gauges);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        clear_volume(&volumes[i]);
     free(volumes);
 }
 
@@ -117,6 +122,7 @@ static void drop_idle(struct aggregate *a)
 static void finish_windows(struct aggregate *a)
 {
     windows_finish(&a->windows);
+    windows_finish(&a->shared.windows);
     for (uint32_t i = 0; i < a->volume_count; i++)
         windows_finish(&a->volumes[i].windows);
     for (uint32_t i = 0; i < a->job_count; i++) {
@@ -186,6 +192,7 @@ void aggregate_clear(struct aggregate *a)
     for (uint32_t i = 0; i < a->job_count; i++)
         clear_job(&a->jobs[i]);
     clear_volumes(a->volumes, a->volume_count);
+    clear_volume(&a->shared);
     tally_clear(&a->tally);
     series_clear(&a->series);
     windows_clear(&a->windows);

@@ -18,6 +18,19 @@ int aggregate_fill(struct aggregate *a, const char **field, const char *value);
 struct node_total *aggregate_node(struct aggregate *a, const struct batch *batch);
 /* Adds what the batch could not see, and extends the span to it. 0 or -ENOMEM. */
 int aggregate_coverage(struct aggregate *a, struct node_total *node, const struct batch *batch);
+/* The volume of that name in a list, found or added, with what is known of it filled in; NULL without memory. */
+struct volume_total *aggregate_volume(struct aggregate *a, struct volume_total **volumes, uint32_t *count,
+                                      uint32_t *capacity, const struct volume *from);
+
+/* Adds the interval's demand, or time in operations, to a series. 0, -ENOMEM or -EINVAL. */
+int aggregate_demand(struct series *series, const struct batch *batch, const struct demand_slot *slot);
+int aggregate_busy(struct series *busy, const struct batch *batch, enum operation op, uint64_t sum_ns, uint64_t ops);
+/* What a record asks of one of the cluster's volumes. */
+int aggregate_volume_demand(struct volume_total *volume, const struct batch *batch, const struct record *record,
+                            const struct demand_slot *slot);
+/* What requests to a file system's server, or a platform, say of what reached it. */
+int aggregate_station(struct aggregate *a, const struct batch *batch, const struct station *station);
+
 /* Takes over what a record's series has in flight at the end of its interval. 0 or -ENOMEM. */
 int aggregate_gauge(struct aggregate *a, struct volume_total *volume, const struct batch *batch,
                     const struct record *record);

@@ -18,6 +18,7 @@ static const struct view *const views[] = {&view_text, &view_json, &view_html};
 
 struct arguments {
     const char *format, *out, *since, *until, *node, *job, *by, *db, *profiles;
+    const char *platform;
     bool suspects;
     struct outward_options outward;
     char **files;
@@ -36,6 +37,8 @@ static int parse(int argc, char **argv, struct arguments *a)
         {"job", 0, OPTION_STRING, "GLOB", &a->job, "jobs with such names only"},
         {"by", 0, OPTION_STRING, "KEY", &a->by,
          "add up by job (default), user, node, volume, or the name of a label"},
+        {"platform", 0, OPTION_STRING, "FILE", &a->platform,
+         "what the shared storage can do, to compare demand with: see unblend-platform(5)"},
         {"suspects", 0, OPTION_FLAG, NULL, &a->suspects, "who makes others wait"},
         {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "read a collector's PostgreSQL database"},
         {"pseudonyms", 0, OPTION_FLAG, NULL, &a->outward.pseudonyms, "show keyed pseudonyms instead of names"},
@@ -131,12 +134,19 @@ static int run(const struct arguments *a, const struct view *view,
                const struct source_window *window)
 {
     struct catalogue catalogue = {0};
+    struct offer offer = {0};
     struct report report = {0};
     struct source *source = NULL;
     int err = catalogue_load(a->profiles, &catalogue);
 
-    if (err)
+    if (!err && a->platform) {
+        err = offer_load(a->platform, &offer);
+        report.offer = &offer;
+    }
+    if (err) {
+        catalogue_clear(&catalogue);
         return err;
+    }
     find_grouping(a->by, &report.totals);
     err = a->db ? source_database(a->db, window, &source)
                 : source_recording(a->files, a->file_count, window, &report.damaged, &source);
@@ -148,6 +158,7 @@ static int run(const struct arguments *a, const struct view *view,
         err = write_report(view, &report, a->out);
     source_freep(&source);
     report_clear(&report);
+    offer_clear(&offer);
     catalogue_clear(&catalogue);
     return err;
 }

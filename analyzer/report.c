@@ -94,6 +94,11 @@ static bool lacks_error_codes(const struct report *report)
     return false;
 }
 
+static bool lacks_offer(const struct report *report)
+{
+    return !report->offer;
+}
+
 static bool lacks_processes(const struct report *report)
 {
     for (uint32_t i = 0; i < report->totals.job_count; i++)
@@ -171,8 +176,12 @@ static const struct {
     {{"working-set", "which parts of files are used again is not recorded: working_set is null"},
      always},
     {{"trees", "paths are not recorded: trees is null"}, always},
-    {{"limits", "what a volume can do and how full it is was not told: limit, utilization and "
-                "space are null"},
+    {{"limits", "what storage can do was not told (--platform): limit and utilization are of the highest that was seen"},
+     lacks_offer},
+    {{"demand-windows", "windows shorter than the recorded intervals, or longer than the span, have no demand: there it is "
+                        "null; so is in_flight in windows of 100 ms"},
+     always},
+    {{"space", "how full volumes are is not recorded: used_bytes, total_bytes, growth_bytes_day and full_at are null"},
      always},
     {{"processes", "the records hold no processes: profiles are unmixed from the totals of jobs"},
      lacks_processes},
@@ -246,6 +255,8 @@ int report_build(struct source *source, const struct catalogue *catalogue, struc
         report->in_flight += report->totals.nodes[i].in_flight;
     err = classify(catalogue, report);
     if (!err)
+        err = capacity_build(&report->totals, report->profiles, report->offer, &report->capacity);
+    if (!err)
         err = find_gaps(report);
     if (!err)
         err = finding_list_make(&(struct finding_matter){&report->totals, report->profiles, catalogue, &report->blend},
@@ -262,6 +273,7 @@ void report_clear(struct report *report)
     profile_list_clear(&report->cluster);
     blend_clear(&report->blend);
     finding_list_clear(&report->findings);
+    capacity_clear(&report->capacity);
     free(report->profiles);
     free(report->gaps);
     aggregate_clear(&report->totals);

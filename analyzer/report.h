@@ -6,6 +6,7 @@
 
 #include "analyzer/aggregate.h"
 #include "analyzer/blend.h"
+#include "analyzer/capacity.h"
 #include "analyzer/classify.h"
 #include "analyzer/finding/finding.h"
 #include "analyzer/source.h"
@@ -24,14 +25,16 @@ struct report {
     struct profile_list cluster;
     struct blend blend;
     struct finding_list findings;
+    const struct offer *offer; /* the storage that this demand is compared with; NULL: not told */
+    struct capacity capacity;
     uint64_t in_flight;
     const struct gap **gaps; /* those that hold for what was read; NULL ends them */
     bool damaged;            /* a recording was */
 };
 
 /*
- * Reads the source to its end. The grouping and label of report->totals are set by the caller, the
- * rest is zeroed. The catalogue must outlive the report. 0 or -errno (logged).
+ * Reads the source to its end. The grouping and label of report->totals and the offer are set by the caller, the
+ * rest is zeroed. The catalogue and the offer must outlive the report. 0 or -errno (logged).
  */
 int report_build(struct source *source, const struct catalogue *catalogue, struct report *report);
 

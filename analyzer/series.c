@@ -39,6 +39,17 @@ static void coarsen(struct series *series, uint32_t factor)
     series->slot_ms *= factor;
 }
 
+/* Lengths that are parts of a minute and of an hour, as long as there are such. */
+static uint32_t coarser(uint32_t slot_ms)
+{
+    static const uint32_t nice[] = {1000, 2000, 5000, 10000, 20000, 60000, 300000, 1200000, 3600000};
+
+    for (size_t i = 0; i < sizeof(nice) / sizeof(*nice); i++)
+        if (nice[i] > slot_ms && nice[i] % slot_ms == 0)
+            return nice[i] / slot_ms;
+    return 10;
+}
+
 static int reserve(struct series *series, uint32_t length)
 {
     uint32_t wanted = series->capacity ? series->capacity : 16;
@@ -101,7 +112,7 @@ int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, ui
     while (length_with(series, slot) > SERIES_SLOTS_MAX) {
         if (series->slot_ms > UINT32_MAX / 10)
             return -EINVAL;
-        coarsen(series, 10);
+        coarsen(series, coarser(series->slot_ms));
         slot = series_slot_of(start_ns, duration_ns, series->slot_ms);
     }
     err = extend(series, slot);
@@ -136,6 +147,21 @@ int series_windows(const struct series *series, unsigned demands, uint32_t windo
     *sums = sum;
     *count = windows;
     return 0;
+}
+
+int series_merge(struct series *series, const struct series *other, const double weight[DEMAND_COUNT])
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < other->length; i++) {
+        struct demand_slot slot;
+
+        for (unsigned d = 0; d < DEMAND_COUNT; d++)
+            slot.demand[d] = (uint64_t)((double)other->slots[i].demand[d] * weight[d] + 0.5);
+        err = series_add(series, (other->first + i) * other->slot_ms * 1000000, (uint64_t)other->slot_ms * 1000000,
+                         other->slot_ms, &slot);
+    }
+    return err;
 }
 
 int64_t series_from(const struct series *series)

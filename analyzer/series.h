@@ -39,6 +39,9 @@ int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, ui
 int series_windows(const struct series *series, unsigned demands, uint32_t window_ms, int64_t from,
                    int64_t last, double **sums, size_t *count);
 
+/* Adds all of another series, each demand as often as weight says. 0, -ENOMEM, -EINVAL. */
+int series_merge(struct series *series, const struct series *other, const double weight[DEMAND_COUNT]);
+
 /* Start of the first and of the last slot, ms since 1970. The series must not be empty. */
 int64_t series_from(const struct series *series);
 int64_t series_last(const struct series *series);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/windows.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SLOT_NS (FLOW_SLOT_MS * 1000000LL)
@@ -38,6 +40,13 @@ void windows_cover(struct windows *windows, int64_t start_ns, uint64_t duration_
     cover(windows, floor_div(start_ns, SLOT_NS), floor_div(end_ns, SLOT_NS));
 }
 
+int windows_spread(struct windows *windows)
+{
+    if (!windows->spreads)
+        windows->spreads = calloc(1, sizeof(*windows->spreads));
+    return windows->spreads ? 0 : -ENOMEM;
+}
+
 /* The open window is over. */
 static void close_window(struct windows *windows, unsigned w)
 {
@@ -65,6 +74,8 @@ static void push(struct windows *windows, int64_t slot, const struct demand_slot
     if (!any)
         return;
     cover(windows, slot, slot);
+    if (windows->spreads)
+        spreads_push(windows->spreads, slot, amount);
     for (unsigned w = 0; w < BURST_WINDOWS; w++) {
         int64_t number = floor_div(slot, burst_window_ms[w] / FLOW_SLOT_MS);
 
@@ -120,6 +131,8 @@ void windows_finish(struct windows *windows)
     retire(windows, INT64_MAX);
     for (unsigned w = 0; w < BURST_WINDOWS; w++)
         close_window(windows, w);
+    if (windows->spreads)
+        spreads_finish(windows->spreads);
     flow_clear(&windows->pending);
 }
 
@@ -163,6 +176,7 @@ void windows_burst(const struct windows *windows, const struct windows *span, en
 void windows_clear(struct windows *windows)
 {
     flow_clear(&windows->pending);
+    spreads_free(windows->spreads);
     for (unsigned kind = 0; kind < FLOW_KINDS; kind++) {
         histogram_clear(&windows->burst[kind]);
         histogram_clear(&windows->steady[kind]);

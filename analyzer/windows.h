@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "analyzer/burst.h"
+#include "analyzer/spread.h"
 #include "lib/record.h"
 
 enum measure {
@@ -38,9 +39,13 @@ struct windows {
     uint64_t sums[BURST_WINDOWS][MEASURE_COUNT]; /* of the open window */
     struct moments moments[BURST_WINDOWS][MEASURE_COUNT];
     struct histogram burst[FLOW_KINDS], steady[FLOW_KINDS];
+    struct spreads *spreads; /* NULL unless asked for */
     int64_t from, last; /* the first and last slot of intervals with I/O */
     bool used;
 };
+
+/* Keeps the spreads of what comes from now on, too. 0 or -ENOMEM. */
+int windows_spread(struct windows *windows);
 
 /* An interval with I/O belongs to the span. */
 void windows_cover(struct windows *windows, int64_t start_ns, uint64_t duration_ns);

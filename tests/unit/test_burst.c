@@ -138,11 +138,12 @@ static void periods(void **state)
 static void demand_by_hand(void **state)
 {
     struct series series = {0};
+    const struct load load = {.series = &series};
     struct capacity_demand d;
 
     for (int i = 0; i < 20; i++)
         add(&series, i, 0, i >= 17 ? 1000 : 100);
-    assert_int_equal(capacity_of(&series, DEMAND_READ_BYTES, 1000, series_from(&series),
+    assert_int_equal(capacity_of(&load, METRIC_READ_BYTES, 1000, series_from(&series),
                                  series_last(&series), &d),
                      0);
     near(d.mean, (17 * 100 + 3 * 1000) / 20.0);
@@ -150,12 +151,12 @@ static void demand_by_hand(void **state)
     near(d.p95, 1000);
     near(d.max, 1000);
     near(d.longest_above_p95_s, 0);
-    assert_int_equal(capacity_of(&series, DEMAND_READ_BYTES, 10000, series_from(&series),
+    assert_int_equal(capacity_of(&load, METRIC_READ_BYTES, 10000, series_from(&series),
                                  series_last(&series), &d),
                      0);
     near(d.p50, 100);
     near(d.max, (7 * 100 + 3 * 1000) / 10.0);
-    assert_int_equal(capacity_of(&series, DEMAND_READ_BYTES, 100, series_from(&series),
+    assert_int_equal(capacity_of(&load, METRIC_READ_BYTES, 100, series_from(&series),
                                  series_last(&series), &d),
                      -ENODATA);
     series_clear(&series);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Demand over time: what records ask of volumes, and what the storage side says of it. */
+#include "analyzer/aggregate_private.h"
+
+#include <errno.h>
+
+int aggregate_demand(struct series *series, const struct batch *batch,
+                      const struct demand_slot *slot)
+{
+    return series_add(series, batch->start_ns, batch->duration_ns, batch->interval_ms, slot);
+}
+
+enum busy busy_of(enum operation op)
+{
+    switch (op) {
+    case OP_READ:
+    case OP_SEEK:
+    case OP_MMAP_FAULT:
+        return BUSY_READ;
+    case OP_WRITE:
+    case OP_FSYNC:
+    case OP_CREATE:
+    case OP_MKDIR:
+    case OP_RENAME:
+    case OP_TRUNCATE:
+    case OP_SETATTR:
+        return BUSY_WRITE;
+    default:
+        return BUSY_METADATA;
+    }
+}
+
+int aggregate_busy(struct series *busy, const struct batch *batch, enum operation op, uint64_t sum_ns, uint64_t ops)
+{
+    enum busy kind = busy_of(op);
+    struct demand_slot slot = {{0}};
+
+    slot.demand[kind] = sum_ns;
+    slot.demand[kind == BUSY_METADATA ? BUSY_METADATA_OPS : BUSY_DATA_OPS] = ops;
+    return aggregate_demand(busy, batch, &slot);
+}
+
+/* What a record asks of one of the cluster's volumes. */
+int aggregate_volume_demand(struct volume_total *volume, const struct batch *batch, const struct record *record,
+                             const struct demand_slot *slot)
+{
+    int err;
+
+    if (operation_is_file(record->op)) {
+        err = aggregate_demand(&volume->series, batch, slot);
+        return err ? err : aggregate_busy(&volume->busy, batch, record->op, record->latency_sum_ns, record_ops(record));
+    }
+    volume->reached_known = true;
+    err = aggregate_demand(&volume->reached, batch, slot);
+    return err ? err : aggregate_busy(&volume->reached_busy, batch, record->op, record->latency_sum_ns, record_ops(record));
+}
+
+/* What requests to a file system's server, or a platform, say of what reached it. Devices' are records, and servers' own
+   counters are of all their clients, seen or not. */
+int aggregate_station(struct aggregate *a, const struct batch *batch, const struct station *station)
+{
+    static const enum operation ops[REQUESTS] = {
+        [REQUEST_READ] = OP_READ, [REQUEST_WRITE] = OP_WRITE, [REQUEST_METADATA] = OP_STAT};
+    const struct volume *from = &batch->volumes[station->volume];
+    enum operation op = ops[station->request];
+    struct demand_slot slot = demand_of(op, station->ops, station->bytes);
+    struct volume_total *volume;
+    int err;
+
+    if (op == OP_NONE || !(station->known & (STATION_OPS | STATION_BYTES)) || station->layer == LAYER_BLOCK ||
+        station->layer == LAYER_NFS_SERVER || station->layer == LAYER_NFSD || station->layer == LAYER_NVIDIA_FS)
+        return 0;
+    volume = aggregate_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
+    if (!volume)
+        return -ENOMEM;
+    if (!volume->reached_known)
+        volume->reached_layer = station->layer;
+    else if (volume->reached_layer != station->layer)
+        return 0;
+    volume->reached_known = true;
+    err = aggregate_demand(&volume->reached, batch, &slot);
+    if (!err && station->known & STATION_SERVICE)
+        err = aggregate_busy(&volume->reached_busy, batch, op, station->queue_sum_ns + station->service_sum_ns, station->ops);
+    if (err || volume->scope != SCOPE_SHARED)
+        return err;
+    a->shared.reached_known = true;
+    err = aggregate_demand(&a->shared.reached, batch, &slot);
+    if (!err && station->known & STATION_SERVICE)
+        err = aggregate_busy(&a->shared.reached_busy, batch, op, station->queue_sum_ns + station->service_sum_ns, station->ops);
+    return err;
+}
