@@ -12,6 +12,8 @@
 #include "analyzer/remedy.h"
 
 #define GROWTH_DAYS_MIN 2.0
+#define HIGH_USE        0.8 /* from here on queues grow faster than demand */
+#define FULL_USE        0.95
 
 const char *const answer_states[ANSWER_STATES] = {"plain", "good", "bad", "unsure"};
 
@@ -121,13 +123,45 @@ static void add_queue(struct answer *a, const struct backends *backends)
             human_ns(queue, q), human_ns(service, s));
 }
 
+/* Demand with what the platform can do: of what reached it, where that was seen. */
+static void compare(struct answer *a, const struct report *report)
+{
+    static const char *const words[METRIC_COUNT] = {"bytes read", "bytes written", "reads", "writes", "metadata operations",
+                                                    "operations in flight"};
+    const struct capacity *c = &report->capacity;
+    const struct capacity_entry *entry = &c->cluster[c->cluster_count - 1];
+    const struct capacity_use *use = NULL;
+    char time[HUMAN_SIZE];
+
+    for (unsigned w = CAPACITY_WINDOWS; w-- > 0;)
+        if (entry->use[w].known)
+            use = &entry->use[w];
+    if (!use) {
+        say(a, ANSWER_UNSURE, "Cannot tell, because the platform file limits nothing that was seen.");
+        return;
+    }
+    human_time(time, use->max_ms * 1000000);
+    say(a, use->max >= FULL_USE ? ANSWER_BAD : use->max >= HIGH_USE ? ANSWER_PLAIN : ANSWER_GOOD,
+        "%s: %.0f %% of what %s can do at most, by %s, at %.10s %.8s UTC.",
+        use->max >= FULL_USE ? "Yes" : use->max >= HIGH_USE ? "Nearly" : "No", 100 * use->max, report->offer->name,
+        words[use->binding], time, time + 11);
+    add(a, "%.0f %% on average, %.0f %% in the 95th percentile%s.", 100 * use->mean, 100 * use->p95,
+        entry->reached ? "" : ", of what programs asked for: what reached it was not seen");
+}
+
 static void saturated(const struct report *report, struct answer *a)
 {
     const struct windows *windows = &report->totals.windows;
     char in[HUMAN_SIZE], out[HUMAN_SIZE];
     uint64_t burst, steady;
 
-    say(a, ANSWER_UNSURE, "Cannot tell, because nobody said what storage can do.");
+    if (!report->offer) {
+        say(a, ANSWER_UNSURE, "Cannot tell, because nobody said what storage can do (--platform).");
+    } else if (!report->capacity.cluster_count) {
+        say(a, ANSWER_UNSURE, "Cannot tell, because no shared volume was seen.");
+    } else {
+        compare(a, report);
+    }
     if (histogram_quantile(&windows->burst[FLOW_DATA], 0.99, false, &burst) &&
         histogram_quantile(&windows->steady[FLOW_DATA], 0.99, false, &steady))
         add(a, "In bursts the p99 of reads and writes was %s, outside of them %s.", human_ns(in, (double)burst),
@@ -243,6 +277,8 @@ static void change(const struct report *report, struct answer *a)
         break;
     }
     add(a, "That is %.1f %% of the time that all threads spent in operations.", 100 * r.seconds / all);
+    if (report->findings.count)
+        add(a, "%u finding%s below.", report->findings.count, report->findings.count == 1 ? " is" : "s are");
 }
 
 /* Bytes asked for in the first and the second half of the span. */

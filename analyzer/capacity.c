@@ -13,6 +13,8 @@ const struct metric metrics[METRIC_COUNT] = {
     {"write_iops", DEMAND_WRITE_OPS},    {"metadata_ops_s", DEMAND_METADATA_OPS}, {"in_flight", DEMAND_COUNT},
 };
 
+#define LOOSE_MS 1000 /* windows up to here count at the span's ends, too */
+
 const uint32_t capacity_window_ms[CAPACITY_WINDOWS] = {100, 1000, 60000, 3600000};
 
 static int by_value(const void *a, const void *b)
@@ -122,25 +124,35 @@ int capacity_of(const struct load *load, enum metric_id metric, uint32_t window_
     return describe(x, count, window_ms, from, out);
 }
 
+bool capacity_span(const struct series *span, uint32_t window_ms, int64_t *from, int64_t *last)
+{
+    int64_t start = series_from(span), end = series_last(span) + span->slot_ms;
+
+    if (window_ms <= LOOSE_MS) {
+        *from = start;
+        *last = end - 1;
+        return true;
+    }
+    *from = floor_div(start + window_ms - 1, window_ms) * window_ms;
+    *last = floor_div(end, window_ms) * window_ms - 1;
+    return *from < *last;
+}
+
 static int fill(const struct load *load, const struct offer *offer, const struct aggregate *totals,
                 struct capacity_entry *entry)
 {
-    int64_t from = series_from(&totals->series), last = series_last(&totals->series);
-
     for (unsigned m = 0; m < METRIC_COUNT; m++)
         for (unsigned w = 0; w < CAPACITY_WINDOWS; w++) {
-            uint32_t window_ms = capacity_window_ms[w];
-            int64_t end = last + totals->series.slot_ms - 1; /* of the last slot */
+            int64_t from, last;
             int err;
 
-            if (window_ms > 1000 && (int64_t)window_ms > end + 1 - from)
+            if (!capacity_span(&totals->series, capacity_window_ms[w], &from, &last))
                 continue;
-            err = capacity_of(load, m, window_ms, from, window_ms < totals->series.slot_ms ? end : last,
-                              &entry->demand[m][w]);
+            err = capacity_of(load, m, capacity_window_ms[w], from, last, &entry->demand[m][w]);
             if (err && err != -ENODATA)
                 return err;
         }
-    return capacity_limit(load, offer, from, last, entry);
+    return capacity_limit(load, offer, &totals->series, entry);
 }
 
 static int add_entry(struct capacity_entry **list, uint32_t *count, const struct load *load, const struct offer *offer,

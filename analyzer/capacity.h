@@ -4,8 +4,8 @@
  * together, and of those by profile and by owner; and how that compares with what a platform can do. Local volumes and
  * tmpfs are no part of a platform's demand. Sums add the same instant of all nodes; they never add percentiles.
  *
- * A window is left out where it is shorter than what was recorded, or longer than the span. Windows at the span's ends
- * count whole, though part of them was not watched.
+ * A window is left out where it is shorter than what was recorded, or longer than the span. Of those of more than a
+ * second, only windows count that lie in the span as a whole.
  */
 #ifndef UNBLEND_ANALYZER_CAPACITY_H
 #define UNBLEND_ANALYZER_CAPACITY_H
@@ -99,8 +99,11 @@ void capacity_clear(struct capacity *capacity);
 int capacity_of(const struct load *load, enum metric_id metric, uint32_t window_ms, int64_t from, int64_t last,
                 struct capacity_demand *out);
 
-/* Fills in limits and utilization, over the span. 0 or -ENOMEM. */
-int capacity_limit(const struct load *load, const struct offer *offer, int64_t from, int64_t last,
+/* The windows of a span, for series_windows(). False when there are none. */
+bool capacity_span(const struct series *span, uint32_t window_ms, int64_t *from, int64_t *last);
+
+/* Fills in limits and utilization, over the span of a series. 0 or -ENOMEM. */
+int capacity_limit(const struct load *load, const struct offer *offer, const struct series *span,
                    struct capacity_entry *entry);
 
 /* What is required of a platform. */

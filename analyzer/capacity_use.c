@@ -99,19 +99,21 @@ static int use_of(const struct load *load, struct capacity_entry *entry, unsigne
     return 0;
 }
 
-int capacity_limit(const struct load *load, const struct offer *offer, int64_t from, int64_t last,
+int capacity_limit(const struct load *load, const struct offer *offer, const struct series *span,
                    struct capacity_entry *entry)
 {
     set_limits(offer, entry);
     if (entry->source == LIMIT_NONE)
         return 0;
     for (unsigned w = 0; w < CAPACITY_WINDOWS; w++) {
+        int64_t from, last;
         bool known = false;
         int err;
 
         for (unsigned m = 0; m < METRIC_COUNT; m++)
             known |= entry->demand[m][w].known && entry->limit[m] > 0;
-        if (!known || capacity_window_ms[w] % load->series->slot_ms)
+        if (!known || capacity_window_ms[w] % load->series->slot_ms ||
+            !capacity_span(span, capacity_window_ms[w], &from, &last))
             continue; /* metrics are known one by one only, and use is of one instant */
         err = use_of(load, entry, w, from, last);
         if (err)

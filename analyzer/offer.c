@@ -166,7 +166,10 @@ static int load(json_t *root, const json_error_t *error, const char *name, struc
     for (unsigned i = 0; i < OFFER_FIGURES; i++)
         p.figure[i] = NAN;
     if (!root) {
-        log_error("cannot use the platform %s: line %d: %s", name, error->line, error->text);
+        if (error->line < 0)
+            log_error("cannot use the platform: %s", error->text);
+        else
+            log_error("cannot use the platform %s: line %d: %s", name, error->line, error->text);
         return -EINVAL;
     }
     err = take_all(name, root, &p);

@@ -18,23 +18,22 @@ const uint32_t spread_window_ms[SPREAD_WINDOWS] = {FLOW_SLOT_MS, 1000};
  * as many steps as it removes. A run above b is also one above all lower buckets: it is noted at the highest bucket of its
  * step, and holds for the lower ones.
  */
-static void note(struct spread_demand *s, uint32_t step, int64_t window)
+static void note(struct spread_demand *s, unsigned highest, int64_t run)
 {
-    unsigned highest = step + 1 < s->step_count ? s->steps[step + 1].bucket - 1 : BUCKET_COUNT - 1;
-    int64_t run = window - s->steps[step].last - 1;
-
-    if (run > 0 && run > s->longest[highest])
+    if (run > s->longest[highest])
         s->longest[highest] = run > UINT32_MAX ? UINT32_MAX : (uint32_t)run;
 }
 
 static void end_runs(struct spread_demand *s, int64_t window, unsigned bucket)
 {
+    unsigned above = BUCKET_COUNT; /* where the step over the one that is looked at begins */
+
     while (s->step_count && s->steps[s->step_count - 1].bucket >= bucket) {
-        note(s, s->step_count - 1, window);
-        s->step_count--;
+        note(s, above - 1, window - s->steps[s->step_count - 1].last - 1);
+        above = s->steps[--s->step_count].bucket;
     }
-    if (s->step_count)
-        note(s, s->step_count - 1, window);
+    if (s->step_count && above > bucket) /* the upper part of a step that stays */
+        note(s, above - 1, window - s->steps[s->step_count - 1].last - 1);
     s->steps[s->step_count++] = (struct spread_step){bucket, window};
 }
 
@@ -104,8 +103,12 @@ int spread_add(struct spread_demand *s, int64_t window, uint64_t value)
         return err;
     if (!s->used || window < s->first)
         s->first = window;
+    if (!s->used)
+        s->last = window;
     s->sum += value;
     s->used++;
+    if (!s->rough && window > s->last)
+        s->last = window;
     if (value > s->max)
         s->max = value;
     return 0;

@@ -70,7 +70,8 @@ static void contents(FILE *out)
 {
     static const char *const sections[][2] = {
         {"who", "Who"},     {"how", "How"},           {"when", "When"},
-        {"where", "Where"}, {"wrong", "What is wrong"}, {"unseen", "What was not seen"},
+        {"where", "Where"}, {"capacity", "Capacity"},     {"wrong", "What is wrong"},
+        {"unseen", "What was not seen"},
     };
 
     fputs("<nav aria-label=\"Sections\"><ul>", out);
@@ -116,7 +117,7 @@ static int first_page(FILE *out, struct report *report)
 static int write_html(struct report *report, FILE *out)
 {
     static int (*const sections[])(FILE *, struct report *) = {first_page, html_who,   html_how,   html_when,
-                                                               html_where, html_wrong, html_unseen};
+                                                               html_where, html_capacity, html_wrong, html_unseen};
     int err = 0;
 
     head(out);

@@ -41,6 +41,7 @@ void html_quantile(FILE *out, const struct histogram *h, double q, bool skip_zer
 /* Numbers for running text; what is returned is the buffer. */
 char *html_percent_text(char *buffer, double share);
 char *html_byte_rate_text(char *buffer, double rate);
+char *html_metric_text(char *buffer, enum metric_id metric, double value);
 /* "03-01 12:00:07" */
 char *html_moment(char *buffer, int64_t ns);
 
@@ -54,6 +55,7 @@ int html_who(FILE *out, struct report *report);
 int html_how(FILE *out, struct report *report);
 int html_when(FILE *out, struct report *report);
 int html_where(FILE *out, struct report *report);
+int html_capacity(FILE *out, struct report *report);
 int html_wrong(FILE *out, struct report *report);
 int html_unseen(FILE *out, struct report *report);
 

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#define FINDINGS 24 /* that are listed */
+
 /* What can be told without findings: calls that fail, and who hangs. */
 static void failures(FILE *out, const struct aggregate *totals)
 {
@@ -57,10 +59,62 @@ static void stuck(FILE *out, const struct aggregate *totals)
             }
 }
 
+static void place(FILE *out, const char *what, const char *name, bool *any)
+{
+    if (!name)
+        return;
+    fprintf(out, "%s%s ", *any ? ", " : "", what);
+    html_text(out, name);
+    *any = true;
+}
+
+static void finding(FILE *out, const struct finding *f)
+{
+    char low[HUMAN_SIZE], high[HUMAN_SIZE], text[HUMAN_SIZE];
+    bool any = false;
+
+    fprintf(out, "<section class=\"answer %s\"><h3>%s: ", strcmp(f->severity, "low") == 0 ? "plain" : "bad", f->severity);
+    html_text(out, f->id);
+    fputs("</h3><p class=\"verdict\">", out);
+    html_text(out, f->remedy);
+    fputs("</p><p>", out);
+    place(out, "job", f->job, &any);
+    place(out, "on node", f->node, &any);
+    place(out, "on", f->volume, &any);
+    place(out, "user", f->user, &any);
+    fprintf(out, "%s costs %s to %s in operations", any ? ":" : "It",
+            f->cost_low < 60 ? human_ns(low, 1e9 * f->cost_low) : human_duration(low, f->cost_low),
+            f->cost_high < 60 ? human_ns(high, 1e9 * f->cost_high) : human_duration(high, f->cost_high));
+    if (!isnan(f->gain))
+        fprintf(out, "; the remedy saves %s of the job&#8217;s", html_percent_text(text, f->gain));
+    fprintf(out, ". Confidence %s.</p><ul class=\"plain\">", html_percent_text(text, f->confidence));
+    for (uint32_t i = 0; i < f->evidence_count; i++) {
+        fputs("<li>", out);
+        html_text(out, f->evidence[i]);
+        fputs("</li>", out);
+    }
+    fputs("</ul></section>\n", out);
+}
+
+static void findings(FILE *out, const struct finding_list *list)
+{
+    if (!list->count) {
+        fputs("<p>No rule found anything.</p>\n", out);
+        return;
+    }
+    fputs("<div class=\"answers\">\n", out);
+    for (uint32_t i = 0; i < list->count && i < FINDINGS; i++)
+        finding(out, &list->list[i]);
+    fputs("</div>\n", out);
+    if (list->count > FINDINGS)
+        fprintf(out, "<p class=\"faint\">And %u more, that cost less; --format json has all.</p>\n", list->count - FINDINGS);
+}
+
 int html_wrong(FILE *out, struct report *report)
 {
     fputs("<section>\n", out);
-    html_heading(out, "wrong", "What is wrong");
+    html_heading(out, "wrong", "What is wrong: findings by cost");
+    findings(out, &report->findings);
     failures(out, &report->totals);
     stuck(out, &report->totals);
     fputs("</section>\n", out);

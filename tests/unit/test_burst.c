@@ -162,6 +162,126 @@ static void demand_by_hand(void **state)
     series_clear(&series);
 }
 
+static void push(struct spread_demand *s, int64_t window, uint64_t value)
+{
+    assert_int_equal(spread_add(s, window, value), 0);
+}
+
+/* Windows with demand, and how many of them in a row are above a value, counted by hand. */
+static void spread_by_hand(void **state)
+{
+    static const uint64_t values[] = {5, 0, 9, 9, 9, 1, 0, 9, 9, 9, 9, 3};
+    struct spread_demand s = {0};
+
+    for (int i = 0; i < 12; i++)
+        push(&s, 100 + i, values[i]);
+    assert_int_equal(s.used, 10);
+    assert_int_equal(s.max, 9);
+    assert_int_equal(spread_quantile(&s, 0.4, 100, 111), 5);
+    assert_int_equal(spread_quantile(&s, 0.1, 100, 111), 0);
+    assert_int_equal(spread_quantile(&s, 0.5, 90, 121), 0); /* idle around it */
+    assert_int_equal(spread_quantile(&s, 1, 90, 121), 9);
+    assert_int_equal(spread_longest_above(&s, 3), 4);
+    assert_int_equal(spread_longest_above(&s, 0), 5);
+    assert_int_equal(spread_longest_above(&s, 9), 0);
+    spread_clear(&s);
+}
+
+/* So many windows that they go into buckets: the same answers, as buckets allow. */
+static void a_long_spread_stays_small(void **state)
+{
+    struct spread_demand s = {0};
+    uint64_t random = 7, run[4] = {0}, longest[4] = {0};
+    static const uint64_t bounds[4] = {1, 16, 64, 112};
+    int64_t window = 0;
+
+    for (int i = 0; i < 200000; i++) {
+        uint64_t value = sample_random(&random) % 128 * (sample_random(&random) % 8 != 0);
+
+        window++;
+        for (unsigned b = 0; b < 4; b++) {
+            run[b] = value && bucket_of(value) > bucket_of(bounds[b]) ? run[b] + 1 : 0;
+            longest[b] = run[b] > longest[b] ? run[b] : longest[b];
+        }
+        push(&s, window, value);
+    }
+    assert_true(s.rough);
+    assert_null(s.exact);
+    assert_true(s.step_count < BUCKET_COUNT);
+    for (unsigned b = 0; b < 4; b++)
+        assert_int_equal(spread_longest_above(&s, bounds[b]), longest[b]);
+    assert_in_range(spread_quantile(&s, 0.5625, 1, window), 60, 66);
+    assert_int_equal(spread_quantile(&s, 0.1, 1, window), 0);
+    spread_clear(&s);
+}
+
+static void whole_windows_only(void **state)
+{
+    struct series series = {0};
+    int64_t from, last;
+
+    for (int i = 30; i < 130; i++)
+        add(&series, i, 0, 1);
+    assert_true(capacity_span(&series, 60000, &from, &last));
+    assert_int_equal((last + 1 - from) / 60000, 1);
+    assert_int_equal(from % 60000, 0);
+    assert_false(capacity_span(&series, 3600000, &from, &last));
+    series_clear(&series);
+}
+
+static struct offer offer_of(const char *text)
+{
+    struct offer offer;
+
+    assert_int_equal(offer_parse(text, "here", &offer), 0);
+    return offer;
+}
+
+/* Reads and writes share a platform: half of each is all of it. */
+static void a_platform_is_shared(void **state)
+{
+    struct offer offer = offer_of("{\"schema\":\"unblend.platform/1\",\"nodes\":4,\"bytes_s\":1000,\"iops\":100}");
+    struct series series = {0}, busy = {0};
+    const struct load load = {.series = &series, .busy = &busy};
+    struct capacity_entry entry = {0};
+    double limits[METRIC_COUNT];
+
+    for (int i = 0; i < 10; i++) {
+        struct demand_slot slot = {{i == 4 ? 500 : 100, i == 4 ? 500 : 0, 1, 1, 0}};
+
+        assert_int_equal(series_add(&series, (1000 + i) * 1000000000ll, 1000000000, 1000, &slot), 0);
+    }
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
+        assert_int_equal(capacity_of(&load, m, 1000, series_from(&series), series_last(&series), &entry.demand[m][1]),
+                         m == METRIC_IN_FLIGHT ? -ENODATA : 0);
+    assert_int_equal(capacity_limit(&load, &offer, &series, &entry), 0);
+    assert_int_equal(entry.source, LIMIT_PLATFORM);
+    assert_true(entry.use[1].known);
+    near(entry.use[1].max, 1);
+    near(entry.use[1].mean, (9 * 0.1 + 1) / 10);
+    assert_int_equal(entry.use[1].max_ms, 1004000);
+    offer_limits(&offer, 3, limits);
+    near(limits[METRIC_READ_BYTES], 750);
+    near(limits[METRIC_WRITE_OPS], 75);
+    offer_clear(&offer);
+    series_clear(&series);
+}
+
+static void bad_platforms(void **state)
+{
+    static const char *const texts[] = {
+        "", "[]", "{}", "{\"schema\":\"unblend.platform/2\"}", "{\"schema\":\"unblend.platform/1\",\"iops\":0}",
+        "{\"schema\":\"unblend.platform/1\",\"iops\":\"many\"}", "{\"schema\":\"unblend.platform/1\",\"nodes\":0}",
+        "{\"schema\":\"unblend.platform/1\",\"nodes_may_fail\":1}", "{\"schema\":\"unblend.platform/1\",\"speed\":1}",
+        "{\"schema\":\"unblend.platform/1\",\"tiers\":[{}]}", "{\"schema\":\"unblend.platform/1\",\"volumes\":[1]}",
+        "{\"schema\":\"unblend.platform/1\",\"iops\":1,\"iops\":2}",
+    };
+    struct offer offer;
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        assert_int_equal(offer_parse(texts[i], "here", &offer), -EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +291,11 @@ int main(void)
         cmocka_unit_test(a_long_series_stays_small),
         cmocka_unit_test(periods),
         cmocka_unit_test(demand_by_hand),
+        cmocka_unit_test(spread_by_hand),
+        cmocka_unit_test(a_long_spread_stays_small),
+        cmocka_unit_test(whole_windows_only),
+        cmocka_unit_test(a_platform_is_shared),
+        cmocka_unit_test(bad_platforms),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
