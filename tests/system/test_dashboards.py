@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every query of every dashboard on a filled PostgreSQL: it must run and give rows, with the sums that were sent.
+"""Every query of every dashboard and alert rule on a filled PostgreSQL, by a role that may read the views only: it must
+run, give rows in the shape that its panel needs, and the sums that were sent.
 
 UNBLEND_BINDIR as for test_collector.py."""
 
@@ -8,110 +9,337 @@ import glob
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import grafana  # noqa: E402
 import test_collector  # noqa: E402
-from test_collector import Collector, batch, lines  # noqa: E402
+from test_collector import Database, batch, lines  # noqa: E402
 
 setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
-DASHBOARDS = sorted(glob.glob(os.path.join(HERE, "../../dashboards/*.json")))
-INTERVAL_S = 10
+SOURCE = os.path.join(HERE, "../..")
+DASHBOARDS = {os.path.basename(path)[:-5]: grafana.load(path)
+              for path in sorted(glob.glob(os.path.join(SOURCE, "dashboards/*.json")))}
+BOARDS = {"bursts", "capacity", "cluster", "fleet", "job", "latency", "node", "profiles", "storage"}
 OPS = ("read write open close stat seek readdir create unlink rename mkdir truncate setattr fsync mmap_fault "
        "block_read block_write block_flush block_discard").split()
 
 
-def expand(sql, start, end, values):
-    """What Grafana makes of a query: variables, then macros."""
-    for name, value in values.items():
-        quoted = ",".join("'" + v.replace("'", "''") + "'" for v in value)
-        sql = sql.replace("${%s:sqlstring}" % name, quoted)
-    sql = sql.replace("$__interval_ms", str(INTERVAL_S * 1000)).replace("$__interval", f"{INTERVAL_S}s")
-    sql = re.sub(r"\$__timeFilter\((\w+)\)",
-                 lambda m: f"{m[1]} between to_timestamp({start}) and to_timestamp({end})", sql)
-    return re.sub(r"\$__timeGroupAlias\((\w+), *(\d+)s\)",
-                  lambda m: f'floor(extract(epoch from {m[1]}) / {m[2]}) * {m[2]} as "time"', sql)
+class TestFiles(unittest.TestCase):
+    def test_all_are_there(self):
+        self.assertEqual(set(DASHBOARDS), BOARDS)
+
+    def test_they_are_as_made(self):
+        subprocess.run([sys.executable, os.path.join(SOURCE, "dashboards/source/make"), "--check"], check=True)
+
+    def test_any_grafana_loads_them(self):
+        """A fixed uid, no identity of a server, classic JSON, the data source by variable and by its oldest name."""
+        for name, dashboard in DASHBOARDS.items():
+            with self.subTest(dashboard=name):
+                self.assertEqual((dashboard["uid"], dashboard.get("id"), dashboard["schemaVersion"]),
+                                 ("unblend-" + name, None, 38))
+                self.assertTrue({"panels", "templating", "annotations", "links", "time"} <= set(dashboard))
+                source, = [v for v in dashboard["templating"]["list"] if v["type"] == "datasource"]
+                self.assertEqual((source["name"], source["query"]), ("datasource", "postgres"))
+                for _, _, target, panel in grafana.queries(dashboard):
+                    for where in (target, panel):
+                        self.assertIn(where.get("datasource"), ({"type": "postgres", "uid": "${datasource}"}, None))
+                self.assertEqual(len({panel["id"] for panel in dashboard["panels"]}), len(dashboard["panels"]))
+
+    def test_people_understand_them(self):
+        for name, dashboard in DASHBOARDS.items():
+            self.assertTrue(dashboard["description"])
+            titles = [title for title, *_ in grafana.queries(dashboard)]
+            self.assertEqual(len(set(titles)), len(titles), titles)
+            for panel in dashboard["panels"]:
+                with self.subTest(dashboard=name, panel=panel["title"]):
+                    if panel["type"] == "row":
+                        continue
+                    defaults = panel["fieldConfig"]["defaults"]
+                    self.assertGreater(len(panel["description"]), 15)
+                    self.assertTrue(defaults["unit"] and defaults["noValue"])
+                    for step in defaults["thresholds"]["steps"][1:]:
+                        self.assertGreater(step["value"], 0)
+
+    def test_panels_do_not_overlap(self):
+        for name, dashboard in DASHBOARDS.items():
+            taken = {}
+            for panel in dashboard["panels"]:
+                place = panel["gridPos"]
+                self.assertLessEqual(place["x"] + place["w"], 24)
+                for x in range(place["x"], place["x"] + place["w"]):
+                    for y in range(place["y"], place["y"] + place["h"]):
+                        self.assertNotIn((x, y), taken, (name, panel["title"]))
+                        taken[x, y] = panel["title"]
+
+    def test_links_arrive(self):
+        """Wherever a link leads, there is a dashboard with those variables; and time and cluster go along."""
+        count = 0
+        for dashboard in DASHBOARDS.values():
+            own = {variable["name"] for variable in dashboard["templating"]["list"]}
+            self.assertTrue(dashboard["links"][0]["keepTime"] and dashboard["links"][0]["includeVars"])
+            for url in re.findall(r'"url": "(/d/[^"]+)"', json.dumps(dashboard)):
+                board, names = re.fullmatch(r"/d/unblend-(\w+)\?(.*)", url).groups()
+                there = {variable["name"] for variable in DASHBOARDS[board]["templating"]["list"]}
+                self.assertLessEqual(set(re.findall(r"var-(\w+)=", names)), there, url)
+                self.assertLessEqual(set(re.findall(r"\$\{(\w+):queryparam\}", names)) - {"__url_time_range"}, own & there)
+                self.assertIn("${__url_time_range}", names)
+                count += 1
+        self.assertGreater(count, 12)
 
 
-class TestDashboards(test_collector.Database):
+class Asked(Database):
+    """Queries as Grafana sends them, by its role."""
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.end = int(time.time()) // 10 * 10
-        cls.start = cls.end - 600
-        values = []
-        for seq in range(60):
-            records = [{"job": 0, "volume": 0, "op": op, "bytes": 8192 if op in ("read", "write") else 0, "errors": 0,
-                        "latency_sum_ns": 5000, "latency_ns": "60:2",
-                        **({"size": "0 96"} if op in ("read", "write") else {})} for op in OPS]
-            values.append(batch(seq, start_ns=(cls.start + 10 * seq) * 10**9, records=records))
-        status, answer = cls.collector.post(lines(*values), cls.token)
-        assert status == 200, (answer, cls.collector.log())
+        cls.addClassCleanup(cls.collector.stop)  # when setting up fails, too
+        cls.sql("create role grafana login")
+        cls.sql("select unblend.grant_reader('grafana')")
+        cls.session = grafana.Session(cls.conninfo, "grafana")
+        cls.addClassCleanup(cls.session.close)
+
+    @classmethod
+    def tearDownClass(cls):
+        pass
 
     def setUp(self):
         pass  # keep the rows
 
     def ask(self, sql):
-        sql = expand(sql, self.start, self.end, {"cluster": ["c1"], "job": ["%"]})
-        self.assertNotIn("$", sql)
-        return self.sql(f"select coalesce(json_agg(q), '[]') from ({sql}) as q")
+        return json.loads(self.session.ask(f"select coalesce(json_agg(q), '[]') from ({sql}\n) as q"))
 
-    def panels(self):
-        for path in DASHBOARDS:
-            with open(path) as file:
-                dashboard = json.load(file)
-            for panel in dashboard["panels"]:
-                for target in panel.get("targets", []):
-                    yield dashboard, panel, target["rawSql"]
+    def chosen(self, name, **values):
+        return grafana.choose(DASHBOARDS[name], self.since, self.until, self.ask, {"cluster": [self.cluster], **values})
 
-    def test_every_panel_has_rows(self):
+    def panel(self, board, title, **values):
+        found = [(target, panel) for name, _, target, panel in grafana.queries(DASHBOARDS[board]) if name == title]
+        self.assertTrue(found, title)
+        target, panel = found[0]
+        return self.ask(grafana.expand(target["rawSql"], self.since, self.until,
+                                       grafana.interval_of(self.until - self.since, panel), self.chosen(board, **values)))
+
+    def check_shape(self, kind, target, rows):
+        for row in rows:
+            self.assertEqual(list(row), list(rows[0]))
+        columns = list(rows[0])
+        if kind == "annotation":
+            self.assertEqual(columns, ["time", "timeend", "title", "text", "tags"])
+            return
+        if target["format"] == "table":
+            self.assertTrue(any(value is not None for row in rows for value in row.values()))
+            return
+        self.assertEqual(columns[0], "time")
+        times = [row["time"] for row in rows]
+        self.assertNotIn(None, times)
+        self.assertEqual(times, sorted(times))
+        kinds = {name: {type(row[name]) for row in rows} - {type(None)} for name in columns[1:]}
+        if "metric" in kinds:  # a series each, named by it: three columns, or it is named by more
+            self.assertEqual((columns, kinds["metric"]), (["time", "metric", "value"], {str}))
+            self.assertEqual(len({(row["time"], row["metric"]) for row in rows}), len(rows))
+            self.assertNotIn(None, [row["metric"] for row in rows])
+            kinds.pop("metric")
+        else:
+            self.assertEqual(len(set(times)), len(rows))
+        for name, found in kinds.items():
+            self.assertLessEqual(found, {int, float}, name)
+        self.assertTrue(any(kinds.values()))
+        if kind == "heatmap":
+            bounds = [float(name) for name in columns[1:]]
+            self.assertEqual(bounds, sorted(set(bounds)))
+            self.assertGreater(len(bounds), 10)
+
+
+class TestFilled(Asked):
+    """On a cluster that bench/fill made: all panels have something to show."""
+    cluster = "prod"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        done = subprocess.run([sys.executable, os.path.join(SOURCE, "bench/fill"), "--db", cls.conninfo, "--nodes", "14", "--raw",
+                               "1h", "--minutes", "2h", "--hours", "4d"], capture_output=True, text=True, timeout=240)
+        assert done.returncode == 0, done.stderr
+        cls.until = int(cls.sql("select extract(epoch from max(time) + interval '1 minute')::bigint from unblend.demand_1m"))
+
+    def test_every_query(self):
         count = 0
-        for dashboard, panel, sql in self.panels():
-            with self.subTest(dashboard=dashboard["uid"], panel=panel["title"]):
-                rows = json.loads(self.ask(sql))
-                self.assertTrue(rows)
-                for row in rows:
-                    self.assertTrue(any(value is not None for name, value in row.items() if name != "time"))
-                if "$__timeGroup" in sql:
-                    self.assertEqual(len({row["time"] for row in rows}), 60)
-                count += 1
-        self.assertGreaterEqual(count, 8)
+        for name, dashboard in DASHBOARDS.items():
+            self.since = self.until - grafana.span_of(dashboard)
+            # The slow node, and the one that something is known to be missing of.
+            values = self.chosen(name, node=["node0007"]) if name == "node" else self.chosen(name)
+            for title, kind, target, panel in grafana.queries(dashboard):
+                with self.subTest(dashboard=name, panel=title):
+                    rows = self.ask(grafana.expand(target["rawSql"], self.since, self.until,
+                                                   grafana.interval_of(self.until - self.since, panel), values))
+                    if kind != "annotation":
+                        self.assertTrue(rows, target["rawSql"])
+                    if rows:
+                        self.check_shape(kind, target, rows)
+                    count += 1
+        self.assertGreater(count, 100)
 
-    def test_variables(self):
-        for path in DASHBOARDS:
-            with open(path) as file:
-                dashboard = json.load(file)
-            self.assertTrue(dashboard["uid"])
-            self.assertNotIn("id", dashboard)
-            for variable in dashboard["templating"]["list"]:
-                if variable["type"] == "query":
-                    self.assertTrue(json.loads(self.ask(variable["query"])))
+    def test_long_spans(self):
+        """By the hour, with the same rates: a step's rows are divided by what they stand for."""
+        self.since = self.until - 7200
+        short = self.panel("cluster", "Bytes read and written")
+        self.since = self.until - 3 * 86400
+        long = self.panel("cluster", "Bytes read and written")
+        self.assertTrue(all(row["time"][14:19] == "00:00" for row in long))
+        for column in ("read", "written"):
+            means = [sum(row[column] for row in rows) / len(rows) for rows in (short[:60], long[-2:-1])]
+            self.assertLess(abs(means[0] / means[1] - 1), 0.5, (column, means))
 
-    def test_panels_read_views_only(self):
-        views = {"samples", "intervals", "nodes", "jobs", "volumes"}
-        for _, panel, sql in self.panels():
-            for relation in re.findall(r"(?:from|join) unblend\.(\w+)(?!\w*\()", sql):
-                self.assertIn(relation, views, panel["title"])
+    def test_annotations(self):
+        self.since = self.until - 3 * 86400
+        for board, title in (("cluster", "Checkpoints"), ("profiles", "Checkpoints"), ("node", "Job starts"), ("job", "Starts")):
+            rows = self.panel(board, title)
+            self.assertTrue(rows, (board, title))
+            self.check_shape("annotation", None, rows)
+        self.since = self.until - 7200
+        # Of its six hours this tenant's minutes are known: those with a checkpoint stand out.
+        names = [row["name"] for row in self.ask("select distinct name from unblend.profiles where profile = 'checkpoint' and "
+                                                 f"time > to_timestamp({self.since})")]
+        for name in names:
+            if self.panel("job", "Write bursts", job=[name]):
+                return
+        self.fail(f"no write burst of {names}")
 
-    def test_figures(self):
-        by_title = {panel["title"]: json.loads(self.ask(sql)) for _, panel, sql in self.panels()}
-        for row in by_title["Bytes read and written"]:
-            self.assertEqual(row["value"], 819.2)
-        for row in by_title["Share of metadata operations"]:  # 10 of 13, and 9 of 12 without close
-            self.assertAlmostEqual(row["metadata"], 10 / 13)
-            self.assertAlmostEqual(row["without close"], 9 / 12)
-        for row in by_title["Latency by operation, 99th percentile"]:
-            self.assertEqual(row["value"], (8 + 4) << 6)
-        self.assertEqual({(row["metric"], row["value"]) for row in by_title["Sizes of reads"]},
-                         {("0", 1), (str(8 << 11), 1)})
-        top, = by_title["Top jobs"]
-        self.assertEqual((top["job"], top["read"], top["written"], top["operations"]),
-                         ("slurm:42", 60 * 8192, 60 * 8192, 60 * 2 * 15))
-        node, = by_title["Nodes"]
-        self.assertEqual((node["node"], node["intervals"], node["hooks not available"]), ("n1", 60, 0))
+    def test_the_slow_node_stands_out(self):
+        self.since = self.until - 3600
+        rows = [row for row in self.panel("storage", "Slowest devices of all nodes") if row["layer"] == "block"]
+        self.assertEqual(rows[0]["node"], "node0013")
+        self.assertGreater(rows[0]["served"], 4 * rows[1]["served"])
+        oldest, = self.panel("node", "Oldest in flight", node=["node0013"])
+        self.assertEqual(oldest["oldest"], 45_000_000_000)
+
+
+class TestFigures(Asked):
+    """What a collector took and summed up comes out as it was sent."""
+    cluster = "c1"
+    JOB = "it's_50%"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.since = int(time.time()) // 60 * 60 - 900
+        cls.until = cls.since + 600
+        values = []
+        for seq in range(60):
+            start_ns = (cls.since + 10 * seq) * 10**9
+            records = [{"job": 0, "volume": 0, "op": op, "bytes": 8192 if op in ("read", "write") else 0, "errors": 0,
+                        "latency_sum_ns": 5000, "latency_ns": "60:2",
+                        **({"size": "0 96", "order": [0, 1, 1]} if op in ("read", "write") else {})} for op in OPS]
+            records[0].update({"in_flight": 2, "oldest_ns": 31 * 10**9, "in_flight_ns": 40 * 10**9})
+            first = start_ns // 10**8
+            value = batch(seq, start_ns=start_ns, records=records, slot_ms=100, flows=[
+                {"job": 0, "volume": 0, "first": first, "slots": 100, "read_bytes": "0*50 4096*2 0*48",
+                 "write_bytes": "0*50 4096*2 0*48", "metadata_ops": "0*50 10*2 0*48", "data_burst_ns": "88:3",
+                 "data_steady_ns": "64"}])
+            value["jobs"][0]["job"] = cls.JOB
+            value["storage"] = [
+                {"layer": "block", "volume": 0, "request": "read", "for": "job", "job": 0, "ops": 4, "bytes": 16384, "errors": 0,
+                 "merges": 1, "queue_sum_ns": 4000, "service_sum_ns": 80000},
+                {"layer": "block", "volume": 0, "request": "all", "for": "unknown", "in_flight": 3}]
+            value["coverage"].update({"lost_ops": 1})
+            values.append(value)
+        status, answer = cls.collector.post(lines(*values), cls.token)
+        assert status == 200, (answer, cls.collector.log())
+        deadline = time.monotonic() + 120
+        while cls.sql("select count(*) from unblend.pending_1m") != "0":
+            assert time.monotonic() < deadline, "minutes are not summed up:\n" + cls.collector.log()
+            time.sleep(0.3)
+
+    def minutes(self, board, title, **expected):
+        """Ten minutes, all alike."""
+        rows = self.panel(board, title)
+        self.assertEqual(len(rows), 10)
+        for row in rows:
+            for name, value in expected.items():
+                self.assertAlmostEqual(row[name.replace("_", " ")], value)
+
+    def one(self, board, title):
+        row, = self.panel(board, title)
+        return row
+
+    def test_cluster(self):
+        self.minutes("cluster", "Bytes read and written", read=819.2, written=819.2)
+        self.minutes("cluster", "Metadata, of all", metadata=20 / 30)  # seeks, syncs and faults among them
+        self.minutes("cluster", "Metadata share", metadata=10 / 13, without_close=9 / 12)
+        rows = self.panel("cluster", "99th percentile of latency")
+        self.assertEqual({(row["metric"], row["value"]) for row in rows},
+                         {(op, (8 + 4) << 6) for op in ("read", "write", "open", "stat")})
+        job = self.one("cluster", "Jobs that moved most")
+        self.assertEqual((job["job"], job["user"], job["nodes"], job["read"], job["written"], job["operations"]),
+                         (self.JOB, "ann", 1, 60 * 8192, 60 * 8192, 60 * 2 * 15))
+        self.assertEqual(self.one("cluster", "Volumes")["volume"], "/data")
+
+    def test_profiles(self):
+        for row in self.panel("profiles", "Sizes of reads"):  # one empty, one of 16 KiB
+            self.assertEqual({name: count for name, count in row.items() if count and name != "time"}, {"0": 6, "16384": 6})
+        self.minutes("profiles", "Read against write", by_operations=0.5, by_bytes=0.5)
+        self.minutes("profiles", "Opens per MiB", opens_per_MiB=4 / (16384 / 2**20))
+        self.minutes("profiles", "Where transfers start", consecutive=0.5, random=0.5, sequential=0)
+
+    def test_bursts(self):
+        # 16 KiB in 2 slots of each 100, or in one second of ten.
+        self.assertAlmostEqual(self.one("bursts", "Peak to mean, 100 ms")["peak"], 50)
+        self.assertAlmostEqual(self.one("bursts", "Peak to mean, 1 s")["peak"], 10)
+        self.assertAlmostEqual(self.one("bursts", "Peak to mean, 10 s")["peak"], 1)
+        self.assertAlmostEqual(self.one("bursts", "Idle")["idle"], 0.98)
+        rows = self.panel("bursts", "Bytes: mean, and windows of 1 s and 100 ms")
+        self.assertEqual(len(rows), 60)
+        for row in rows:
+            self.assertAlmostEqual(row["mean"], 1638.4)
+            self.assertEqual((row["busiest second"], row["busiest 100 ms"]), (16384, 81920))
+        row, = [row for row in self.panel("bursts", "Latency in bursts and outside") if row["when"] == "in bursts"]
+        self.assertEqual((row["class"], row["operations"], row["p99"]), ("data", 180, 8 << 10))
+
+    def test_latency(self):
+        for row in self.panel("latency", "Latency by volume and operation"):
+            self.assertEqual((row["volume"], row["operations"], row["mean"], row["p50"], row["p99"]),
+                             ("/data", 120, 2500, 768, 768))
+
+    def test_node_and_job(self):
+        self.minutes("node", "Bytes read and written", read=819.2, written=819.2)
+        for board in ("node", "job"):
+            self.assertEqual(self.one(board, "Oldest in flight")["oldest"], 31 * 10**9)
+        self.assertEqual(self.one("node", "Lost operations")["lost"], 60)
+        self.assertEqual(self.one("node", "Jobs")["job"], self.JOB)
+        for row in self.panel("job", "Bytes by node"):
+            self.assertEqual((row["metric"], row["value"]), ("n1", 1638.4))
+        group = self.one("job", "Groups of processes")
+        self.assertEqual((group["node"], group["command"], group["read"]), ("n1", "python3", 60 * 8192))
+        # Threads: 2 reads, 2 writes took 5 us each ten seconds.
+        for row in self.panel("job", "Threads waiting in calls"):
+            self.assertAlmostEqual(row["reads and writes"], 1e-6)
+
+    def test_storage(self):
+        row = self.panel("storage", "Queue against device")[0]
+        self.assertEqual((row["queued"], row["served"]), (1000, 20000))
+        row, = self.panel("storage", "Requests by party and job")
+        self.assertEqual((row["job"], row["requests"], row["bytes"]), (self.JOB, 240, 60 * 16384))
+        self.assertEqual({row["value"] for row in self.panel("storage", "In flight")}, {3})
+
+    def test_capacity(self):
+        row = self.one("capacity", "Demand by volume")
+        self.assertEqual((row["volume"], row["p50"], row["max"]), ("/data", 1638.4, 1638.4))
+        demand = self.one("capacity", "Demand, 95th percentile")["demand"]
+        self.assertEqual(demand, 1638.4)
+        found, = self.panel("capacity", "Utilization", limit=["2"])
+        self.assertAlmostEqual(found["utilization"], demand / 2**31)
+
+    def test_fleet(self):
+        self.assertEqual(self.one("fleet", "Nodes heard of")["nodes"], 1)
+        self.assertEqual(self.one("fleet", "Silent nodes")["nodes"], 0)
+        self.assertEqual(self.one("fleet", "Lost operations")["lost"], 60)
+        self.minutes("fleet", "Nodes that were watched", nodes=1)
+        self.minutes("fleet", "Coverage of time", watched=1)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One job: on all its nodes, over all its attempts, down to the processes' groups."""
+from cluster import NO_PROFILES
+from grafana import (JOB, TIMES, annotation, cells_by_octave, dashboard, demand, heatmap, link, operations, quantiles, row,
+                     series, stat, table, timeseries, values)
+
+CHOSEN = values("job")
+HERE = "cluster in (${cluster:sqlstring}) and job in (${job:sqlstring})"
+PROFILES = ("from unblend.profiles as p\nwhere p.subject = 'job' and p.cluster in (${cluster:sqlstring}) "
+            "and p.name in (${job:sqlstring}) and $__timeFilter(p.time)")
+LOG = {"scaleDistribution": {"type": "log", "log": 10}}
+# What a job is doing while it writes most is its checkpoint: so without stored profiles, too, it is seen.
+CHECKPOINTS = annotation("Checkpoints", "blue", f"""select p.time, p.until as timeend, 'Checkpoint' as title,
+  pg_size_pretty(p.bytes::numeric) || ' written' as text, 'checkpoint' as tags
+{PROFILES} and p.profile = 'checkpoint' and p.share_bytes >= 0.2 order by 1 limit 100""")
+WRITES = annotation("Write bursts", "purple", f"""with d as (
+  select time, sum(write_bytes) as bytes, max(seconds) as seconds from {demand('job', CHOSEN, "'1m'")} as d group by 1)
+select time, time + seconds * interval '1 second' as timeend, 'Write burst' as title,
+  pg_size_pretty(bytes) || ', ' || round(bytes / mean, 1) || ' times the mean' as text, 'burst' as tags
+from d cross join (select avg(bytes) as mean from d) as m
+where bytes > 3 * mean order by bytes desc limit 100""")
+ATTEMPTS = annotation("Starts", "green", f"""select started as time, max(ended) as timeend, 'Attempt' as title,
+  'on ' || count(*) || ' nodes' || coalesce(', exit ' || max(exit), '') as text, 'attempt' as tags
+from unblend.jobs where {HERE} and $__timeFilter(started) group by started order by 1 limit 100""")
+
+
+def build():
+    return dashboard(
+        "job", "Job", "One job on all its nodes and over all its attempts: what it asks for, when it waits, when it writes "
+        "checkpoints.", [JOB], [
+            [stat("Read", "Over the whole span.", f"select sum(read_bytes) as bytes from {demand('job', CHOSEN, 'null')} as d",
+                  "bytes", graph=False),
+             stat("Written", "Over the whole span.",
+                  f"select sum(write_bytes) as bytes from {demand('job', CHOSEN, 'null')} as d", "bytes", graph=False),
+             stat("Nodes", "On which it ran, ever.", f"select count(distinct node) as nodes from unblend.jobs where {HERE}", "none",
+                  graph=False),
+             stat("Attempts", "How often it began, where the most often on a node.",
+                  f"select max(n) as attempts from (select count(*) as n from unblend.jobs where {HERE} group by node) as a",
+                  "none", graph=False),
+             stat("Waiting in calls", "How many of its threads were inside storage calls at a time, on average, all nodes "
+                  "together. Calls that pass in a page cache are in it, threads that wait for data of others are not.",
+                  f"""select time, sum(data_latency_ns + metadata_latency_ns) / max(seconds) / 1e9 as threads
+from {demand('job', CHOSEN)} as d group by 1 order by 1""", "none", decimals=2),
+             stat("Oldest in flight", "For how long a call had been running that was not over at the end of an interval. "
+                  "Beyond 30 s something hangs.",
+                  f"select max(oldest_ns) as oldest from {series('null', CHOSEN, '')} as s", "ns",
+                  [(None, "green"), (1e9, "yellow"), (30e9, "red")], graph=False)],
+            [timeseries("Bytes read and written", "All nodes together.",
+                        f"""select time, sum(read_bytes) / max(seconds) as "read", sum(write_bytes) / max(seconds) as written
+from {demand('job', CHOSEN)} as d group by 1 order by 1""", "binBps"),
+             timeseries("Bytes by node", "Read and written a second: ranks that do less than others wait, or are waited for.",
+                        f"""select time, part as metric, (coalesce(read_bytes, 0) + coalesce(write_bytes, 0)) / seconds as value
+from {series('null', CHOSEN, 'node')} as s where part is not null order by 1, 2""", "binBps")],
+            [timeseries("Threads waiting in calls", "On average, by what for. A training job that stands still here while it "
+                        "reads nothing computes; one that waits in reads all the time is stalled by data.",
+                        f"""select time, sum(data_latency_ns) / max(seconds) / 1e9 as "reads and writes",
+  sum(metadata_latency_ns) / max(seconds) / 1e9 as metadata
+from {demand('job', CHOSEN)} as d group by 1 order by 1""", "none", width=8, stack=True),
+             timeseries("Waiting by node", "Threads inside storage calls, on average: a straggler waits longer for the same.",
+                        f"""select time, part as metric, latency_sum_ns / seconds / 1e9 as value
+from {series('null', CHOSEN, 'node')} as s where part is not null order by 1, 2""", "none", width=8),
+             timeseries("99th percentile of latency", "As its programs waited.",
+                        f"""select time, part as metric, value
+from {quantiles('job', CHOSEN, "array['read', 'write', 'open', 'stat', 'fsync']", 'latency', 0.99)} as q order by 1, 2""",
+                        "ns", width=8, custom=LOG)],
+            [timeseries("Operations", "A second, by operation.",
+                        f"""select time, op as metric, sum(ops) / max(seconds) as value
+from {operations('job', CHOSEN)} as o where class <> 'block' group by 1, op order by 1, 2""", "ops", width=8, stack=True),
+             heatmap("Latency of reads", "How many reads took so long.",
+                     cells_by_octave("job", CHOSEN, "array['read']", "latency", 10, 35), "ns", width=8, height=8),
+             timeseries("What it is", "Bytes a second by pattern, as reports told them apart.",
+                        f"""select $__timeGroupAlias(p.time, $__interval), p.profile as metric,
+  sum(p.bytes) / greatest($__interval_ms / 1000.0, max(p.seconds)) as value
+{PROFILES} and p.kind = 'pattern' and p.bytes is not null
+group by 1, p.profile order by 1, 2""", "binBps", width=8, stack=True, interval="5m", empty=NO_PROFILES)],
+            [row("Where, and by whom")],
+            [table("Groups of processes", "A row an attempt on a node: all processes that were started from it. Single processes "
+                   "stay on their node: unblend top there, or unblend record, shows them. A click leads to the node.",
+                   f"""select j.node, j.command, j."user", j.started, j.ended, j.exit, s.read_bytes as "read", s.write_bytes as written,
+  s.latency_sum_ns as "time in calls", s.errors, s.oldest_ns as "oldest in flight"
+from unblend.jobs as j
+left join {series('null', CHOSEN, 'node', 'null')} as s on s.part = j.node
+where j.cluster in (${{cluster:sqlstring}}) and j.job in (${{job:sqlstring}})
+  and coalesce(j.started, '-infinity') < $__timeTo() and coalesce(j.ended, 'infinity') > $__timeFrom()
+order by s.read_bytes + s.write_bytes desc nulls last, j.node, j.started limit 500""", width=16,
+                   units={"read": "bytes", "written": "bytes", "time in calls": "ns", "oldest in flight": "ns"},
+                   links={"node": [link("Node ${__value.text}", "node", node="${__value.raw:percentencode}")]},
+                   colors={"oldest in flight": [(None, "text"), (30e9, "red")],
+                           "exit": [(None, "text"), (1, "orange")]}),
+             table("Volumes", "What it did where, over the whole span.",
+                   f"""select part as volume, read_bytes as "read", write_bytes as written, metadata_ops as metadata, errors
+from {series('null', CHOSEN, 'volume', 'null')} as s
+order by coalesce(read_bytes, 0) + coalesce(write_bytes, 0) desc limit 50""", width=8,
+                   units={"read": "bytes", "written": "bytes", "metadata": "short"},
+                   links={"volume": [link("Latency of ${__value.text}", "latency", volume="${__value.raw:percentencode}")]})],
+        ], [CHECKPOINTS, WRITES, ATTEMPTS])
