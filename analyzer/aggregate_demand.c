@@ -63,13 +63,14 @@ int aggregate_station(struct aggregate *a, const struct batch *batch, const stru
         [REQUEST_READ] = OP_READ, [REQUEST_WRITE] = OP_WRITE, [REQUEST_METADATA] = OP_STAT};
     const struct volume *from = &batch->volumes[station->volume];
     enum operation op = ops[station->request];
-    struct demand_slot slot = demand_of(op, station->ops, station->bytes);
     struct volume_total *volume;
+    struct demand_slot slot;
     int err;
 
     if (op == OP_NONE || !(station->known & (STATION_OPS | STATION_BYTES)) || station->layer == LAYER_BLOCK ||
         station->layer == LAYER_NFS_SERVER || station->layer == LAYER_NFSD || station->layer == LAYER_NVIDIA_FS)
         return 0;
+    slot = demand_of(op, station->ops, station->bytes);
     volume = aggregate_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
     if (!volume)
         return -ENOMEM;
