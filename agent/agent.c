@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "agent/metrics.h"
 #include "agent/push.h"
 #include "agent/serve.h"
 #include "agent/spool.h"
@@ -18,6 +19,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/notify.h"
 #include "lib/recording.h"
 #include "probe/sampler.h"
 
@@ -33,6 +35,8 @@ struct agent {
     struct push *push;
     struct serve *serve;
     struct recording_writer *copy;
+    struct totals totals;
+    struct metrics *metrics; /* NULL: nobody may ask */
     struct batch *interval; /* what the current interval has so far; NULL for nothing */
     char spool_trouble[160];
     int events; /* epoll */
@@ -55,16 +59,32 @@ static int keep_in_memory(struct agent *agent, int err)
     return err;
 }
 
-/* The interval keeps its names: when it cannot be spooled, the next one joins it. */
-static int spool_outward(struct agent *agent)
+static bool is_veiled(const struct agent *agent)
+{
+    return agent->options->outward.pseudonyms || agent->options->outward.fields;
+}
+
+/* What may leave the node of it. 0 or -errno. */
+static int copy_outward(const struct agent *agent, const struct batch *batch, struct batch **out)
 {
     _cleanup_(batch_freep) struct batch *copy = NULL;
     int err = batch_new(&copy);
 
     if (!err)
-        err = batch_merge(copy, agent->interval, false);
-    if (!err)
+        err = batch_merge(copy, batch, false);
+    if (!err && is_veiled(agent))
         err = outward_apply(&agent->outward, copy);
+    if (!err)
+        *out = take_pointer(copy);
+    return err;
+}
+
+/* The interval keeps its names: when it cannot be spooled, the next one joins it. */
+static int spool_outward(struct agent *agent)
+{
+    _cleanup_(batch_freep) struct batch *copy = NULL;
+    int err = copy_outward(agent, agent->interval, &copy);
+
     if (!err)
         err = spool_append(agent->spool, copy);
     if (err)
@@ -75,9 +95,7 @@ static int spool_outward(struct agent *agent)
 
 static int spool(struct agent *agent)
 {
-    const struct outward_options *outward = &agent->options->outward;
-    int err = outward->pseudonyms || outward->fields ? spool_outward(agent)
-                                                     : spool_append(agent->spool, agent->interval);
+    int err = is_veiled(agent) ? spool_outward(agent) : spool_append(agent->spool, agent->interval);
 
     if (err)
         return keep_in_memory(agent, err);
@@ -122,6 +140,14 @@ static void tell_step(enum probe_step before, enum probe_step now)
         log_info("watching costs less: now %s", names[now]);
 }
 
+static int sum_up(struct agent *agent, const struct batch *batch)
+{
+    struct batch *copy;
+    int err = copy_outward(agent, batch, &copy);
+
+    return err ? err : totals_add(&agent->totals, copy);
+}
+
 /* Takes a sample, shows it to the watchers and adds it to the interval. */
 static int sample(struct agent *agent)
 {
@@ -135,6 +161,8 @@ static int sample(struct agent *agent)
         return err;
     tell_step(before, sampler_step(agent->sampler));
     serve_batch(agent->serve, batch);
+    if (agent->metrics && sum_up(agent, batch))
+        log_warning("metrics: no memory: some counts are missing in them");
     if (!agent->spool && !agent->copy)
         return 0;
     if (!agent->interval) {
@@ -149,6 +177,9 @@ static void tick(struct agent *agent)
 {
     int err = sample(agent);
 
+    notify_alive();
+    if (agent->metrics)
+        metrics_run(agent->metrics); /* its connections grow old */
     if (err)
         log_warning("a sample failed: %s; its counts come with the next one", log_errno(err));
     if (agent->interval &&
@@ -212,6 +243,7 @@ static int open_signals(struct agent *agent)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(), not an end */
@@ -286,18 +318,72 @@ static int start_probe(struct agent *agent)
     return err ? err : sampler_new(agent->probe, &sampler, &agent->sampler);
 }
 
+static void say_ready(const struct agent *agent)
+{
+    const struct agent_options *options = agent->options;
+    char status[256];
+
+    snprintf(status, sizeof(status), "watching; socket %s%s%s", options->socket, options->collector ? ", collector " : "",
+             options->collector ? options->collector : "");
+    notify_ready(status);
+}
+
+static void tell_state(void *context, struct exposition_state *state)
+{
+    struct agent *agent = context;
+    char why[256];
+
+    state->pushes = agent->spool;
+    state->waiting = agent_pending(agent, why, sizeof(why));
+    state->is_well = !*why;
+}
+
+static int start_metrics(struct agent *agent)
+{
+    const char *address = agent->options->metrics;
+
+    return address ? metrics_new(address, agent->events, &agent->totals, tell_state, agent, &agent->metrics) : 0;
+}
+
+/* For whoever has moved the copy away, or replaced a certificate: token and certificates are read for each connection. */
+static void reload(struct agent *agent)
+{
+    notify_reloading();
+    log_info("reloading");
+    end_interval(agent);
+    if (agent->copy)
+        recording_close(agent->copy);
+    agent->copy = NULL;
+    open_copy(agent); /* logged; without it everything else goes on */
+    if (agent->push)
+        push_reconnect(agent->push);
+    say_ready(agent);
+}
+
+static void heed_signal(struct agent *agent)
+{
+    struct signalfd_siginfo info;
+
+    if (read(agent->signals, &info, sizeof(info)) != sizeof(info))
+        return;
+    if (info.ssi_signo == SIGHUP)
+        reload(agent);
+    else
+        agent->stopping = true;
+}
+
 static void handle(struct agent *agent)
 {
     struct epoll_event events[64];
     int count = epoll_wait(agent->events, events, 64, 0);
 
     for (int i = 0; i < count; i++) {
-        struct signalfd_siginfo info;
         uint64_t pushed;
 
         if (events[i].data.fd == agent->signals) {
-            if (read(agent->signals, &info, sizeof(info)) == sizeof(info))
-                agent->stopping = true;
+            heed_signal(agent);
+        } else if (agent->metrics && events[i].data.fd == metrics_fd(agent->metrics)) {
+            metrics_run(agent->metrics);
         } else if (agent->push && events[i].data.fd == push_event_fd(agent->push)) {
             if (read(events[i].data.fd, &pushed, sizeof(pushed)) > 0)
                 serve_progress(agent->serve);
@@ -309,8 +395,12 @@ static void handle(struct agent *agent)
 
 static void finish(struct agent *agent)
 {
+    notify_stopping();
+    metrics_free(agent->metrics);
+    agent->metrics = NULL;
     if (agent->probe && agent->sampler && agent->serve && sample(agent) == 0)
         end_interval(agent);
+    totals_clear(&agent->totals);
     serve_free(agent->serve);
     push_stop(agent->push, FAREWELL_MS);
     batch_free(agent->interval);
@@ -345,6 +435,10 @@ int agent_run(const struct agent_options *options)
         err = start_probe(&agent);
     if (!err)
         err = serve_new(options->socket, &agent, agent.events, &agent.serve);
+    if (!err)
+        err = start_metrics(&agent);
+    if (!err)
+        say_ready(&agent);
     if (!err)
         log_info("watching; socket %s%s%s", options->socket,
                  options->collector ? ", collector " : "", options->collector ? options->collector : "");

@@ -28,6 +28,7 @@ struct agent_options {
     const char *socket;
     const char *cluster, *node, *role;
     const char *root, *job_env, *pod_labels; /* as in probe/finder.h */
+    const char *metrics;   /* ADDR:PORT on which OpenMetrics are served; NULL: nowhere */
     const char *copy;      /* a recording that gets every batch that is spooled; NULL for none */
     uint64_t interval_ns;  /* of the batches that leave the node */
     uint64_t spool_max;    /* bytes of disk for batches that wait */
@@ -42,7 +43,7 @@ struct agent_options {
 
 struct agent;
 
-/* Runs until SIGTERM or SIGINT. The exit status: 0, or 1 when options or rights cannot work (logged). */
+/* Runs until SIGTERM or SIGINT; SIGHUP makes it open anew what it has open for long. The exit status: 0, or 1 when options or rights cannot work (logged). */
 int agent_run(const struct agent_options *options);
 
 /* What the socket may ask for. 0 or -errno. */

@@ -7,6 +7,7 @@
 
 #include "agent/spool.h"
 #include "lib/log.h"
+#include "lib/notify.h"
 #include "lib/option.h"
 #include "probe/finder.h"
 #include "probe/sampler.h"
@@ -58,6 +59,8 @@ int main(int argc, char **argv)
          "what the node is"},
         {"platform-metrics", 0, OPTION_STRING, "FILE", &agent.platform_metrics,
          "the storage system's own counters, as OpenMetrics or CSV, written anew by somebody"},
+        {"metrics", 0, OPTION_STRING, "ADDR:PORT", &agent.metrics,
+         "serve OpenMetrics there, over plain HTTP to whoever asks (default: nowhere)"},
         {"copy", 0, OPTION_STRING, "FILE", &agent.copy,
          "append every batch to this recording too"},
         {"kernel-memory", 0, OPTION_SIZE, "SIZE", &agent.kernel_memory,
@@ -97,6 +100,7 @@ int main(int argc, char **argv)
     int first, parsed;
 
     log_program(program.name);
+    notify_init();
     parsed = option_parse(&program, argc, argv, &first);
     if (parsed)
         return parsed > 0 ? 0 : 2;

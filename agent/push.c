@@ -33,7 +33,7 @@ struct push {
     pthread_t thread;
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t wake;
-    bool woken, urgent, stopping;
+    bool woken, urgent, stopping, reconnect;
     char status[400];
     int event;
     CURL *curl; /* the thread's own */
@@ -94,6 +94,18 @@ static int read_token(const struct push *push, char *header, size_t size)
     return 0;
 }
 
+/* Once after push_reconnect(). */
+static bool takes_new_connection(struct push *push)
+{
+    bool reconnect;
+
+    pthread_mutex_lock(&push->lock);
+    reconnect = push->reconnect;
+    push->reconnect = false;
+    pthread_mutex_unlock(&push->lock);
+    return reconnect;
+}
+
 /* Posts a body. The HTTP status, or 0 with the reason in the status line when there was no answer. */
 static long post(struct push *push, const void *payload, size_t size)
 {
@@ -129,6 +141,7 @@ static long post(struct push *push, const void *payload, size_t size)
     curl_easy_setopt(push->curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(push->curl, CURLOPT_POSTFIELDS, payload);
     curl_easy_setopt(push->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+    curl_easy_setopt(push->curl, CURLOPT_FRESH_CONNECT, takes_new_connection(push) ? 1L : 0L);
     result = curl_easy_perform(push->curl);
     curl_slist_free_all(headers);
     if (result == CURLE_OK) {
@@ -422,6 +435,14 @@ void push_wake(struct push *push, bool urgent)
     push->urgent |= urgent;
     pthread_cond_signal(&push->wake);
     pthread_mutex_unlock(&push->lock);
+}
+
+void push_reconnect(struct push *push)
+{
+    pthread_mutex_lock(&push->lock);
+    push->reconnect = true;
+    pthread_mutex_unlock(&push->lock);
+    push_wake(push, true);
 }
 
 int push_event_fd(const struct push *push)

@@ -30,6 +30,9 @@ int push_start(const struct push_options *options, struct spool *spool, struct p
 /* There is something new in the spool. urgent: try at once, even in the middle of a backoff. */
 void push_wake(struct push *push, bool urgent);
 
+/* The next attempt is made soon, on a new connection: with certificates as they are now. */
+void push_reconnect(struct push *push);
+
 /* Becomes readable each time something has been acknowledged or set aside; read it empty. */
 int push_event_fd(const struct push *push);
 

@@ -15,6 +15,7 @@
 #include "collector/embedded.h"
 #include "collector/work.h"
 #include "lib/log.h"
+#include "lib/notify.h"
 #include "lib/option.h"
 
 #define PROGRAM  "unblend-collector"
@@ -261,6 +262,7 @@ int collector_main(int argc, char **argv)
     const struct command *command = find_command(argc > 1 ? argv[1] : NULL);
 
     log_program(PROGRAM);
+    notify_init();
     if (command->name) {
         argc--;
         argv++;

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "collector/identity.h"
 #include "collector/listen_private.h"
 #include "collector/refusal.h"
 #include "collector/request.h"
@@ -104,7 +105,7 @@ static int listener_new(const struct listen_options *options, struct pool *pool,
     if (!listener)
         return -ENOMEM;
     listener->pool = pool;
-    listener->is_tls = options->certificate;
+    listener->is_tls = options->is_tls;
     listener->wants_certificates = options->client_ca;
     err = visitors_new(listener->is_tls, &listener->visitors);
     if (!err)
@@ -123,13 +124,12 @@ static int listener_new(const struct listen_options *options, struct pool *pool,
 static struct MHD_Daemon *start_daemon(int fd, const struct listen_options *options, struct listener *listener)
 {
     const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-                           (options->certificate ? MHD_USE_TLS : 0);
-    struct MHD_OptionItem tls[5] = {{MHD_OPTION_END, 0, NULL}};
+                           (options->is_tls ? MHD_USE_TLS : 0);
+    struct MHD_OptionItem tls[4] = {{MHD_OPTION_END, 0, NULL}};
     unsigned n = 0;
 
-    if (options->certificate) {
-        tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)options->certificate};
-        tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)options->key};
+    if (options->is_tls) {
+        tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)identity_show};
         tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES};
         if (options->client_ca)
             tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0, (void *)(uintptr_t)options->client_ca};
@@ -156,8 +156,8 @@ int listen_start(int fd, const struct listen_options *options, struct pool *pool
     listener->daemon = start_daemon(fd, options, listener);
     if (!listener->daemon) {
         log_error("cannot serve HTTP: %s",
-                  options->certificate ? "check --tls-cert, --tls-key and --tls-client-ca, they must be PEM and match"
-                                       : "libmicrohttpd does not start here");
+                  options->client_ca ? "check --tls-client-ca, it must be PEM"
+                                     : "libmicrohttpd does not start here");
         close(fd);
         listener_free(listener);
         return -EINVAL;

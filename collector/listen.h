@@ -6,6 +6,7 @@
 #ifndef UNBLEND_COLLECTOR_LISTEN_H
 #define UNBLEND_COLLECTOR_LISTEN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collector/pool.h"
@@ -13,8 +14,8 @@
 struct listener;
 
 struct listen_options {
-    const char *certificate, *key; /* PEM texts that must live as long; NULL for plain HTTP */
-    const char *client_ca;         /* the same: who comes with a token needs a certificate of these, too; NULL: not */
+    bool is_tls;                   /* with what identity.h shows; else plain HTTP */
+    const char *client_ca;         /* PEM text that must live as long: who comes with a token needs a certificate of these, too; NULL: not */
     uint64_t node_rate;            /* requests a second of each node; 0: no limit */
 };
 

@@ -9,14 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/address.h"
 #include "collector/embedded.h"
+#include "collector/identity.h"
 #include "collector/ingest.h"
 #include "collector/listen.h"
 #include "collector/metrics.h"
 #include "collector/store.h"
 #include "collector/upkeep.h"
+#include "lib/address.h"
 #include "lib/log.h"
+#include "lib/notify.h"
 #include "lib/privilege.h"
 
 #define THREADS   8
@@ -29,7 +31,7 @@
 struct daemon {
     const struct serve_options *options;
     char *conninfo;
-    char *certificate, *key, *client_ca;
+    char *client_ca;
     int socket;
     struct embedded *embedded;
     struct pool *pool;
@@ -62,6 +64,37 @@ static int read_pem(const char *path, char **out)
     return 0;
 }
 
+/* What was shown before, if anything, is shown on where this fails. 0 or -errno, logged. */
+static int read_identity(const struct serve_options *o)
+{
+    _cleanup_free_ char *certificate = NULL;
+    char *key = NULL;
+    int err = read_pem(o->tls_cert, &certificate);
+
+    if (!err)
+        err = read_pem(o->tls_key, &key);
+    if (err)
+        return err;
+    err = identity_set(certificate, key);
+    explicit_bzero(key, strlen(key));
+    free(key);
+    if (err)
+        log_error("cannot serve HTTPS: check --tls-cert %s and --tls-key %s, they must be PEM and match", o->tls_cert,
+                  o->tls_key);
+    return err;
+}
+
+static int listen_on(const char *address, bool tls, int *socket)
+{
+    int err = address_listen(address, tls, socket);
+
+    if (err == -EPERM && !tls)
+        log_error("cannot listen on %s: tokens would cross the network in clear, "
+                  "give --tls-cert and --tls-key or listen on 127.0.0.1",
+                  address);
+    return err;
+}
+
 /* Everything that may need root, then no more root. */
 static int start_as_root(struct daemon *d)
 {
@@ -72,15 +105,13 @@ static int start_as_root(struct daemon *d)
     int err = 0;
 
     if (o->tls_cert)
-        err = read_pem(o->tls_cert, &d->certificate);
-    if (!err && o->tls_key)
-        err = read_pem(o->tls_key, &d->key);
+        err = read_identity(o);
     if (!err && o->tls_client_ca)
         err = read_pem(o->tls_client_ca, &d->client_ca);
     if (!err && o->forward.url)
         err = outward_new(&o->forward.outward, &d->outward);
     if (!err)
-        err = address_listen(o->listen, o->tls_cert, &d->socket);
+        err = listen_on(o->listen, o->tls_cert, &d->socket);
     if (!err && geteuid() == 0 && user)
         err = privilege_user(user, &uid, &gid);
     if (!err && o->setup.embedded)
@@ -126,8 +157,7 @@ static int start(struct daemon *d)
             return err;
     }
     address_name(d->socket, name, sizeof(name));
-    listening = (struct listen_options){.certificate = d->certificate,
-                                        .key = d->key,
+    listening = (struct listen_options){.is_tls = o->tls_cert,
                                         .client_ca = d->client_ca,
                                         .node_rate = o->node_rate};
     err = listen_start(d->socket, &listening, d->pool, &d->listener);
@@ -138,7 +168,7 @@ static int start(struct daemon *d)
         return err;
     if (o->setup.embedded)
         log_info("database: %s", d->conninfo);
-    log_info("listening on %s://%s", d->certificate ? "https" : "http", name);
+    log_info("listening on %s://%s", o->tls_cert ? "https" : "http", name);
     return 0;
 }
 
@@ -148,14 +178,18 @@ static void note(struct daemon *d, int err, const char *why)
     bool up = !err;
 
     atomic_store(&metrics.database_up, up);
-    if (up && !d->was_up)
+    if (up && !d->was_up) {
         log_info("the database is there");
+        notify_status("serving");
+    }
     /* An embedded server is given some time to start before anybody is alarmed. */
     if (!up && !d->was_up && !d->said && d->embedded && ++d->looks < PATIENCE)
         return;
     if (!up && (d->was_up || !d->said))
         log_warning("the database is away, batches are answered with 503 until it is back: %s",
                     why);
+    if (!up && (d->was_up || !d->said))
+        notify_status("the database is away");
     d->said = true;
     d->was_up = up;
 }
@@ -189,11 +223,17 @@ static void stop(struct daemon *d)
     if (d->socket >= 0)
         close(d->socket);
     free(d->conninfo);
-    free(d->certificate);
     free(d->client_ca);
-    if (d->key)
-        explicit_bzero(d->key, strlen(d->key));
-    free(d->key);
+    identity_clear();
+}
+
+/* A certificate that was renewed. Tokens are read for each request, and need no word. */
+static void reload(const struct daemon *d)
+{
+    notify_reloading();
+    if (d->options->tls_cert && read_identity(d->options) == 0)
+        log_info("the certificate was read again");
+    notify_ready(d->was_up ? "serving" : "the database is away");
 }
 
 int serve(const struct serve_options *options)
@@ -206,18 +246,25 @@ int serve(const struct serve_options *options)
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     sigprocmask(SIG_BLOCK, &signals, NULL); /* before the first thread: all of them inherit it */
     signal(SIGPIPE, SIG_IGN);
     err = start(&d);
+    if (!err)
+        notify_ready("waiting for the database"); /* it takes nobody's batches before, and says so to them */
     while (!err) {
         look_after(&d);
+        notify_alive();
         signal_ = sigtimedwait(&signals, NULL, d.was_up ? &second : &soon);
-        if (signal_ > 0) {
+        if (signal_ == SIGHUP) {
+            reload(&d);
+        } else if (signal_ > 0) {
             log_info("ending: %s", strsignal(signal_));
             break;
         }
     }
+    notify_stopping();
     stop(&d);
     return err;
 }

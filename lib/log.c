@@ -4,7 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <syslog.h>
 #include <unistd.h>
+
+#include "lib/journal.h"
 
 #define LINE_SIZE 2048
 
@@ -32,20 +35,29 @@ static bool is_control(const char *text, const char *at)
     return (c == 0xc2 && next >= 0x80 && next < 0xa0) || (before == 0xc2 && c >= 0x80 && c < 0xa0);
 }
 
+/* What stands between the program's name and the line, in words, and in the journal as a number. */
+static const struct severity {
+    const char *words;
+    int priority;
+} error = {"", LOG_ERR}, warning = {"warning: ", LOG_WARNING}, info = {"", LOG_INFO}, debug = {"debug: ", LOG_DEBUG};
+
 /* One write() a line, so that lines of several threads and processes do not mix. */
-static void line(const char *severity, const char *format, va_list args)
+static void line(const struct severity *severity, const char *format, va_list args)
 {
     char text[LINE_SIZE / 4];
     char out[LINE_SIZE + 8];
-    size_t length;
+    size_t before, length;
 
     vsnprintf(text, sizeof(text), format, args);
-    length = (size_t)snprintf(out, 256, "%.200s: %s", program, severity);
+    before = length = (size_t)snprintf(out, 256, "%.200s: %s", program, severity->words);
     for (const char *c = text; *c && length < LINE_SIZE - 4; c++)
         if (is_control(text, c))
             length += (size_t)snprintf(out + length, 5, "\\x%02x", (unsigned char)*c);
         else
             out[length++] = *c;
+    out[length] = '\0';
+    if (journal_send(severity->priority, program, out + before))
+        return;
     out[length++] = '\n';
     if (write(STDERR_FILENO, out, length) < 0)
         return; /* nowhere left to say so */
@@ -56,13 +68,13 @@ static void line(const char *severity, const char *format, va_list args)
     {                                                                                              \
         va_list args;                                                                              \
         va_start(args, format);                                                                    \
-        line(severity, format, args);                                                              \
+        line(&severity, format, args);                                                             \
         va_end(args);                                                                              \
     }
 
-LOG(log_error, "")
-LOG(log_warning, "warning: ")
-LOG(log_info, "")
+LOG(log_error, error)
+LOG(log_warning, warning)
+LOG(log_info, info)
 
 void log_debug(const char *format, ...)
 {
@@ -71,7 +83,7 @@ void log_debug(const char *format, ...)
     if (!verbose_)
         return;
     va_start(args, format);
-    line("debug: ", format, args);
+    line(&debug, format, args);
     va_end(args);
 }
 

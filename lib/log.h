@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One line on stderr: "PROGRAM: what failed: why, and what to do". Control characters from outside
- * are shown as \xNN, so that a name cannot forge a line. Safe from several threads.
+ * are shown as \xNN, so that a name cannot forge a line. Where stderr is the systemd journal, entries with a priority
+ * (lib/journal.h). Safe from several threads.
  */
 #ifndef UNBLEND_LIB_LOG_H
 #define UNBLEND_LIB_LOG_H

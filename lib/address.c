@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collector/address.h"
+#include "lib/address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ static int open_socket(const struct addrinfo *info, int *out)
     return 0;
 }
 
-int address_listen(const char *address, bool tls, int *fd)
+int address_listen(const char *address, bool beyond, int *fd)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *info;
@@ -80,16 +80,12 @@ int address_listen(const char *address, bool tls, int *fd)
         log_error("cannot listen on %s: %s: check the address", address, gai_strerror(err));
         return -EINVAL;
     }
-    if (!tls && !is_loopback(info->ai_addr)) {
-        log_error("cannot listen on %s: tokens would cross the network in clear, "
-                  "give --tls-cert and --tls-key or listen on 127.0.0.1",
-                  address);
+    if (!beyond && !is_loopback(info->ai_addr)) {
         err = -EPERM;
     } else {
         err = open_socket(info, fd);
         if (err)
-            log_error("cannot listen on %s: %s: choose another --listen address", address,
-                      log_errno(err));
+            log_error("cannot listen on %s: %s: choose another address", address, log_errno(err));
     }
     freeaddrinfo(info);
     return err;
