@@ -19,6 +19,7 @@ static const struct {
      "run a command, or watch the node, and record every storage operation"},
     {"top", command_top, "watch the processes that do I/O"},
     {"report", command_report, "say what was done, by whom, how fast, and what it looks like"},
+    {"export", command_export, "write what was recorded as a job for fio or DLIO"},
     {"payload", command_payload, "print the very bytes that would leave this node or site"},
     {"learn", command_learn, "make a profile of recordings of one workload"},
     {"doctor", command_doctor, "say what this kernel and these rights allow, hook by hook"},

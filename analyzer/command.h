@@ -7,6 +7,7 @@
 #include "lib/option.h"
 
 int command_doctor(int argc, char **argv);
+int command_export(int argc, char **argv);
 int command_payload(int argc, char **argv);
 int command_learn(int argc, char **argv);
 int command_record(int argc, char **argv);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/export/export.h"
+#include "analyzer/source.h"
+#include "lib/cleanup.h"
+#include "lib/log.h"
+
+static const struct {
+    const char *name;
+    int (*write)(const struct export *export, FILE *out);
+} formats[] = {
+    {"fio", export_fio},
+    {"dlio", export_dlio},
+};
+
+struct arguments {
+    const char *out, *job, *volume, *db;
+    bool fill;
+    struct outward_options outward;
+    char **files; /* operands; the first is the format */
+    unsigned file_count;
+};
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+    const struct option_spec options[] = {
+        {"output", 'o', OPTION_STRING, "OUT", &a->out, "file to write instead of standard output"},
+        {"job", 0, OPTION_STRING, "GLOB", &a->job, "jobs with such names only"},
+        {"volume", 0, OPTION_STRING, "NAME", &a->volume,
+         "what was done on that volume (default: the one that a job moved most bytes on)"},
+        {"fill", 0, OPTION_FLAG, NULL, &a->fill, "of fio: fill files with data before they are read"},
+        {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "read a collector's PostgreSQL database"},
+        {"pseudonyms", 0, OPTION_FLAG, NULL, &a->outward.pseudonyms, "show keyed pseudonyms instead of names"},
+        {"plain", 0, OPTION_STRING, "FIELD,...", &a->outward.plain,
+         "with --pseudonyms, but not for these: " OUTWARD_FIELDS},
+        {"site-key", 0, OPTION_STRING, "FILE", &a->outward.site_key, "the key of the pseudonyms"},
+    };
+    const struct option_program program = {
+        "unblend export",
+        "(fio | dlio) [OPTION...] (FILE... | --db CONNINFO)",
+        "Writes what was recorded as the input of a benchmark: a fio job file, or a DLIO workload file.",
+        options,
+        sizeof(options) / sizeof(*options),
+        NULL,
+    };
+
+    return command_parse(&program, argc, argv, &a->files, &a->file_count);
+}
+
+static int check(const struct arguments *a, size_t *format)
+{
+    size_t count = sizeof(formats) / sizeof(*formats);
+
+    *format = 0;
+    while (a->file_count && *format < count && strcmp(formats[*format].name, a->files[0]) != 0)
+        (*format)++;
+    if (!a->file_count)
+        log_error("it is not said what to write: choose fio or dlio, or try 'unblend export --help'");
+    else if (*format == count)
+        log_error("cannot write for '%s': choose fio or dlio", a->files[0]);
+    else if (!a->db == (a->file_count == 1))
+        log_error("%s: try 'unblend export --help'",
+                  a->db ? "both --db and files are given: choose one" : "no recording is named");
+    else
+        return 0;
+    return -EINVAL;
+}
+
+static int read_totals(struct source *source, struct aggregate *totals)
+{
+    struct batch *batch;
+    int got;
+
+    while ((got = source->next(source, &batch)) == 1) {
+        int err = aggregate_add(totals, batch);
+
+        batch_free(batch);
+        if (err) {
+            log_error("cannot add up what was read: %s", log_errno(err));
+            return err;
+        }
+    }
+    if (!got && (got = aggregate_sort(totals)))
+        log_error("cannot add up what was read: %s", log_errno(got));
+    return got;
+}
+
+static int write_out(const struct arguments *a, size_t format, const struct aggregate *totals)
+{
+    const struct export export = {.totals = totals, .volume = a->volume, .fill = a->fill};
+    _cleanup_free_ char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size), *out;
+    int err = memory ? formats[format].write(&export, memory) : -ENOMEM;
+
+    if (memory && fclose(memory) && !err)
+        err = -ENOMEM;
+    if (err) {
+        log_error("cannot export: %s",
+                  err == -ENODATA ? "no job did anything there: see 'unblend report' for jobs and volumes" : log_errno(err));
+        return err;
+    }
+    out = a->out ? fopen(a->out, "we") : stdout;
+    if (!out || fwrite(text, 1, size, out) != size || fflush(out))
+        err = errno ? -errno : -EIO;
+    if (a->out && out && fclose(out) && !err)
+        err = -errno;
+    if (err)
+        log_error("cannot write %s: %s", a->out ? a->out : "to standard output", log_errno(err));
+    return err;
+}
+
+static int run(const struct arguments *a, size_t format)
+{
+    const struct source_window window = {.since_ns = INT64_MIN, .until_ns = INT64_MAX, .job = a->job};
+    struct aggregate totals = {0};
+    struct source *source = NULL;
+    bool damaged;
+    int err = a->db ? source_database(a->db, &window, &source)
+                    : source_recording(a->files + 1, a->file_count - 1, &window, &damaged, &source);
+
+    if (!err)
+        err = source_outward(&a->outward, &source);
+    if (!err)
+        err = read_totals(source, &totals);
+    if (!err)
+        err = write_out(a, format, &totals);
+    source_freep(&source);
+    aggregate_clear(&totals);
+    return err;
+}
+
+int command_export(int argc, char **argv)
+{
+    struct arguments a = {0};
+    size_t format;
+    int status = parse(argc, argv, &a);
+
+    if (status)
+        return status < 0 ? 2 : 0;
+    signal(SIGPIPE, SIG_DFL); /* `unblend export fio FILE | head` ends quietly */
+    status = check(&a, &format) ? 2 : run(&a, format) ? 1 : 0;
+    free(a.files);
+    return status;
+}

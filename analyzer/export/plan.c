@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/export/plan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "analyzer/vector.h"
+
+#define FILES_MAX   1000
+#define FILE_PARTS  16     /* the longest transfer fits so often into a file at least */
+#define SECTOR      512
+#define PAGE        4096
+#define LOOKS       3      /* fio's stats of each file of a section */
+#define LOOKS_MORE  2      /* and of each section's directory */
+#define PAUSE_SHARE 0.05   /* shorter pauses than that of the span are left out */
+#define PAUSE_MIN   2000.0 /* us; timers are not that exact */
+#define IDLE_MIN    0.3    /* of the tenths of a second: it comes in bursts */
+
+static struct section *add(struct plan *plan, enum step step, uint64_t ops)
+{
+    struct section *section;
+
+    if (vector_reserve((void **)&plan->sections, &plan->capacity, plan->count, sizeof(*section)))
+        return NULL;
+    section = &plan->sections[plan->count++];
+    *section = (struct section){.step = step, .ops = ops, .loops = 1};
+    return section;
+}
+
+static double mean_latency_s(const struct record *record)
+{
+    uint64_t ops = record_ops(record);
+
+    return ops ? (double)record->latency_sum_ns / 1e9 / (double)ops : 0;
+}
+
+/* The section's operations, spread over the span as the recorded ones were. */
+static void pace(struct section *section, const struct record *record, double span_s, const struct burst *burst)
+{
+    double ops = (double)section->ops * (double)section->loops, pause_s = span_s - ops * mean_latency_s(record), every;
+
+    if (!(pause_s >= PAUSE_SHARE * span_s))
+        return;
+    if (burst->idle[0] >= IDLE_MIN) {
+        double period_s = isnan(burst->period_s) ? 1 : burst->period_s;
+
+        every = ceil(ops * fmin(period_s / span_s, 1));
+        pause_s = fmin(pause_s, burst->idle[0] * span_s);
+    } else {
+        every = ceil(PAUSE_MIN / (1e6 * pause_s / ops));
+    }
+    every = fmin(fmax(every, 1), ops);
+    section->pause_every = (uint64_t)every;
+    section->pause_us = (uint64_t)(1e6 * pause_s * every / ops);
+}
+
+static unsigned random_percent(const struct record *record)
+{
+    double all = 0;
+
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        all += (double)record->order[i];
+    return all > 0 ? (unsigned)(100 * (1 - (double)record->order[ORDER_CONSECUTIVE] / all) + 0.5) : 0;
+}
+
+/* All reads went past the page cache, where that can be told. */
+static bool is_direct(const struct volume_total *volume)
+{
+    const struct record *read = &volume->tally.op[OP_READ];
+    uint64_t filled = histogram_count(&read->size) - histogram_zeros(&read->size);
+    static const char *const types[] = {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"};
+    bool cached = false;
+
+    for (size_t i = 0; volume->fstype && i < sizeof(types) / sizeof(*types); i++)
+        cached |= strcmp(volume->fstype, types[i]) == 0;
+    return cached && filled && (read->cache[CACHE_HIT_OPS] + read->cache[CACHE_MISS_OPS]) * 10 < filled;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* The mean size of the files opened. */
+static uint64_t file_bytes(const struct tally *tally)
+{
+    const struct histogram *sizes = &tally->op[OP_OPEN].size;
+    double sum = 0, count = (double)histogram_count(sizes) - (double)histogram_zeros(sizes);
+
+    for (unsigned i = 0; i < sizes->length; i++)
+        sum += (double)sizes->cells[i].count * (double)bucket_lower(sizes->cells[i].bucket);
+    return count > 0 ? (uint64_t)(sum / count) : 0;
+}
+
+static int add_transfers(struct plan *plan, const struct tally *tally, enum operation op, double span_s,
+                         const struct burst *burst)
+{
+    const struct record *record = &tally->op[op];
+    struct size_mixes mixes;
+    uint64_t syncs = tally_ops(tally, OP_FSYNC), writes = record_ops(record);
+    int err = sizes_of(&record->size, record->bytes, plan->direct ? SECTOR : 1, &mixes);
+
+    if (err)
+        return err;
+    for (uint32_t i = 0; i < mixes.count; i++) {
+        struct section *section = add(plan, op == OP_READ ? STEP_READ : STEP_WRITE, mixes.list[i].ops);
+        uint64_t largest = size_mix_max(&mixes.list[i]);
+
+        if (!section) {
+            err = -ENOMEM;
+            break;
+        }
+        section->mix = mixes.list[i];
+        section->random = random_percent(record);
+        plan->shared_bytes = MAX(plan->shared_bytes, round_up(MAX(file_bytes(tally), FILE_PARTS * largest), PAGE));
+        if (op == OP_WRITE && syncs && writes) {
+            section->sync_every = MAX(writes / MIN(syncs, writes), 1);
+            plan->synced += section->ops / section->sync_every;
+        }
+        pace(section, record, span_s, burst);
+    }
+    sizes_clear(&mixes);
+    return err;
+}
+
+static struct section *largest(struct plan *plan, enum step step)
+{
+    struct section *best = NULL;
+
+    for (uint32_t i = 0; i < plan->count; i++)
+        if (plan->sections[i].step == step && (!best || plan->sections[i].ops > best->ops))
+            best = &plan->sections[i];
+    return best;
+}
+
+/* The opens go to the section with most operations: once a loop each of its files is opened, and read to its end. */
+static int add_opens(struct plan *plan)
+{
+    struct section *section = largest(plan, STEP_READ), *more;
+    uint64_t opens, rest, each;
+    struct section like;
+
+    if (!section || section->mix.count > 1 || plan->opens <= plan->count)
+        return 0;
+    opens = MIN(plan->opens, section->ops);
+    like = *section; /* add() may move it */
+    section->files = MIN(plan->stats ? plan->stats / (20 * LOOKS) : opens, MIN(opens, FILES_MAX));
+    section->files = MAX(plan->creates ? MIN(section->files, plan->creates / 2) : section->files, 1);
+    section->loops = MAX(opens / section->files, 1);
+    each = section->ops / (section->files * section->loops);
+    rest = section->ops - each * section->files * section->loops;
+    section->ops = each * section->files;
+    section->file_bytes = each * size_mix_max(&section->mix);
+    if (!rest)
+        return 0;
+    more = add(plan, like.step, rest);
+    if (!more)
+        return -ENOMEM;
+    *more = like;
+    more->ops = rest;
+    return 0;
+}
+
+static void count_own(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct section *s = &plan->sections[i];
+        uint64_t files = MAX(s->files, 1);
+
+        plan->looked += LOOKS * files + LOOKS_MORE + (s->files ? LOOKS * files + LOOKS_MORE : 0);
+        plan->made += s->files;
+        plan->opened += files * s->loops;
+    }
+    plan->made += plan->shared_bytes > 0;
+    plan->looked += plan->shared_bytes ? LOOKS + LOOKS_MORE : 0;
+}
+
+static int add_metadata(struct plan *plan)
+{
+    uint64_t creates = plan->creates > plan->made ? plan->creates - plan->made : 0, pairs = MIN(creates, plan->deletes);
+    struct section *section;
+
+    for (uint32_t i = 0; i < plan->count; i++)
+        if (plan->sections[i].files && pairs + plan->sections[i].files <= plan->deletes) {
+            plan->sections[i].unlink = true;
+            plan->deleted += plan->sections[i].files;
+        }
+    if (pairs) {
+        uint64_t files = MAX(MIN(pairs / 100, 16), 1);
+
+        section = add(plan, STEP_PAIRS, files);
+        if (!section)
+            return -ENOMEM;
+        section->files = files;
+        section->loops = pairs / files;
+        plan->made += files * section->loops;
+        plan->deleted += files * section->loops + files; /* once in vain */
+        plan->looked += files + LOOKS_MORE;
+        creates -= files * section->loops;
+    }
+    if (creates) {
+        section = add(plan, STEP_CREATE, creates);
+        if (!section)
+            return -ENOMEM;
+        section->files = creates;
+        plan->made += creates;
+        plan->looked += creates + LOOKS_MORE;
+    }
+    return 0;
+}
+
+static int add_stats(struct plan *plan)
+{
+    uint64_t files = 1, file_bytes = plan->shared_bytes ? plan->shared_bytes : PAGE;
+    struct section *section;
+    uint32_t lent = 0;
+
+    for (uint32_t i = 0; !lent && i < plan->count; i++)
+        if (plan->sections[i].step == STEP_READ && plan->sections[i].files && !plan->sections[i].unlink) {
+            files = plan->sections[i].files;
+            file_bytes = plan->sections[i].file_bytes;
+            lent = i + 1;
+        }
+    if (plan->stats < plan->looked + LOOKS * files + 2 * LOOKS_MORE + LOOKS + files)
+        return 0;
+    if (!plan->shared_bytes && !lent) {
+        plan->shared_bytes = PAGE;
+        plan->made++;
+        plan->looked += LOOKS + LOOKS_MORE;
+    }
+    plan->looked += LOOKS * files + LOOKS_MORE;
+    section = add(plan, STEP_STAT, files);
+    if (!section)
+        return -ENOMEM;
+    section->file_bytes = file_bytes;
+    section->lent = lent;
+    section->files = lent ? files : 0;
+    section->loops = (plan->stats - plan->looked) / files;
+    plan->looked += section->loops * files;
+    return 0;
+}
+
+int plan_make(const struct job_total *job, const struct volume_total *volume, struct plan *out)
+{
+    const struct tally *tally = &volume->tally;
+    double span_s = export_span_s(job);
+    struct plan plan = {
+        .direct = is_direct(volume),
+        .creates = tally_succeeded(tally, OP_CREATE),
+        .stats = tally_ops(tally, OP_STAT),
+        .deletes = tally_succeeded(tally, OP_UNLINK),
+        .opens = tally_succeeded(tally, OP_OPEN),
+        .fsyncs = tally_ops(tally, OP_FSYNC),
+    };
+    struct burst burst = {.period_s = NAN};
+    uint64_t empty = histogram_zeros(&tally->op[OP_READ].size);
+    int err = burst_of(&volume->series, DEMAND_BYTES, series_from(&job->series), series_last(&job->series), &burst);
+
+    if (!err && windows_complete(&volume->windows, &volume->series))
+        windows_burst(&volume->windows, &job->windows, MEASURE_BYTES, &burst);
+    if (!err)
+        err = add_transfers(&plan, tally, OP_READ, span_s, &burst);
+    if (!err)
+        err = add_transfers(&plan, tally, OP_WRITE, span_s, &burst);
+    if (!err)
+        err = add_opens(&plan);
+    if (!err && empty) {
+        struct section *section = add(&plan, STEP_EMPTY, empty);
+
+        err = section ? 0 : -ENOMEM;
+        plan.shared_bytes = plan.shared_bytes ? plan.shared_bytes : PAGE;
+        if (section)
+            pace(section, &tally->op[OP_READ], span_s, &burst);
+    }
+    count_own(&plan);
+    if (!err)
+        err = add_metadata(&plan);
+    if (!err)
+        err = add_stats(&plan);
+    if (err) {
+        plan_clear(&plan);
+        return err;
+    }
+    *out = plan;
+    return 0;
+}
+
+void plan_clear(struct plan *plan)
+{
+    free(plan->sections);
+    *plan = (struct plan){0};
+}

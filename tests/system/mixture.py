@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Workloads that are exported: mixture.py NAME DIRECTORY."""
+import os
+import random
+import sys
+import time
+
+
+def put(path, sizes):
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for size in sizes:
+        os.write(fd, bytes(size))
+    return fd
+
+
+def files(directory):
+    """Many files are made, looked at, read to their end, and some are deleted; then a checkpoint."""
+    paths = [os.path.join(directory, f"file{number}") for number in range(600)]
+    for number, path in enumerate(paths):
+        os.close(put(path, [4096] * (1 + number % 5)))
+    for _ in range(3):
+        for path in paths:
+            os.stat(path)
+    for path in paths:
+        fd = os.open(path, os.O_RDONLY)
+        while os.read(fd, 4096):
+            pass
+        os.close(fd)
+    for path in paths[:400]:
+        os.unlink(path)
+    fd = put(os.path.join(directory, "checkpoint"), [1 << 20] * 24)
+    os.fsync(fd)
+    os.close(fd)
+
+
+def sizes(directory):
+    """Transfers of more than a hundred sizes, from 100 bytes to 2 MiB, most of them small; bursts with pauses."""
+    dice = random.Random(1)
+    path = os.path.join(directory, "data")
+    fd = put(path, [1 << 20] * 32)
+    os.close(fd)
+    fd = os.open(path, os.O_RDWR)
+    for _ in range(4):
+        for _ in range(600):
+            size = int(100 * 2 ** (14.35 * dice.random() ** 2))
+            offset = dice.randrange((32 << 20) - size)
+            if dice.random() < 0.7:
+                os.pread(fd, size, offset)
+            else:
+                os.pwrite(fd, bytes(size), offset)
+        time.sleep(0.5)
+    os.close(fd)
+
+
+def stream(directory):
+    """One size, from front to back."""
+    path = os.path.join(directory, "shard")
+    os.close(put(path, [65536] * 512))
+    for _ in range(3):
+        fd = os.open(path, os.O_RDONLY)
+        while os.read(fd, 262144):
+            pass
+        os.close(fd)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](sys.argv[2])
