@@ -1,11 +1,166 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A workload file of DLIO, with keys that its documentation lists (https://dlio-benchmark.readthedocs.io). */
 #include "analyzer/export/export.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
+#include <sys/param.h>
+
+#define WHOLE_FILE  16777216.0 /* smaller files are one sample each */
+#define RANDOM      0.5
+#define PAGE        4096.0
+#define CHECKPOINT  1048576.0  /* bytes a file written, at least */
+
+/* What a data set and its reader look like. */
+struct shape {
+    const char *format;
+    double files, samples, record, deviation; /* samples: of a file */
+    double epochs, threads, compute_s;
+    double checkpoint, steps; /* bytes of one, and steps between two; 0: none */
+    bool shuffled, sync;
+};
+
+static void put_name(FILE *out, const char *name)
+{
+    for (; *name; name++)
+        fputc(iscntrl((unsigned char)*name) ? '?' : *name, out);
+}
+
+static double middle(const struct histogram_cell *cell)
+{
+    return ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
+}
+
+/* The mean and the deviation of the sizes of files opened, empty ones left out. */
+static double file_sizes(const struct histogram *sizes, double *deviation)
+{
+    double count = 0, sum = 0, squares = 0;
+
+    for (unsigned i = 0; i < sizes->length; i++) {
+        double n = (double)sizes->cells[i].count, size = middle(&sizes->cells[i]);
+
+        if (!sizes->cells[i].bucket)
+            continue;
+        count += n;
+        sum += n * size;
+        squares += n * size * size;
+    }
+    if (!(count > 0))
+        return *deviation = NAN;
+    *deviation = sqrt(fmax(squares / count - sum / count * (sum / count), 0));
+    return sum / count;
+}
+
+static double readers(const struct job_total *job, const struct volume_total *volume)
+{
+    double count = 0;
+
+    for (uint32_t i = 0; i < job->unit_count; i++)
+        count += job->units[i].volume == volume->name && (job->units[i].tally.op[OP_READ].bytes ||
+                                                          job->units[i].tally.op[OP_MMAP_FAULT].bytes);
+    return fmax(count, 1);
+}
+
+static void find_shape(const struct job_total *job, const struct volume_total *volume, struct shape *s)
+{
+    const struct record *read = &volume->tally.op[OP_READ], *fault = &volume->tally.op[OP_MMAP_FAULT];
+    double opens = fmax((double)histogram_count(&volume->tally.op[OP_OPEN].size), 1), deviation;
+    double file = file_sizes(&volume->tally.op[OP_OPEN].size, &deviation), bytes = (double)read->bytes;
+    double filled = fmax((double)(histogram_count(&read->size) - histogram_zeros(&read->size)), 1);
+    double ordered = (double)read->order[0] + (double)read->order[1] + (double)read->order[2];
+    double random = ordered > 0 ? 1 - (double)read->order[ORDER_CONSECUTIVE] / ordered : 0;
+
+    if (isnan(file))
+        file = bytes / opens;
+    *s = (struct shape){.files = opens, .samples = 1, .threads = readers(job, volume), .shuffled = random >= RANDOM};
+    if (fault->bytes > read->bytes) {
+        s->format = "mmap_indexed_binary";
+        s->record = PAGE;
+        s->shuffled = true;
+    } else if (file <= WHOLE_FILE && filled / opens < 64) {
+        s->format = "npz";
+        s->record = file;
+        s->deviation = deviation;
+    } else {
+        s->format = random >= RANDOM ? "hdf5" : "tfrecord";
+        s->record = bytes / filled;
+    }
+    s->record = fmax(floor(s->record), 1);
+    if (s->record < file && !(s->deviation > 0))
+        s->samples = fmax(floor(file / s->record), 1);
+    s->epochs = fmax(floor(fmax(bytes, (double)fault->bytes) / (s->files * s->samples * s->record) + 0.5), 1);
+}
+
+/* What is left of the time when reading is done, and what is written now and then. */
+static void find_pace(const struct job_total *job, const struct volume_total *volume, struct shape *s)
+{
+    const struct tally *tally = &volume->tally;
+    double waiting = 0, creates = (double)tally_succeeded(tally, OP_CREATE), steps = s->files * s->samples * s->epochs;
+
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+        waiting += (double)tally->op[op].latency_sum_ns / 1e9;
+    s->compute_s = fmax(export_span_s(job) - waiting / s->threads, 0) / steps;
+    if (!(creates > 0) || (double)tally->op[OP_WRITE].bytes / creates < CHECKPOINT)
+        return;
+    s->checkpoint = floor((double)tally->op[OP_WRITE].bytes / creates);
+    s->steps = fmax(floor(steps / creates), 1);
+    s->sync = tally_ops(tally, OP_FSYNC) > 0;
+}
+
+static void put(FILE *out, const struct shape *s)
+{
+    fprintf(out, "model:\n  name: unblend\n");
+    if (s->checkpoint > 0)
+        fprintf(out, "  model_size_bytes: %.0f\n", s->checkpoint);
+    fprintf(out, "\nframework: pytorch\n\nworkflow:\n  generate_data: True\n  train: True\n  checkpoint: %s\n",
+            s->checkpoint > 0 ? "True" : "False");
+    fprintf(out, "\ndataset:\n  data_folder: data/unblend\n  format: %s\n  num_files_train: %.0f\n"
+                 "  num_samples_per_file: %.0f\n  record_length_bytes: %.0f\n",
+            s->format, s->files, s->samples, s->record);
+    if (s->deviation > 0)
+        fprintf(out, "  record_length_bytes_stdev: %.0f\n", s->deviation);
+    fprintf(out, "\nreader:\n  data_loader: pytorch\n  batch_size: 1\n  read_threads: %.0f\n  file_shuffle: %s\n"
+                 "  sample_shuffle: %s\n",
+            s->threads, s->shuffled ? "seed" : "off", s->shuffled ? "seed" : "off");
+    fprintf(out, "\ntrain:\n  epochs: %.0f\n  computation_time: %.6f\n", s->epochs, s->compute_s);
+    if (s->checkpoint > 0)
+        fprintf(out, "\ncheckpoint:\n  checkpoint_folder: checkpoints/unblend\n  steps_between_checkpoints: %.0f\n  fsync: %s\n",
+                s->steps, s->sync ? "True" : "False");
+}
 
 int export_dlio(const struct export *export, FILE *out)
 {
-    (void)export;
-    (void)out;
-    return -ENODATA;
+    const struct job_total *job = NULL;
+    const struct volume_total *volume = NULL;
+    uint32_t more = 0;
+    struct shape shape;
+
+    for (uint32_t j = 0; j < export->totals->job_count; j++) {
+        const struct volume_total *busiest = export_volume(export, &export->totals->jobs[j]);
+        bool reads = busiest && (busiest->tally.op[OP_READ].bytes || busiest->tally.op[OP_MMAP_FAULT].bytes);
+
+        more += reads && job;
+        if (reads && !job) { /* jobs are sorted by bytes */
+            job = &export->totals->jobs[j];
+            volume = busiest;
+        }
+    }
+    if (!job)
+        return -ENODATA;
+    find_shape(job, volume, &shape);
+    find_pace(job, volume, &shape);
+    fputs("# Made by unblend export dlio from job ", out);
+    put_name(out, job->name);
+    fputs(" on ", out);
+    put_name(out, volume->name);
+    fputs("\n# A guess where calls do not tell: which library read them (format), where in a file a sample ends, how many make a\n"
+          "# batch (1 here), and which files were opened more than once (epochs).\n# Not told: metadata operations by themselves, "
+          "bursts, sizes of single writes.\n",
+          out);
+    if (more)
+        fprintf(out, "# %u more jobs read something: --job GLOB selects.\n", more);
+    fputc('\n', out);
+    put(out, &shape);
+    return 0;
 }

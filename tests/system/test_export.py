@@ -7,6 +7,18 @@ import harness
 
 PROGRAM = os.path.join(harness.SOURCE, "tests/system/mixture.py")
 
+# From its documentation, by section.
+DLIO_KEYS = {
+    "model": {"name", "model_size_bytes"},
+    "framework": set(),
+    "workflow": {"generate_data", "train", "checkpoint"},
+    "dataset": {"data_folder", "format", "num_files_train", "num_samples_per_file", "record_length_bytes",
+                "record_length_bytes_stdev"},
+    "reader": {"data_loader", "batch_size", "read_threads", "file_shuffle", "sample_shuffle"},
+    "train": {"epochs", "computation_time"},
+    "checkpoint": {"checkpoint_folder", "steps_between_checkpoints", "fsync"},
+}
+
 
 class ExportTest(harness.SystemTest):
     def record_on(self, name, command, volume, **options):
@@ -62,6 +74,31 @@ class ExportTest(harness.SystemTest):
         before, after, text = self.round_trip("stream")
         self.assert_same(before, after)
         self.assertNotIn("percentage_random", text)
+
+    def dlio(self, name):
+        done = self.export("dlio", "--volume", self.volume_of(name), self.path(name + ".rec"))
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        found, section = {}, None
+        for line in done.stdout.splitlines():
+            if line and not line.startswith("#"):
+                key, _, value = line.strip().partition(":")
+                section = section if line.startswith(" ") else key
+                self.assertIn(key, DLIO_KEYS[section] if line.startswith(" ") else DLIO_KEYS)
+                found[key] = value.strip()
+        return found
+
+    def volume_of(self, name):
+        volume = self.make_volume(160)
+        return self.record_on(name, [harness.PYTHON, "-I", "-S", PROGRAM, name, volume.mount], volume)["volume"]
+
+    def test_dlio_keys_are_those_it_knows(self):
+        samples = self.dlio("files")
+        self.assertEqual(("600", "1"), (samples["num_files_train"], samples["num_samples_per_file"]))
+        self.assertEqual("npz", samples["format"])
+        self.assertAlmostEqual(12288, int(samples["record_length_bytes"]), delta=1600)
+        shards = self.dlio("stream")
+        self.assertEqual("tfrecord", shards["format"])
+        self.assertEqual("262144", shards["record_length_bytes"])
 
     def test_wrong_use(self):
         for arguments, words in (([], "fio or dlio"), (["tar", "x"], "'tar'"), (["fio"], "no recording"),
