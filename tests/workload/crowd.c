@@ -155,7 +155,7 @@ static int run(const struct crowd *crowd, char **directories)
             run_process(crowd, i);
         if (pid < 0) {
             perror("crowd: fork");
-            kill(0, SIGKILL);
+            return 1; /* the others go with this one */
         }
     }
     while (__atomic_load_n(&progress->finished, __ATOMIC_ACQUIRE) < all)
