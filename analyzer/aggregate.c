@@ -254,13 +254,15 @@ static int job_of(struct aggregate *a, const struct batch *batch, const uint32_t
     return *out != NO_INDEX ? 0 : find_job(a, batch, &batch->jobs[job], volume, out);
 }
 
-static int add_windows(struct volume_total *volume, int64_t start_ns, const struct flow *flow)
+static int add_to_volume(struct volume_total *volume, int64_t start_ns, const struct flow *flow)
 {
+    int err = working_add(&volume->working, start_ns, flow);
+
     volume->looked = true;
     for (unsigned op = 0; op < OP_FILE_END; op++)
         if (flow->in_flight_max[op] > volume->in_flight_max[op])
             volume->in_flight_max[op] = flow->in_flight_max[op];
-    return windows_add(&volume->windows, start_ns, flow);
+    return err ? err : windows_add(&volume->windows, start_ns, flow);
 }
 
 static int add_flow(struct aggregate *a, const struct batch *batch, const uint32_t *jobs, const struct flow *flow)
@@ -276,14 +278,14 @@ static int add_flow(struct aggregate *a, const struct batch *batch, const uint32
     job = &a->jobs[at];
     if ((err = windows_spread(&volume->windows)) ||
         (volume->scope == SCOPE_SHARED &&
-         ((err = windows_spread(&a->shared.windows)) || (err = add_windows(&a->shared, batch->start_ns, flow)))) ||
-        (err = add_windows(volume, batch->start_ns, flow)) ||
+         ((err = windows_spread(&a->shared.windows)) || (err = add_to_volume(&a->shared, batch->start_ns, flow)))) ||
+        (err = add_to_volume(volume, batch->start_ns, flow)) ||
         (err = windows_add(&a->windows, batch->start_ns, flow)) ||
         (err = windows_add(&job->windows, batch->start_ns, flow)) ||
         (err = overlap_add(&a->overlap, batch->start_ns, at, flow)))
         return err;
     volume = aggregate_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity, from);
-    return volume ? add_windows(volume, batch->start_ns, flow) : -ENOMEM;
+    return volume ? add_to_volume(volume, batch->start_ns, flow) : -ENOMEM;
 }
 
 static int add_record(struct aggregate *a, const struct batch *batch, const uint32_t *jobs,

@@ -15,6 +15,7 @@
 #include "analyzer/overlap.h"
 #include "analyzer/series.h"
 #include "analyzer/windows.h"
+#include "analyzer/working.h"
 #include "lib/lookup.h"
 #include "lib/record.h"
 
@@ -75,6 +76,7 @@ struct volume_total {
     struct tally rest;  /* of a job's volume: what belongs to no process, or to more than are kept apart */
     struct series series;  /* what programs asked for */
     struct windows windows;
+    struct working working;
     struct series busy;    /* time inside operations, see busy_of() */
     /* Of the cluster's volumes only: what the block layer was asked for, or a file system's server or platform, as the first
        of its layers to speak tells; and the time in it. */

@@ -173,7 +173,8 @@ static const struct {
     {{"nfs-requests", "requests to NFS servers, and at one, are not followed one by one: the storage side has the sums "
                       "that the kernel keeps, without percentiles, sizes and for whom"},
      has_nfs},
-    {{"working-set", "which parts of files are used again is not recorded: working_set is null"},
+    {{"working-set", "files that were opened before anybody looked are in no working set, and their bytes count as reread; "
+                     "working_set is null where no regular file was seen being opened"},
      always},
     {{"trees", "paths are not recorded: trees is null"}, always},
     {{"limits", "what storage can do was not told (--platform): limit and utilization are of the highest that was seen"},

@@ -21,7 +21,7 @@ static const char copy_samples[] = "copy unblend.sample (" SAMPLE_COLUMNS ") fro
 static const char copy_flows[] = "copy unblend.flow (time, batch_id, job_id, volume_id, node_id, "
                                  "position, first_slot, slots, read_bytes, write_bytes, read_ops, "
                                  "write_ops, metadata_ops, data_burst, data_steady, metadata_burst, "
-                                 "metadata_steady, in_flight_max) from stdin (format binary)";
+                                 "metadata_steady, in_flight_max, files) from stdin (format binary)";
 
 static const char copy_pending[] =
     "copy unblend.pending_1m (time, batch_id, node_id) from stdin (format binary)";
@@ -173,6 +173,17 @@ static int add_in_flight(struct copy *rows, const struct flow *flow)
     return 0;
 }
 
+static int add_files(struct copy *rows, const struct flow *flow)
+{
+    _cleanup_free_ char *text = flow->files.count ? sketch_text(&flow->files) : NULL;
+
+    if (text)
+        copy_bytes(rows, text, strlen(text));
+    else
+        copy_null(rows);
+    return flow->files.count && !text ? -ENOMEM : 0;
+}
+
 static int add_flows(struct store *store, const struct batch *batch, int64_t node_id, int64_t batch_id,
                      const int64_t *jobs, const int64_t *volumes)
 {
@@ -182,7 +193,7 @@ static int add_flows(struct store *store, const struct batch *batch, int64_t nod
     for (uint32_t i = 0; i < batch->flow_count && !err; i++) {
         const struct flow *flow = &batch->flows[i];
 
-        copy_row(rows, 18);
+        copy_row(rows, 19);
         copy_time(rows, batch->start_ns);
         copy_int8(rows, batch_id);
         copy_int8(rows, jobs[flow->job]);
@@ -197,7 +208,7 @@ static int add_flows(struct store *store, const struct batch *batch, int64_t nod
         for (unsigned kind = 0; kind < FLOW_KINDS; kind++)
             if (copy_histogram(rows, &flow->burst[kind]) || copy_histogram(rows, &flow->steady[kind]))
                 return -ENOMEM;
-        if (add_in_flight(rows, flow))
+        if (add_in_flight(rows, flow) || add_files(rows, flow))
             return -ENOMEM;
         if (rows->size > ROWS_MAX)
             err = send_rows(store, copy_flows, rows);

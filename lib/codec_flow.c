@@ -80,6 +80,13 @@ json_t *codec_in_flight(const struct flow *flow)
     return NULL;
 }
 
+static bool put_files(json_t *o, const struct sketch *files)
+{
+    _cleanup_free_ char *text = sketch_text(files);
+
+    return !text || json_object_set_new_nocheck(o, "files", json_string_nocheck(text));
+}
+
 static json_t *flow_value(const struct flow *flow)
 {
     json_t *o = json_pack("{s:I, s:I, s:I, s:I}", "job", (json_int_t)flow->job, "volume", (json_int_t)flow->volume,
@@ -94,6 +101,8 @@ static json_t *flow_value(const struct flow *flow)
                  put_latency(o, steady_keys[kind], &flow->steady[kind]);
     if (!failed && flow->in_flight_max[OP_NONE])
         failed = json_object_set_new_nocheck(o, "in_flight_max", codec_in_flight(flow)) != 0;
+    if (!failed && flow->files.count)
+        failed = put_files(o, &flow->files);
     if (!failed)
         return o;
     json_decref(o);
@@ -241,6 +250,19 @@ static int decode_latency(const struct field_place *p, const json_t *o, const ch
     return json_object_get(o, key) ? field_histogram(p, o, key, out) : 0;
 }
 
+static int decode_files(const struct field_place *p, const json_t *o, struct sketch *files)
+{
+    const char *text = NULL;
+    int err = field_text(p, o, "files", &text);
+
+    if (err)
+        return err;
+    err = sketch_parse(text, files);
+    return err && err != -ENOMEM
+               ? field_refuse(p, "files", "is no shift and up to %d rising HASH:BYTES that it leaves in", SKETCH_MAX)
+               : err;
+}
+
 static int decode_flow(struct batch *batch, const struct field_place *p, const json_t *o, uint64_t *total)
 {
     uint32_t job, volume, before = batch->flow_count;
@@ -270,7 +292,7 @@ static int decode_flow(struct batch *batch, const struct field_place *p, const j
     if (json_object_get(o, "in_flight_max") &&
         !codec_in_flight_decode(json_object_get(o, "in_flight_max"), flow))
         return field_refuse(p, "in_flight_max", "is no object of operations and whole numbers");
-    return 0;
+    return json_object_get(o, "files") ? decode_files(p, o, &flow->files) : 0;
 }
 
 int codec_flows_decode(struct batch *batch, struct codec_error *error, const json_t *root)

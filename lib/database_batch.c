@@ -329,6 +329,8 @@ static int add_flow(struct batch *batch, const struct place *jobs, const struct 
     }
     if (!err && !codec_in_flight_decode(in_flight, flow))
         err = -EBADMSG;
+    if (!err && !PQgetisnull(flows, row, 15))
+        err = sketch_parse(PQgetvalue(flows, row, 15), &flow->files);
     return err == -ENOMEM || !err ? err : -EBADMSG;
 }
 

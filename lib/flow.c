@@ -8,6 +8,7 @@
 void flow_clear(struct flow *flow)
 {
     free(flow->slots);
+    sketch_clear(&flow->files);
     for (unsigned kind = 0; kind < FLOW_KINDS; kind++) {
         histogram_clear(&flow->burst[kind]);
         histogram_clear(&flow->steady[kind]);
@@ -108,5 +109,5 @@ int flow_merge(struct flow *dst, const struct flow *src)
     for (enum operation op = OP_NONE; op < OP_FILE_END; op++)
         if (src->in_flight_max[op] > dst->in_flight_max[op])
             dst->in_flight_max[op] = src->in_flight_max[op];
-    return err;
+    return err ? err : sketch_merge(&dst->files, &src->files);
 }

@@ -18,6 +18,7 @@
 
 #include "lib/demand.h"
 #include "lib/histogram.h"
+#include "lib/sketch.h"
 
 #define FLOW_SLOT_MS   100
 #define FLOW_SLOTS_MAX 40000 /* an hour, and some */
@@ -33,6 +34,7 @@ struct flow {
     struct demand_slot *slots; /* none without a length */
     struct histogram burst[FLOW_KINDS], steady[FLOW_KINDS]; /* latencies, ns */
     uint32_t in_flight_max[OP_FILE_END]; /* the most that were seen running at once; of all kinds at [OP_NONE] */
+    struct sketch files; /* regular files that were opened or made; one is said again after some ten minutes only */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "lib/clock.h"
 #include "probe/detail.h"
 #include "probe/flight.h"
+#include "probe/opened.h"
 #include "probe/pending.h"
 #include "probe/shared.h"
 #include "probe/slots.h"
@@ -39,6 +40,7 @@ struct drain {
     struct bursts *bursts;
     struct hung *hung;
     struct flight *flight;
+    struct opened *opened;
     int64_t slot; /* of the last drain */
     uint64_t counters[ABI_COUNTERS];
     bool by_job;       /* no process detail */
@@ -78,7 +80,7 @@ int drain_new(const struct drain_sources *sources, struct drain **out)
         details_new(sources->tables, sources->volumes, &drain->details) ||
         shared_rows_new(sources->shared_map, sources->last_map, &drain->shared) ||
         bursts_new(sources->burst_factor, &drain->bursts) ||
-        hung_new(&drain->hung) ||
+        opened_new(sources->told_map, &drain->opened) || hung_new(&drain->hung) ||
         flight_new(sources->tables, sources->volumes, sources->origin, sources->finder, drain->hung, &drain->flight)) {
         drain_free(drain);
         return -ENOMEM;
@@ -108,6 +110,7 @@ void drain_free(struct drain *drain)
     bursts_free(drain->bursts);
     flight_free(drain->flight);
     hung_free(drain->hung);
+    opened_free(drain->opened);
     free(drain);
 }
 
@@ -365,6 +368,19 @@ static int drain_threads(struct drain *drain, struct batch *batch)
     return 0;
 }
 
+static int owner_of(void *context, const struct abi_file_told *told, struct batch *batch, uint32_t *job,
+                    uint32_t *volume)
+{
+    struct drain *drain = context;
+    uint32_t process = NO_INDEX;
+    int err = 0;
+
+    *job = NO_INDEX;
+    if (told->process)
+        err = name_process(drain, told->process, batch, &process, job);
+    return err ? err : volumes_name(drain->from.volumes, told->key.volume, batch, volume);
+}
+
 static void drain_counters(struct drain *drain, struct batch *batch)
 {
     uint64_t now[ABI_COUNTERS];
@@ -393,6 +409,8 @@ int drain_look(struct drain *drain)
 {
     int err = slots_collect(drain->slots);
 
+    if (!err)
+        err = opened_collect(drain->opened);
     return err ? err : flight_look(drain->flight);
 }
 
@@ -424,6 +442,8 @@ int drain_run(struct drain *drain, struct batch *batch)
     for (uint32_t i = 1; i <= processes->high; i++)
         gone[i] = process_at(drain->from.tables, i)->exited != 0;
     err = flight_report(drain->flight, batch);
+    if (!err)
+        err = opened_drain(drain->opened, owner_of, drain, batch);
     if (!err)
         err = drain_threads(drain, batch);
     drain->slot = slots_now(drain->slots);

@@ -25,6 +25,7 @@ struct drain_sources {
     int phase_map;
     uint64_t burst_factor;
     int async_map; /* requests under way */
+    int told_map;  /* files that were opened */
 };
 
 /* 0 or -errno; the sources must outlive the drain. */

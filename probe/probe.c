@@ -94,6 +94,7 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .phase_map = load_map(probe->loaded, "slot_phase"),
         .burst_factor = options->burst_factor ? options->burst_factor : PROBE_BURST_FACTOR,
         .async_map = load_map(probe->loaded, "async"),
+        .told_map = load_map(probe->loaded, "files_told"),
     };
     err = stations_new(&stations, &probe->stations);
     if (!err)

@@ -38,6 +38,8 @@ json_t *json_burst(const struct series *series, const struct windows *windows, c
                    const struct windows *windows_span);
 /* What runs at once on a volume, of each operation too, and who is stuck in it. */
 json_t *json_in_flight(const struct volume_total *volume, const struct report *report);
+/* Which files were opened, how large they are together, and how often they were read; null when none was. */
+json_t *json_working_set(const struct working *working);
 /* What the storage side saw. */
 json_t *json_storage(const struct report *report);
 json_t *json_capacity(const struct report *report);

@@ -255,6 +255,30 @@ static void show_volumes(const struct pen *pen, const struct job_total *job)
     }
 }
 
+/* The files that were opened, as far back as windows go. */
+static void show_working_sets(const struct pen *pen, const struct job_total *job)
+{
+    char count[HUMAN_SIZE], low[HUMAN_SIZE], high[HUMAN_SIZE], bytes[HUMAN_SIZE];
+
+    for (uint32_t i = 0; i < job->volume_count; i++) {
+        struct working_set sets[WORKING_WINDOWS];
+        unsigned last = working_sets(&job->volumes[i].working, sets);
+        const struct working_set *set = last ? &sets[last - 1] : NULL;
+
+        if (!last || !(set->files.value > 0))
+            continue;
+        fprintf(pen->out, "  working set on %s: %s files", job->volumes[i].name,
+                human_count(count, (uint64_t)llround(set->files.value)));
+        if (set->files.low < set->files.high)
+            fprintf(pen->out, " (%s to %s)", human_count(low, (uint64_t)llround(set->files.low)),
+                    human_count(high, (uint64_t)llround(set->files.high)));
+        fprintf(pen->out, " of %s", human_bytes(bytes, set->bytes.value));
+        if (!isnan(set->reread))
+            fprintf(pen->out, ", read %.2g times", set->reread);
+        fputc('\n', pen->out);
+    }
+}
+
 void text_job(const struct pen *pen, struct job_total *job, const struct profile_list *profiles,
               const struct aggregate *totals)
 {
@@ -267,5 +291,6 @@ void text_job(const struct pen *pen, struct job_total *job, const struct profile
     show_shape(pen, &job->tally, "Sizes, one step a doubling", size_of, human_bytes);
     show_shape(pen, &job->tally, "Latency, one step a doubling", latency_of, human_ns);
     show_volumes(pen, job);
+    show_working_sets(pen, job);
     show_stuck(pen, job, totals);
 }

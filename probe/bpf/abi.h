@@ -498,6 +498,34 @@ struct abi_config {
  * What may change while the programs run. Less is watched when watching costs too much: operations are not looked at
  * from their start on, so a call under way is still counted at its end.
  */
+/*
+ * The files that a job opens on a volume, by a sample that user space merges (lib/sketch.h): each is told once an epoch,
+ * when it is among those that the shift leaves in, and the shift rises with every ABI_FILES_TOLD that were told.
+ */
+struct abi_files_key {
+    uint64_t volume;
+    uint32_t job;     /* or, where none is known, the process, */
+    uint32_t process; /* else 0 */
+};
+
+struct abi_files {
+    uint64_t epoch; /* of CLOCK_MONOTONIC */
+    uint32_t shift;
+    uint32_t told;  /* since the shift rose, or half of them */
+};
+
+struct abi_file_told {
+    struct abi_files_key key;
+    uint64_t hash;
+    uint64_t bytes; /* its size */
+    uint32_t shift;
+    uint32_t process; /* in the table of processes; 0: it has no place there */
+};
+
+#define ABI_EPOCH_SHIFT 39   /* of ns: nine minutes */
+#define ABI_FILES_TOLD  1024
+#define ABI_FILES_SHIFT_MAX 40 /* as in lib/sketch.h */
+
 struct abi_control {
     uint64_t since_ns;   /* calls that began before are not counted: nobody saw them begin, or the one before end */
     uint32_t shed;       /* a bit for each enum operation of a system call that is not watched for now */

@@ -30,6 +30,7 @@ enum {
     BPF_MAP_TYPE_PERCPU_ARRAY = 6,
     BPF_MAP_TYPE_LRU_HASH = 9,
     BPF_MAP_TYPE_LPM_TRIE = 11,
+    BPF_MAP_TYPE_QUEUE = 22,
     BPF_MAP_TYPE_STACK = 23,
     BPF_MAP_TYPE_RINGBUF = 27,
     BPF_MAP_TYPE_TASK_STORAGE = 29,
@@ -84,6 +85,8 @@ struct inode {
     struct super_block *i_sb;
     __u32 i_rdev;
     long long i_size;
+    unsigned long i_ino;
+    __u32 i_generation;
 };
 
 struct vm_area_struct {

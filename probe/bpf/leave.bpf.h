@@ -4,6 +4,7 @@
 #define UNBLEND_PROBE_LEAVE_H
 
 #include "probe/bpf/enter.bpf.h"
+#include "probe/bpf/sketch.bpf.h"
 #include "probe/bpf/stat.bpf.h"
 
 #define MAY_RESTART_FIRST (-516) /* -ERESTART_RESTARTBLOCK */
@@ -41,6 +42,8 @@ static __always_inline void opened(struct abi_task *state, struct abi_thread *th
         begin_position(state, place_of(state, thread));
     m->sized = type == S_IFREG;
     m->size = BPF_CORE_READ(inode, i_size);
+    if (m->sized)
+        tell_file(inode, state->volume, (__u64)state->process << 32 | state->job, m->end_ns);
 }
 
 /* The operation and the volume of a call that is not by descriptor. */

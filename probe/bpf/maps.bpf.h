@@ -222,6 +222,28 @@ struct {
 } ring_slots SEC(".maps");
 
 struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 512);
+    __type(key, struct abi_files_key);
+    __type(value, struct abi_files);
+} files SEC(".maps");
+
+/* a file's hash, with its job's and volume's -> the epoch in which it was told */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 4096);
+    __type(key, __u64);
+    __type(value, __u64);
+} files_known SEC(".maps");
+
+/* What is to be told; the drain empties it ten times a second. */
+struct {
+    __uint(type, BPF_MAP_TYPE_QUEUE);
+    __uint(max_entries, 4096);
+    __uint(value_size, sizeof(struct abi_file_told));
+} files_told SEC(".maps");
+
+struct {
     __uint(type, BPF_MAP_TYPE_LPM_TRIE);
     __uint(map_flags, BPF_F_NO_PREALLOC);
     __uint(max_entries, 32);

@@ -4,6 +4,7 @@
  * the program's own request; a file that is opened by one request for another to use is known when that one is complete.
  */
 #include "probe/bpf/async.bpf.h"
+#include "probe/bpf/sketch.bpf.h"
 #include "probe/bpf/stat.bpf.h"
 #include "probe/bpf/uringtypes.bpf.h"
 
@@ -294,6 +295,8 @@ static __always_inline void finish_open(const struct abi_async *entry, long resu
         m.sized = (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG;
         m.size = BPF_CORE_READ(inode, i_size);
         remember_slot(entry, m.volume, result);
+        if (m.sized && m.volume != ABI_VOLUME_NONE)
+            tell_file(inode, m.volume, (__u64)entry->process << 32 | entry->job, now);
     }
     account_async(entry, &m, now);
 }

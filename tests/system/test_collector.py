@@ -432,8 +432,10 @@ class TestReadBack(Database):
         first = START // 100_000_000
         return [{"job": 1, "volume": 0, "first": first + 400, "slots": 100, "read_bytes": "0*20 4096*3 0*76 9000000000",
                  "read_ops": "0*20 1*3 0*76 5", "metadata_ops": "7*100", "data_burst_ns": "64:3 8:2", "data_steady_ns": "72:3",
-                 "metadata_steady_ns": "40:700", "in_flight_max": {"all": 3, "read": 2, "stat": 1}},
-                {"job": 0, "volume": 0, "first": 0, "slots": 0, "in_flight_max": {"all": 1, "fsync": 1}}]
+                 "metadata_steady_ns": "40:700", "in_flight_max": {"all": 3, "read": 2, "stat": 1},
+                 "files": "2 4:4096 2a8:7 fedcba9876543210:9000000000"},
+                {"job": 0, "volume": 0, "first": 0, "slots": 0, "in_flight_max": {"all": 1, "fsync": 1},
+                 "files": "0 1:5 4:4096"}]
 
     def test_flows_in_sql(self):
         value = self.batches()[3]
@@ -446,6 +448,10 @@ class TestReadBack(Database):
                                   "unblend.slot_values(first_slot, metadata_ops)"), "700|100")
         self.assertEqual(self.sql("select in_flight_max->>'read' from unblend.flows where slots > 0"), "2")
         self.assertEqual(self.sql("select sum(c.count) from unblend.flows, unblend.histogram_cells(data_burst) as c"), "5")
+        # with both, one in four files is in the sample: 4, 2a8 and fedc...
+        self.assertEqual(self.sql("select (unblend.files_together(array_agg(files))).* from unblend.flows"),
+                         f"12|{4 * (4096 + 7 + 9000000000)}")
+        self.assertEqual(self.sql("select (unblend.files_together(array['0 1:5 2:6', '0 2:8'])).*"), "2|13")
 
     def test_a_step_that_came_between(self):
         """It is the one that is missing, whatever stands behind it; one that nobody knows is a newer program's."""

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/working.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIN_S    600
+#define SECOND   1000000000LL
+#define BINS_MAX (7 * 86400 / BIN_S + 2)
+
+static const uint32_t windows[WORKING_WINDOWS] = {3600, 86400, 7 * 86400};
+
+/* The bin of ten minutes; NULL for one long before the others, which no window holds any more, or without memory. */
+static uint64_t *bin_at(struct working *working, int64_t number)
+{
+    int64_t first = working->length && working->first < number ? working->first : number;
+    int64_t end = working->length && working->first + working->length > number ? working->first + working->length : number + 1;
+    uint64_t *bins;
+
+    if (end - first > BINS_MAX)
+        first = end - BINS_MAX;
+    if (number < first)
+        return NULL;
+    if (!working->length || first != working->first || end != working->first + working->length) {
+        bins = calloc((size_t)(end - first), sizeof(*bins));
+        if (!bins)
+            return NULL;
+        for (uint32_t i = 0; i < working->length; i++)
+            if (working->first + i >= first)
+                bins[working->first + i - first] = working->read_bytes[i];
+        free(working->read_bytes);
+        working->read_bytes = bins;
+        working->first = first;
+        working->length = (uint32_t)(end - first);
+    }
+    return &working->read_bytes[number - working->first];
+}
+
+int working_add(struct working *working, int64_t start_ns, const struct flow *flow)
+{
+    uint64_t read = 0, *bin;
+    int err = 0;
+
+    if (start_ns > working->end_ns)
+        working->end_ns = start_ns;
+    for (uint32_t i = 0; i < flow->length; i++)
+        read += flow->slots[i].demand[DEMAND_READ_BYTES];
+    bin = read ? bin_at(working, start_ns / SECOND / BIN_S) : NULL;
+    if (bin)
+        *bin += read;
+    sketch_raise(&working->files, flow->files.shift);
+    for (uint32_t i = 0; i < flow->files.count && !err; i++) {
+        struct sketch_file file = flow->files.files[i];
+
+        file.seen_ns = start_ns;
+        err = sketch_add(&working->files, &file);
+    }
+    return err;
+}
+
+static uint64_t read_since(const struct working *working, int64_t since_ns)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < working->length; i++)
+        if ((working->first + i + 1) * BIN_S * SECOND > since_ns)
+            sum += working->read_bytes[i];
+    return sum;
+}
+
+unsigned working_sets(const struct working *working, struct working_set sets[WORKING_WINDOWS])
+{
+    int64_t first_ns = working->length ? working->first * BIN_S * SECOND : working->end_ns;
+    unsigned count = 0;
+
+    if (!working->files.count)
+        return 0;
+    for (uint32_t i = 0; i < working->files.count; i++)
+        if (working->files.files[i].seen_ns < first_ns)
+            first_ns = working->files.files[i].seen_ns;
+    while (count < WORKING_WINDOWS) {
+        int64_t since_ns = working->end_ns - windows[count] * SECOND;
+        struct working_set *set = &sets[count];
+
+        *set = (struct working_set){
+            .window_s = windows[count],
+            .files = sketch_files(&working->files, since_ns),
+            .bytes = sketch_bytes(&working->files, since_ns),
+            .read_bytes = read_since(working, since_ns),
+        };
+        set->reread = set->bytes.value > 0 ? (double)set->read_bytes / set->bytes.value : NAN;
+        count++;
+        if (since_ns <= first_ns)
+            break;
+    }
+    return count;
+}
+
+void working_clear(struct working *working)
+{
+    sketch_clear(&working->files);
+    free(working->read_bytes);
+    *working = (struct working){0};
+}

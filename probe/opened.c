@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/opened.h"
+
+#include <assert.h>
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define HELD_MAX 65536
+
+static_assert(ABI_FILES_SHIFT_MAX == SKETCH_SHIFT_MAX && ABI_FILES_TOLD <= SKETCH_MAX, "both sides sample alike");
+
+struct opened {
+    int map;
+    struct abi_file_told *held;
+    uint32_t count, capacity;
+};
+
+int opened_new(int told_map, struct opened **out)
+{
+    struct opened *opened = calloc(1, sizeof(*opened));
+
+    if (!opened)
+        return -ENOMEM;
+    opened->map = told_map;
+    *out = opened;
+    return 0;
+}
+
+void opened_free(struct opened *opened)
+{
+    if (!opened)
+        return;
+    free(opened->held);
+    free(opened);
+}
+
+static int make_room(struct opened *opened)
+{
+    uint32_t wanted = opened->capacity ? 2 * opened->capacity : 256;
+    struct abi_file_told *grown;
+
+    if (opened->count < opened->capacity)
+        return 0;
+    grown = reallocarray(opened->held, wanted, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    opened->held = grown;
+    opened->capacity = wanted;
+    return 0;
+}
+
+int opened_collect(struct opened *opened)
+{
+    while (opened->count < HELD_MAX) { /* beyond, the programs tell fewer of them */
+        if (make_room(opened))
+            return -ENOMEM;
+        if (bpf_map_lookup_and_delete_elem(opened->map, NULL, &opened->held[opened->count]))
+            return errno == ENOENT ? 0 : -errno;
+        opened->count++;
+    }
+    return 0;
+}
+
+static int add(const struct abi_file_told *told, opened_owner owner, void *context, struct batch *batch)
+{
+    uint32_t job, volume;
+    struct flow *flow;
+    int err = owner(context, told, batch, &job, &volume);
+
+    if (err || job == NO_INDEX)
+        return err;
+    err = batch_flow(batch, job, volume, &flow);
+    if (err)
+        return err;
+    sketch_raise(&flow->files, told->shift);
+    return sketch_add(&flow->files, &(struct sketch_file){.hash = told->hash, .bytes = told->bytes});
+}
+
+int opened_drain(struct opened *opened, opened_owner owner, void *context, struct batch *batch)
+{
+    int err = opened_collect(opened);
+
+    for (uint32_t i = 0; !err && i < opened->count; i++)
+        err = add(&opened->held[i], owner, context, batch);
+    opened->count = 0;
+    return err;
+}
