@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/compare.h"
 #include "analyzer/report.h"
 #include "analyzer/view/view.h"
 #include "lib/cleanup.h"
@@ -18,7 +19,7 @@ static const struct view *const views[] = {&view_text, &view_json, &view_html};
 
 struct arguments {
     const char *format, *out, *since, *until, *node, *job, *by, *db, *profiles;
-    const char *platform;
+    const char *platform, *compare;
     bool suspects;
     struct outward_options outward;
     char **files;
@@ -37,6 +38,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         {"job", 0, OPTION_STRING, "GLOB", &a->job, "jobs with such names only"},
         {"by", 0, OPTION_STRING, "KEY", &a->by,
          "add up by job (default), user, node, volume, or the name of a label"},
+        {"compare", 0, OPTION_STRING, "FILE", &a->compare, "say what moved beyond noise since that recording"},
         {"platform", 0, OPTION_STRING, "FILE", &a->platform,
          "what the shared storage can do, to compare demand with: see unblend-platform(5)"},
         {"suspects", 0, OPTION_FLAG, NULL, &a->suspects, "who makes others wait"},
@@ -130,34 +132,63 @@ static int write_report(const struct view *view, struct report *report, const ch
     return err;
 }
 
+/* Reads one side of a comparison, or all there is. */
+static int build(const struct arguments *a, const struct source_window *window, bool before,
+                 const struct catalogue *catalogue, struct report *report)
+{
+    char *const first[] = {(char *)a->compare};
+    struct source *source = NULL;
+    int err;
+
+    find_grouping(a->by, &report->totals);
+    if (before)
+        err = source_recording(first, 1, window, &report->damaged, &source);
+    else
+        err = a->db ? source_database(a->db, window, &source)
+                    : source_recording(a->files, a->file_count, window, &report->damaged, &source);
+    if (!err)
+        err = source_outward(&a->outward, &source);
+    if (!err)
+        err = report_build(source, catalogue, report);
+    source_freep(&source);
+    return err;
+}
+
+/* The report, with what moved since another one where that is asked for. */
+static int make(const struct arguments *a, const struct view *view, const struct source_window *window,
+                const struct catalogue *catalogue, const struct offer *offer)
+{
+    /* --since and --until are about what is reported. */
+    const struct source_window always = {INT64_MIN, INT64_MAX, window->node, window->job};
+    struct report report = {.offer = offer}, before = {.offer = offer};
+    struct comparison comparison = {0};
+    int err = build(a, window, false, catalogue, &report);
+
+    if (!err && a->compare)
+        err = build(a, &always, true, catalogue, &before);
+    if (!err && a->compare) {
+        err = compare_reports(&before, &report, &comparison);
+        report.comparison = &comparison;
+    }
+    if (!err)
+        err = write_report(view, &report, a->out);
+    comparison_clear(&comparison);
+    report_clear(&before);
+    report_clear(&report);
+    return err;
+}
+
 static int run(const struct arguments *a, const struct view *view,
                const struct source_window *window)
 {
     struct catalogue catalogue = {0};
     struct offer offer = {0};
-    struct report report = {0};
-    struct source *source = NULL;
     int err = catalogue_load(a->profiles, &catalogue);
 
-    if (!err && a->platform) {
+    if (!err && a->platform)
         err = offer_load(a->platform, &offer);
-        report.offer = &offer;
-    }
-    if (err) {
-        catalogue_clear(&catalogue);
-        return err;
-    }
-    find_grouping(a->by, &report.totals);
-    err = a->db ? source_database(a->db, window, &source)
-                : source_recording(a->files, a->file_count, window, &report.damaged, &source);
     if (!err)
-        err = source_outward(&a->outward, &source);
-    if (!err)
-        err = report_build(source, &catalogue, &report);
-    if (!err)
-        err = write_report(view, &report, a->out);
-    source_freep(&source);
-    report_clear(&report);
+        err = make(a, view, window, &catalogue, a->platform ? &offer : NULL);
     offer_clear(&offer);
     catalogue_clear(&catalogue);
     return err;

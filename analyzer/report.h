@@ -13,6 +13,8 @@
 
 #define REPORT_SCHEMA "unblend.report/1"
 
+struct comparison;
+
 /* Something that is not known, and why. */
 struct gap {
     const char *hook;
@@ -27,6 +29,7 @@ struct report {
     struct finding_list findings;
     const struct offer *offer; /* the storage that this demand is compared with; NULL: not told */
     struct capacity capacity;
+    const struct comparison *comparison; /* with a report of before; NULL: not asked for */
     uint64_t in_flight;
     const struct gap **gaps; /* those that hold for what was read; NULL ends them */
     bool damaged;            /* a recording was */

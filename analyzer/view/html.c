@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/answer.h"
+#include "analyzer/view/compare.h"
 #include "analyzer/view/view.h"
 #include "config.h"
 
@@ -66,7 +67,7 @@ static void facts(FILE *out, const struct report *report)
     fputs("</dl>\n", out);
 }
 
-static void contents(FILE *out)
+static void contents(FILE *out, const struct report *report)
 {
     static const char *const sections[][2] = {
         {"who", "Who"},     {"how", "How"},           {"when", "When"},
@@ -75,6 +76,8 @@ static void contents(FILE *out)
     };
 
     fputs("<nav aria-label=\"Sections\"><ul>", out);
+    if (report->comparison)
+        fputs("<li><a href=\"#moved\">What moved</a></li>", out);
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
         fprintf(out, "<li><a href=\"#%s\">%s</a></li>", sections[i][0], sections[i][1]);
     fputs("</ul></nav>\n", out);
@@ -108,9 +111,11 @@ static int first_page(FILE *out, struct report *report)
     fputs("<header id=\"first\">\n<h1>What this storage is used for</h1>\n", out);
     span(out, &report->totals);
     facts(out, report);
-    contents(out);
+    contents(out, report);
     err = html_answers(out, report);
     fputs("</header>\n<main>\n", out);
+    if (!err && report->comparison)
+        compare_html(out, report->comparison);
     return err;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/view/compare.h"
 #include "analyzer/view/view.h"
 
 /* Enough digits for any share or rate; 17 would only show how binary fractions work. */
@@ -279,10 +280,18 @@ static json_t *coverage(const struct report *report)
 
 json_t *json_report(struct report *report)
 {
-    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", REPORT_SCHEMA, "span",
+    bool failed = false;
+    json_t *json = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", REPORT_SCHEMA, "span",
                      span(report), "nodes", nodes(report), "jobs", jobs(report), "cluster",
                      cluster(report), "storage", json_storage(report), "findings", json_findings(&report->findings),
                      "coverage", coverage(report));
+
+    if (json && report->comparison)
+        json_put(&failed, json, "comparison", compare_json(report->comparison));
+    if (!failed)
+        return json;
+    json_decref(json);
+    return NULL;
 }
 
 static int write_json(struct report *report, FILE *out)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/human.h"
+#include "analyzer/view/compare.h"
 #include "analyzer/view/draw.h"
 #include "analyzer/view/text_finding.h"
 #include "analyzer/view/text_storage.h"
@@ -181,6 +182,8 @@ static int write_text(struct report *report, FILE *out)
     }
     show_span(&pen, report);
     show_coverage(&pen, report);
+    if (report->comparison)
+        compare_text(&pen, report->comparison);
     text_findings(&pen, &report->findings);
     if (totals->job_count > 1)
         show_job_list(&pen, report);

@@ -142,6 +142,44 @@ class HtmlTest(SystemTest):
         self.assertNotIn("\u0001", text)
         self.assertIn("<script>alert(1)</script>&\"'\ufffd", "".join(checker.text))
 
+    def test_what_moved_stands_behind_the_first_page(self):
+        text = harness.must([harness.unblend(), "report", "-f", "html", "--compare", self.recording, self.recording])
+        checker = check(text)
+        self.assertEqual([], checker.open)
+        self.assertIn("moved", checker.ids)
+        self.assertIn("0 figures moved beyond noise", " ".join(checker.text))
+        data = json.loads(harness.must([harness.unblend(), "report", "-f", "json", "--compare", self.recording, self.recording]))
+        self.assertEqual([], data["comparison"]["moved"])
+        self.assertGreater(data["comparison"]["within_noise"], 10)
+        text = harness.must([harness.unblend(), "report", "--compare", self.recording, self.recording])
+        self.assertRegex(text, r"What moved beyond noise .*\n  nothing\n")
+        done = harness.run([harness.unblend(), "report", "--compare", self.path("none.rec"), self.recording])
+        self.assertEqual((1, ""), (done.returncode, done.stdout))
+        self.assert_one_line(done.stderr, "none.rec")
+
+    def test_a_platform_gives_the_limits(self):
+        path = self.path("platform.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"schema": "unblend.platform/1", "name": "small box", "nodes": 2, "nodes_may_fail": 1, "bytes_s": 400 << 20,
+                       "metadata_ops_s": 1000000}, file)
+        data = json.loads(harness.must([harness.unblend(), "report", "-f", "json", "--platform", path, self.recording]))
+        shared = data["cluster"]["capacity"]["cluster"][0]
+        self.assertEqual("platform-file", shared["limit_source"])
+        self.assertEqual(400 << 20, shared["limit"]["read_bytes_s"])
+        second = next(use for use in shared["utilization"] if use["window_ms"] == 1000)
+        most = next(row for row in shared["demand"] if (row["metric"], row["window_ms"]) == ("read_bytes_s", 1000))
+        self.assertAlmostEqual(most["max"] / (400 << 20), second["max"])
+        self.assertEqual("read_bytes_s", second["binding"])
+        need = next(row for row in data["cluster"]["capacity"]["required"] if row["metric"] == "read_bytes_s")
+        self.assertAlmostEqual(2 * need["peak"], need["with_a_node_lost"])
+        text = harness.must([harness.unblend(), "report", "-f", "html", "--platform", path, self.recording])
+        self.assertIn("% of what small box can do", text)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"schema": "unblend.platform/1", "speed": 1}')
+        done = harness.run([harness.unblend(), "report", "--platform", path, self.recording])
+        self.assertEqual((1, ""), (done.returncode, done.stdout))
+        self.assert_one_line(done.stderr, path, "speed")
+
     def test_nothing_is_said_to_be_nothing(self):
         text = harness.must([harness.unblend(), "report", "-f", "html", "--job", "nobody*", self.recording])
         self.assertIn("no storage I/O was seen", text)
