@@ -11,6 +11,7 @@
 #include "collector/citus.h"
 #include "collector/command_bundle.h"
 #include "collector/command_keep.h"
+#include "collector/command_profiles.h"
 #include "collector/command_trust.h"
 #include "collector/embedded.h"
 #include "collector/work.h"
@@ -98,7 +99,8 @@ static int run_init_db(const struct values *values)
 static const struct command commands[] = {
     {NULL, "[OPTION...] | COMMAND [OPTION...]",
      "Takes the agents' batches over HTTP into PostgreSQL.\n"
-     "Commands: init-db, conninfo, enroll NODE, revoke NODE, prune, keep, export, import FILE, site-key; each has its own --help.",
+     "Commands: init-db, conninfo, enroll NODE, revoke NODE, prune, keep, export, import FILE, profiles [FILE], site-key;\n"
+     "each has its own --help.",
      OPERAND_NONE, false, run_serve},
     {"init-db", "(--db CONNINFO | --embedded DIR)", "Makes the schema, or brings it up to date.",
      OPERAND_NONE, false, run_init_db},
@@ -117,6 +119,9 @@ static const struct command commands[] = {
      "Writes raw batches, under pseudonyms, to a signed bundle for another site.", OPERAND_NONE, false, command_export},
     {"import", "FILE (--db CONNINFO | --embedded DIR)", "Stores the batches of another site's bundle, each once.",
      OPERAND_FILE, false, command_import},
+    {"profiles", "[FILE] (--db CONNINFO | --embedded DIR)",
+     "Stores the profiles of a report in JSON, from FILE or standard input, for dashboards.", OPERAND_FILE, false,
+     command_profiles},
     {"site-key", "[--site-key FILE]", "Prints the public key of this site's bundles, for the other side's enroll --site.",
      OPERAND_NONE, true, command_site_key},
 };

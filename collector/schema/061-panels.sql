@@ -25,7 +25,7 @@ create function unblend.demand(subject text, clusters text[], names text[], sinc
 returns table ("time" timestamptz, seconds double precision, cluster text, name text, read_ops numeric,
                write_ops numeric, metadata_ops numeric, other_ops numeric, read_bytes numeric, write_bytes numeric,
                errors numeric, data_latency_ns numeric, metadata_latency_ns numeric)
-language plpgsql stable security definer set search_path = pg_catalog as $$
+language plpgsql stable security definer set search_path = pg_catalog set jit = off set work_mem = '64MB' as $$
 #variable_conflict use_column
 declare
     ids constant bigint[] := unblend.subject_ids($1, $2, $3);
@@ -65,7 +65,7 @@ create function unblend.operations(subject text, clusters text[], names text[], 
 returns table ("time" timestamptz, seconds double precision, cluster text, name text, op text, class text, ops numeric,
                bytes numeric, errors numeric, latency_sum_ns numeric, sequential numeric, consecutive numeric,
                random numeric)
-language plpgsql stable security definer set search_path = pg_catalog as $$
+language plpgsql stable security definer set search_path = pg_catalog set jit = off set work_mem = '64MB' as $$
 #variable_conflict use_column
 declare
     ids constant bigint[] := unblend.subject_ids($1, $2, $3);
@@ -101,11 +101,14 @@ comment on function unblend.operations(text, text[], text[], text[], timestamptz
 
 create function unblend.cells(subject text, clusters text[], names text[], listed text[], metric text, since timestamptz,
                               until timestamptz, step interval, by text)
-returns table ("time" timestamptz, part text, bucket smallint, count numeric)
-language plpgsql stable security definer set search_path = pg_catalog as $$
+returns table ("time" timestamptz, part text, bucket smallint, count double precision)
+language plpgsql stable security definer set search_path = pg_catalog set jit = off set work_mem = '64MB' as $$
 #variable_conflict use_column
 declare
-    ids constant bigint[] := unblend.subject_ids($1, $2, $3);
+    -- All of a kind together are the cluster: a row where there were hundreds.
+    together constant boolean := ($3 is null or array_position($3, null) is not null) and $9 not in ('name', 'both');
+    ids constant bigint[] := unblend.subject_ids(case when together then 'cluster' else $1 end, $2,
+                                                 case when not together then $3 end);
     wanted constant unblend.operation[] := coalesce($4::unblend.operation[], enum_range(null::unblend.operation));
     width constant double precision := coalesce(unblend.step_for($6, $7, $8), 1e9);
     last_at constant timestamptz := least($7, now() - interval '1 minute');
@@ -117,7 +120,7 @@ begin
     end if;
     -- Rows are put into steps before their histograms are taken apart: there are ten times fewer of them.
     return query execute format($sql$
-        select t.at, t.part, c.bucket, sum(c.count)
+        select t.at, t.part, c.bucket, sum(c.count::double precision)
         from (select case when $5 then $2
                      else to_timestamp(floor(extract(epoch from t.time)::double precision / $4) * $4) end as at,
                      %s as part, t.%I as buckets, t.%I as counts
@@ -142,7 +145,7 @@ comment on function unblend.cells(text, text[], text[], text[], text, timestampt
 create function unblend.quantiles(subject text, clusters text[], names text[], listed text[], metric text,
                                   since timestamptz, until timestamptz, step interval, q double precision[], by text)
 returns table ("time" timestamptz, part text, quantile double precision, value numeric)
-language sql stable parallel safe as $$
+language sql stable set jit = off set work_mem = '64MB' as $$
     with ranked as (
         select c.time, c.part, c.bucket, sum(c.count) over (partition by c.time, c.part order by c.bucket) as upto,
                sum(c.count) over (partition by c.time, c.part) as total
@@ -150,7 +153,7 @@ language sql stable parallel safe as $$
     )
     select r.time, r.part, asked.q, unblend.bucket_lower(min(r.bucket))
     from ranked as r cross join unnest($9) as asked (q)
-    where r.upto >= greatest(1, ceil(asked.q::numeric * r.total))
+    where r.upto >= greatest(1, ceil(asked.q * r.total))
     group by r.time, r.part, asked.q order by 1, 2, 3
 $$;
 comment on function unblend.quantiles(text, text[], text[], text[], text, timestamptz, timestamptz, interval,
@@ -162,7 +165,7 @@ create function unblend.series(clusters text[], nodes text[], jobs text[], since
 returns table ("time" timestamptz, seconds double precision, part text, read_ops numeric, write_ops numeric,
                metadata_ops numeric, read_bytes numeric, write_bytes numeric, errors numeric, latency_sum_ns numeric,
                in_flight numeric, oldest_ns bigint, cache_hit_bytes numeric, cache_miss_bytes numeric)
-language plpgsql stable security definer set search_path = pg_catalog as $$
+language plpgsql stable security definer set search_path = pg_catalog set jit = off set work_mem = '64MB' as $$
 #variable_conflict use_column
 declare
     width constant double precision := coalesce(unblend.step_for($4, $5, $6), 1e9);
@@ -213,3 +216,50 @@ comment on function unblend.series(text[], text[], text[], timestamptz, timestam
     'series(clusters, nodes, jobs, since, until, step, by): sums of samples_1m or samples_1h of some nodes, or of some jobs '
     'wherever they run, a row a step and node, job, volume or op as by says. nodes or jobs may be null. in_flight is the '
     'most at the end of a step''s intervals.';
+
+-- A node's minutes and hours, without reading those of all.
+create index batch_1m_node on unblend.batch_1m (node_id, time);
+create index batch_1h_node on unblend.batch_1h (node_id, time);
+
+create function unblend.coverage(clusters text[], nodes text[], since timestamptz, until timestamptz, step interval)
+returns table ("time" timestamptz, seconds double precision, node_count bigint, watched_ns double precision,
+               records bigint, lost_ops double precision, killed_ops double precision, unattributed_ops double precision,
+               overflow_ops double precision, job_keys_ms double precision, metadata_only_ms double precision,
+               detached_ms double precision)
+language plpgsql stable security definer set search_path = pg_catalog set jit = off set work_mem = '64MB' as $$
+#variable_conflict use_column
+declare
+    -- A row a node and minute is much: over more than six hours all nodes are told of by the hour.
+    unit constant double precision := case when unblend.tier_for($3, $4) = '1m'
+        and ($2 is not null or $4 - $3 <= interval '6 hours') then 60 else 3600 end;
+    width constant double precision := coalesce(greatest(1, ceil(extract(epoch from $5)::double precision / unit)) * unit, 1e9);
+    last_at constant timestamptz := least($4, now() - interval '1 minute');
+    first_at constant timestamptz := case when $5 is null then $3
+        else to_timestamp(floor(extract(epoch from $3)::double precision / width) * width) end;
+    span constant double precision := extract(epoch from last_at - first_at);
+    ids constant integer[] := array(select n.node_id from unblend.node as n
+                                    where n.cluster = any($1) and ($2 is null or n.node = any($2)));
+begin
+    return query execute format($sql$
+        select b.at, b.width, b.nodes, b.watched, b.records, b.lost, b.killed, b.unattributed, b.overflow, b.shed1, b.shed2,
+               b.shed3
+        from (select case when $5 then $2
+                     else to_timestamp(floor(extract(epoch from i.time)::double precision / $4) * $4) end as at,
+                     count(distinct i.node_id) as nodes, sum(i.duration_ns::double precision) as watched,
+                     sum(i.records) as records, sum(i.lost::double precision) as lost,
+                     sum(i.killed::double precision) as killed, sum(i.unattributed::double precision) as unattributed,
+                     sum(i.overflow::double precision) as overflow, sum(i.shed_ms[1]::double precision) as shed1,
+                     sum(i.shed_ms[2]::double precision) as shed2, sum(i.shed_ms[3]::double precision) as shed3
+              from %s as i where i.time >= $2 and i.time < $3 and ($8 or i.node_id = any($7)) group by 1) as i
+        cross join lateral (select i.*, case when $5 then $6 else
+            least($4, extract(epoch from $3 - i.at)::double precision) end as width) as b
+        where b.width >= least($4, 600) or $5
+        order by 1 $sql$, case unit when 60 then 'unblend.batch_1m' else 'unblend.batch_1h' end)
+        using null::integer, first_at, last_at, width, $5 is null, span, ids,
+              cardinality(ids) = (select count(*) from unblend.node);
+end
+$$;
+comment on function unblend.coverage(text[], text[], timestamptz, timestamptz, interval) is
+    'coverage(clusters, nodes, since, until, step): what was watched of nodes, out of intervals_1m or intervals_1h: how many '
+    'nodes, for how long all together, what could not be seen, and for how long less was watched to save cost. nodes null is '
+    'all.';

@@ -5,7 +5,7 @@
 create function unblend.windows(clusters text[], jobs text[], metric text, since timestamptz, until timestamptz,
                                 width_ms integer)
 returns table ("time" timestamptz, value bigint)
-language plpgsql stable security definer set search_path = pg_catalog as $$
+language plpgsql stable security definer set search_path = pg_catalog set jit = off set work_mem = '64MB' as $$
 #variable_conflict use_column
 declare
     slots constant bigint := greatest(1, $6 / 100);
@@ -83,7 +83,7 @@ comment on function unblend.windows(text[], text[], text, timestamptz, timestamp
 create function unblend.burst_quantiles(clusters text[], jobs text[], since timestamptz, until timestamptz,
                                         q double precision[])
 returns table (class text, bursts boolean, quantile double precision, value numeric, count numeric)
-language sql stable security definer set search_path = pg_catalog as $$
+language sql stable security definer set search_path = pg_catalog set jit = off set work_mem = '64MB' as $$
     with chosen as (
         select f.data_burst, f.data_steady, f.metadata_burst, f.metadata_steady
         from unblend.flow as f

@@ -48,6 +48,13 @@ static const char *const node_seeds[] = {
     "qaccount|partition|user\n",
 };
 
+static const char report_seed[] =
+    "{\"schema\": \"unblend.report/1\", \"span\": {\"start\": \"2026-03-01T12:00:00Z\", \"end\": \"2026-03-01T12:05:00Z\"},"
+    "\"nodes\": [{\"cluster\": \"c\", \"node\": \"n\"}], \"jobs\": [{\"job\": \"j\", \"nodes\": [\"n\"],"
+    "\"ops\": {\"read\": {\"ops\": 5, \"bytes\": 4096}, \"stat\": {\"ops\": 2, \"bytes\": null}}, \"profiles\": [{\"kind\": \"pattern\","
+    "\"profile\": \"losf\", \"share_ops\": 1, \"share_bytes\": 0.5, \"confidence\": null}]}],"
+    "\"cluster\": {\"profiles\": [], \"effective_profiles\": 1.5}}";
+
 static const char *const join_seeds[] = {
     "{\"node\": \"gpu-1\"}",
     "{\"node\": \"gpu-1\", \"cluster\": \"c1\"}",
@@ -120,6 +127,7 @@ int main(int argc, char **argv)
         save(argv[1], "node", (int)i, "", node_seeds[i], strlen(node_seeds[i]));
     for (size_t i = 0; i < sizeof(http_seeds) / sizeof(http_seeds[0]); i++)
         save(argv[1], "http", SEEDS + (int)i, "", http_seeds[i], strlen(http_seeds[i]));
+    save(argv[1], "report", 0, "", report_seed, strlen(report_seed));
     for (size_t i = 0; i < sizeof(join_seeds) / sizeof(join_seeds[0]); i++)
         save(argv[1], "join", (int)i, "", join_seeds[i], strlen(join_seeds[i]));
     return 0;
