@@ -9,7 +9,7 @@ update unblend.host set hooks = '[{"hook": "sys_enter", "state": "attached", "wh
     where node_id = (select node_id from n where i = least(7, (select max(i) from n)));
 insert into unblend.dropped (node_id, stream_id, first_seq, last_seq, ops, start_ns, end_ns, why, told_at)
     select node_id, stream_id, 1000, 1011, 70000, extract(epoch from at)::bigint * 1000000000,
-        extract(epoch from at + interval '2 minutes')::bigint * 1000000000, 'quota', at + interval '5 minutes'
+        extract(epoch from at + interval '2 minutes')::bigint * 1000000000, 'quota', at + interval '37 minutes'
     from n join unblend.stream using (node_id), (select to_timestamp({until}) - interval '40 minutes' as at) as t
     where i = least(3, (select max(i) from n));
 create temp table device as select node_id, max(volume_id) as device from unblend.volume where volume = '/local' group by 1;
@@ -18,14 +18,14 @@ create temp table device as select node_id, max(volume_id) as device from unblen
 # Columns of raw batches besides those of all tiers: devices and the shared file system as mountstats has it, in requests.
 # A batch's volumes are followed by the device's, so that is the last.
 STORAGE_COLUMNS = ", storage, received"
-STORAGE_VALUES = """, (select json_agg(e) from (
+STORAGE_VALUES = """, (select json_strip_nulls(json_agg(e)) from (
         select 'block' as layer, cardinality(m.volumes) as volume, request, party as "for",
             case party when 'job' then 0 end as job, ops, ops * size as bytes, 0 as errors, ops / 20 as merges,
             ops * queue as queue_sum_ns, ops * served * case when m.node_id = (select node_id from n where i = 13) then 8 else 1 end as service_sum_ns,
             null::bigint as in_flight
         from (values ('read', 'job', 4000::bigint, 131072::bigint, 15000, 90000), ('write', 'writeback', 900, 524288, 60000, 250000))
             as d(request, party, ops, size, queue, served)
-        union all select 'block', cardinality(m.volumes), 'all', null, null, null, null, null, null, null, null,
+        union all select 'block', cardinality(m.volumes), 'all', 'unknown', null, null, null, null, null, null, null,
             2 + (m.batch_id % 7)
         union all select 'mountstats', 0, 'read', 'unknown', null, 2000 + (m.batch_id % 500), 262144::bigint * 2000, 0, null,
             400000000, 1600000000, null) as e),
