@@ -8,7 +8,7 @@ LIMIT = text_variable("limit", "Limit, GiB/s", "0", "What the platform is rated 
 GIB = "nullif('0${limit:raw}'::float8, 0) * 1073741824"
 ALL_BY_HOUR = ("from unblend.demand_by_hour as h\nwhere h.subject = 'volume' and h.cluster in (${cluster:sqlstring})\n"
                f"  and (h.name = any({CHOSEN}) or array_position({CHOSEN}, null) is not null)")
-RATES = f"(select time, sum(read_bytes + write_bytes) / max(seconds) as rate from {demand('volume', CHOSEN)} as d group by 1)"
+RATES = f"(select time, sum(read_bytes + write_bytes) / max(seconds) as rate from {demand('volume', CHOSEN, together=True)} as d group by 1)"
 HIGHEST = f"(select max(bytes) / 3600 as rate from (select h.time, sum(h.read_bytes + h.write_bytes) as bytes {ALL_BY_HOUR} group by 1) as h)"
 DAYS = f"""(select date_trunc('day', h.time) as day, sum(h.read_bytes + h.write_bytes) / 86400 as rate
   {ALL_BY_HOUR} and h.time < date_trunc('day', now()) and $__timeFilter(h.time) group by 1)"""
@@ -37,7 +37,7 @@ from {DAYS} as d""", "percentunit", graph=False, width=6, decimals=2, empty="les
                         "seen.",
                         f"""select time, sum(read_bytes) / max(seconds) as "read", sum(write_bytes) / max(seconds) as written,
   coalesce({GIB}, (select rate from {HIGHEST} as h)) as "limit"
-from {demand('volume', CHOSEN)} as d group by 1 order by 1""", "binBps", width=16,
+from {demand('volume', CHOSEN, together=True)} as d group by 1 order by 1""", "binBps", width=16,
                         overrides=[{"matcher": {"id": "byName", "options": "limit"}, "properties": [
                             {"id": "color", "value": {"mode": "fixed", "fixedColor": "red"}},
                             {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [10, 10]}},
@@ -51,12 +51,12 @@ from {DAYS} as d cross join (select regr_slope(rate, extract(epoch from day) / 8
                         "bytes.",
                         f"""select time, sum(read_ops) / max(seconds) as "read", sum(write_ops) / max(seconds) as "write",
   sum(metadata_ops) / max(seconds) as metadata
-from {demand('volume', CHOSEN)} as d group by 1 order by 1""", "ops", stack=True),
+from {demand('volume', CHOSEN, together=True)} as d group by 1 order by 1""", "ops", stack=True),
              timeseries("Calls at a time", "How many threads were inside reads, writes and metadata calls, on average: what the "
                         "storage must serve at once. By Little's law it is rate times latency.",
                         f"""select time, sum(data_latency_ns) / max(seconds) / 1e9 as data,
   sum(metadata_latency_ns) / max(seconds) / 1e9 as metadata
-from {demand('volume', CHOSEN)} as d group by 1 order by 1""", "short", stack=True)],
+from {demand('volume', CHOSEN, together=True)} as d group by 1 order by 1""", "short", stack=True)],
             [row("By volume")],
             [table("Demand by volume", "Bytes read and written a second, over the steps of the span, and how long it was above its own "
                    "95th percentile at a stretch is in unblend report.",

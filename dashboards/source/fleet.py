@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether what the other dashboards show is all there is: agents, what they lost, spools, collectors, the database."""
-from grafana import dashboard, link, row, stat, table, timeseries
+from grafana import coverage, dashboard, link, row, stat, table, timeseries
 
 CLUSTER = "cluster in (${cluster:sqlstring})"
 ENDED = "time + duration_ns / 1000 * interval '1 microsecond'"
@@ -24,7 +24,7 @@ def build():
                   f"""select percentile_disc(0.5) within group (order by extract(epoch from received - ({ENDED}))) as lag
 from unblend.intervals where {CLUSTER} and {RECENT}""", "s", [(None, "green"), (30, "yellow"), (120, "red")], graph=False),
              stat("Lost operations", "That kernels say they missed.",
-                  f"select sum(lost_ops) as lost from unblend.intervals_1m where {CLUSTER} and $__timeFilter(time)", "short",
+                  f"select sum(lost_ops) as lost from {coverage(step='null')} as c", "short",
                   ZERO_IS_FINE, graph=False),
              stat("Batches dropped", "That agents made and will never deliver: the spool was full, or the batch was refused or "
                   "damaged.",
@@ -36,30 +36,27 @@ from unblend.intervals where {CLUSTER} and {RECENT}""", "s", [(None, "green"), (
   from unblend.intervals where {CLUSTER}
     and time > least($__timeTo()::timestamptz, now()) - interval '15 minutes' and time <= $__timeTo()) as i
 where gap_ns > interval_ms * 1500000""", "none", ZERO_IS_FINE, graph=False)],
-            [timeseries("Nodes that were watched", "Nodes with at least one interval in a minute.",
-                        f"""select time, count(distinct node) as nodes
-from unblend.intervals_1m where {CLUSTER} and $__timeFilter(time) group by 1 order by 1""", "none", width=8, min=0),
+            [timeseries("Nodes that were watched", "Nodes with at least one interval in a step; by the hour, over more than six.",
+                        f"select time, node_count as nodes from {coverage()} as c order by 1", "none", width=8, min=0),
              timeseries("Coverage of time", "How much of the time of these nodes was watched: 1 is all of it.",
-                        f"""select time, least(1, sum(duration_ns) / 60e9 / count(distinct node)) as watched
-from unblend.intervals_1m where {CLUSTER} and $__timeFilter(time) group by 1 order by 1""", "percentunit", width=8, min=0, max=1),
+                        f"select time, least(1, watched_ns / 1e9 / seconds / node_count) as watched from {coverage()} as c order by 1", "percentunit", width=8, min=0, max=1),
              timeseries("What was not seen", "Operations that kernels missed, that were counted under a coarser key only, or that "
                         "have no job or volume.",
-                        f"""select time, sum(lost_ops) as lost, sum(overflow_ops) as "coarser key",
-  sum(unattributed_ops) as "without job or volume", sum(killed_ops) as killed
-from unblend.intervals_1m where {CLUSTER} and $__timeFilter(time) group by 1 order by 1""", "short", width=8)],
+                        f"""select time, lost_ops as lost, overflow_ops as "coarser key",
+  unattributed_ops as "without job or volume", killed_ops as killed
+from {coverage()} as c order by 1""", "short", width=8)],
             [timeseries("Batches that arrived", "A second, as collectors stored them. Falls show when a collector or the database "
                         "stood still, peaks after it how spools were emptied.",
                         f"""select $__timeGroupAlias(received, 10s), count(*) / 10.0 as batches
 from unblend.intervals where {CLUSTER} and {RECENT} group by 1 order by 1""", "ops", width=8,
                         empty="No batch of the last five minutes of this span arrived."),
              timeseries("Records stored", "Rows of series, as nodes sent them, a second.",
-                        f"""select time, sum(records) / 60.0 as records
-from unblend.intervals_1m where {CLUSTER} and $__timeFilter(time) group by 1 order by 1""", "ops", width=8),
+                        f"select time, records / seconds as records from {coverage()} as c order by 1", "ops", width=8),
              timeseries("Watching less to save cost", "Seconds in which agents left out processes, all but metadata, or everything, "
                         "because watching would have cost more than they were told that it may.",
-                        f"""select time, sum(shed_ms[1]) / 1000.0 as "by job only", sum(shed_ms[2]) / 1000.0 as "metadata only",
-  sum(shed_ms[3]) / 1000.0 as nothing
-from unblend.intervals_1m where {CLUSTER} and $__timeFilter(time) group by 1 order by 1""", "s", width=8)],
+                        f"""select time, job_keys_ms / 1000 as "by job only", metadata_only_ms / 1000 as "metadata only",
+  detached_ms / 1000 as nothing
+from {coverage()} as c order by 1""", "s", width=8)],
             [table("Nodes", "Those that are silent longest first. A click leads to the node.",
                    f"""select node, cluster, role, kernel, extract(epoch from now() - last_seen) as silent, last_seen as "last heard of", first_seen as "since"
 from unblend.nodes where {CLUSTER} order by last_seen nulls first, node limit 1000""", width=12,

@@ -22,17 +22,28 @@ def values(name):
 CLUSTERS = values("cluster")
 
 
-def demand(subject, names="null", step=STEP):
-    return f"unblend.demand('{subject}', {CLUSTERS}, {names}, {TIMES}, {step})"
+def kind_of(subject, names):
+    """A subject as a text of SQL; where All is chosen of a variable, the cluster stands for all of them together."""
+    return f"'{subject}'" if "array" not in names or subject == "node" else \
+        f"case when array_position({names}, null) is null then '{subject}' else 'cluster' end"
 
 
-def operations(subject, names="null", only="null", step=STEP):
-    return f"unblend.operations('{subject}', {CLUSTERS}, {names}, {only}, {TIMES}, {step})"
+def demand(subject, names="null", step=STEP, together=False):
+    """together: rows of single names are not wanted."""
+    return f"unblend.demand({kind_of(subject, names) if together else repr(subject)}, {CLUSTERS}, {names}, {TIMES}, {step})"
+
+
+def operations(subject, names="null", only="null", step=STEP, together=False):
+    return f"unblend.operations({kind_of(subject, names) if together else repr(subject)}, {CLUSTERS}, {names}, {only}, {TIMES}, {step})"
 
 
 def quantiles(subject, names, only, metric, quantile, by="op", step=STEP):
     return (f"unblend.quantiles('{subject}', {CLUSTERS}, {names}, {only}, '{metric}', {TIMES}, {step}, "
             f"array[{quantile}], '{by}')")
+
+
+def coverage(nodes="null", step=STEP):
+    return f"unblend.coverage({CLUSTERS}, {nodes}, {TIMES}, {step})"
 
 
 def series(nodes, jobs, by, step=STEP):

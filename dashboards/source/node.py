@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One node: what runs on it, what that asks for, and what was seen of it."""
-from grafana import (NODE, STEP, TIMES, annotation, cells_by_octave, dashboard, demand, heatmap, link, quantiles, row,
+from grafana import (NODE, annotation, cells_by_octave, coverage, dashboard, demand, heatmap, link, quantiles, row,
                      series, stat, table, timeseries, values)
 
 CHOSEN = values("node")
@@ -22,7 +22,7 @@ def build():
                   f"select extract(epoch from now() - last_seen) as age from unblend.nodes where {HERE}", "s",
                   [(None, "green"), (60, "yellow"), (120, "red")], graph=False),
              stat("Lost operations", "Counted by the kernel as missed. Figures are too small by so much.",
-                  f"select sum(lost_ops) as lost from unblend.intervals_1m where {HERE} and $__timeFilter(time)", "short",
+                  f"select sum(lost_ops) as lost from {coverage(CHOSEN, 'null')} as c", "short",
                   [(None, "green"), (1, "red")], graph=False),
              stat("In flight at the most", "Calls that were running at the end of an interval.",
                   f"select max(in_flight) as calls from {series(CHOSEN, 'null', '')} as s", "short", graph=False),
@@ -81,9 +81,9 @@ order by coalesce(s.read_bytes, 0) + coalesce(s.write_bytes, 0) desc limit 50"""
                    links={"volume": [link("Latency of ${__value.text}", "latency", volume="${__value.raw:percentencode}")]})],
             [timeseries("What was not seen", "Operations that the kernel missed, that could be counted under a coarser key only, "
                         "or that have no job or volume.",
-                        f"""select $__timeGroupAlias(time, $__interval), sum(lost_ops) as lost, sum(overflow_ops) as "coarser key",
-  sum(unattributed_ops) as "without job or volume", sum(killed_ops) as killed
-from unblend.intervals_1m where {HERE} and $__timeFilter(time) group by 1 order by 1""", "short"),
+                        f"""select time, lost_ops as lost, overflow_ops as "coarser key",
+  unattributed_ops as "without job or volume", killed_ops as killed
+from {coverage(CHOSEN)} as c order by 1""", "short"),
              table("Around the kernel", "Software that does storage I/O past the kernel, and cannot be counted; hooks that are "
                    "missing, and why.",
                    f"""select coalesce(told->>'what', told->>'hook') as what, told->>'device' as device, told->>'why' as why

@@ -21,7 +21,7 @@ def sizes(op):
 
 def per_second(only):
     return f"""select time, op as metric, sum(ops) / max(seconds) as value
-from {operations('job', JOB, only)} as o group by 1, op order by 1, 2"""
+from {operations('job', JOB, only, together=True)} as o group by 1, op order by 1, 2"""
 
 
 def build():
@@ -35,7 +35,7 @@ def build():
             [timeseries("Read against write", "Shares of reads, by operations and by bytes. 1 is all reads.",
                         f"""select time, sum(read_ops) / nullif(sum(read_ops + write_ops), 0) as "by operations",
   sum(read_bytes) / nullif(sum(read_bytes + write_bytes), 0) as "by bytes"
-from {demand('job', JOB)} as d group by 1 order by 1""", "percentunit", width=8, min=0, max=1),
+from {demand('job', JOB, together=True)} as d group by 1 order by 1""", "percentunit", width=8, min=0, max=1),
              timeseries("Metadata by operation", "Metadata operations a second.",
                         per_second("array['open', 'close', 'stat', 'readdir', 'create', 'unlink', 'rename', 'mkdir', "
                                    "'truncate', 'setattr']"), "ops", width=8, stack=True),
@@ -48,17 +48,17 @@ from {demand('job', JOB)} as d group by 1 order by 1""", "percentunit", width=8,
                         f"""select time, sum(consecutive) / nullif(sum(sequential + consecutive + random), 0) as consecutive,
   sum(sequential) / nullif(sum(sequential + consecutive + random), 0) as sequential,
   sum(random) / nullif(sum(sequential + consecutive + random), 0) as random
-from {operations('job', JOB, "array['read', 'write']")} as o group by 1 order by 1""", "percentunit", height=9,
+from {operations('job', JOB, "array['read', 'write']", together=True)} as o group by 1 order by 1""", "percentunit", height=9,
                         stack="percent", min=0, max=1)],
             [timeseries("Opens per MiB", "Opens and creates to a MiB read and written: shards need next to none, small files "
                         "many.",
                         f"""select time, sum(ops) filter (where op in ('open', 'create'))
   / nullif(sum(bytes) filter (where op in ('read', 'write')) / 1048576, 0) as "opens per MiB"
-from {operations('job', JOB, "array['open', 'create', 'read', 'write']")} as o group by 1 order by 1""", "none", width=8),
+from {operations('job', JOB, "array['open', 'create', 'read', 'write']", together=True)} as o group by 1 order by 1""", "none", width=8),
              timeseries("Mean bytes of a transfer", "Read and written.",
                         f"""select time, sum(read_bytes) / nullif(sum(read_ops), 0) as "read",
   sum(write_bytes) / nullif(sum(write_ops), 0) as "write"
-from {demand('job', JOB)} as d group by 1 order by 1""", "bytes", width=8),
+from {demand('job', JOB, together=True)} as d group by 1 order by 1""", "bytes", width=8),
              timeseries("Profiles over time", "Shares of bytes by pattern, as reports told them apart.",
                         f"""select $__timeGroupAlias(p.time, $__interval), p.profile as metric, sum(p.bytes) as value
 from unblend.profiles as p where {OF_JOB} and p.kind = 'pattern' and p.bytes is not null

@@ -36,6 +36,15 @@ class TestFiles(unittest.TestCase):
     def test_they_are_as_made(self):
         subprocess.run([sys.executable, os.path.join(SOURCE, "dashboards/source/make"), "--check"], check=True)
 
+    def test_alert_rules_are_whole(self):
+        names = set(Rules.RULES)
+        self.assertEqual(names, {"node-silent", "loss", "dropped", "hang", "p99", "metadata-storm", "headroom", "growth"})
+        for rule in Rules.RULES.values():
+            query, threshold = rule["data"]
+            self.assertEqual((rule["condition"], query["datasourceUid"], threshold["model"]["expression"]), ("B", "unblend", "A"))
+            # Provisioning takes a single $ for a variable of the environment.
+            self.assertNotRegex(json.dumps(rule), r"(^|[^$])\$([^$]|$)")
+
     def test_any_grafana_loads_them(self):
         """A fixed uid, no identity of a server, classic JSON, the data source by variable and by its oldest name."""
         for name, dashboard in DASHBOARDS.items():
@@ -90,6 +99,25 @@ class TestFiles(unittest.TestCase):
                 self.assertIn("${__url_time_range}", names)
                 count += 1
         self.assertGreater(count, 12)
+
+
+class Rules:
+    """Alert rules, asked about some time instead of now."""
+    RULES = {rule["uid"][8:]: rule for group in
+             grafana.load(os.path.join(SOURCE, "dashboards/provisioning/alerting/unblend.json"))["groups"]
+             for rule in group["rules"]}
+
+    def instances(self, name, now):
+        """Rows of a rule: labels that are texts, and one number."""
+        sql = self.RULES[name]["data"][0]["model"]["rawSql"].replace("now()", f"to_timestamp({now})")
+        rows = self.ask(sql)
+        for row in rows:
+            numbers = [value for value in row.values() if isinstance(value, (int, float))]
+            self.assertEqual((len(numbers), {type(value) for value in row.values() if value not in numbers}), (1, {str}), row)
+        return rows
+
+    def above(self, name):
+        return self.RULES[name]["data"][1]["model"]["conditions"][0]["evaluator"]["params"][0]
 
 
 class Asked(Database):
@@ -155,7 +183,7 @@ class Asked(Database):
             self.assertGreater(len(bounds), 10)
 
 
-class TestFilled(Asked):
+class TestFilled(Asked, Rules):
     """On a cluster that bench/fill made: all panels have something to show."""
     cluster = "prod"
 
@@ -163,7 +191,7 @@ class TestFilled(Asked):
     def setUpClass(cls):
         super().setUpClass()
         done = subprocess.run([sys.executable, os.path.join(SOURCE, "bench/fill"), "--db", cls.conninfo, "--nodes", "14", "--raw",
-                               "1h", "--minutes", "2h", "--hours", "4d"], capture_output=True, text=True, timeout=240)
+                               "1h", "--minutes", "2h", "--hours", "9d"], capture_output=True, text=True, timeout=240)
         assert done.returncode == 0, done.stderr
         cls.until = int(cls.sql("select extract(epoch from max(time) + interval '1 minute')::bigint from unblend.demand_1m"))
 
@@ -210,6 +238,15 @@ class TestFilled(Asked):
                 return
         self.fail(f"no write burst of {names}")
 
+    def test_alert_rules(self):
+        """All but the storm have an instance in this cluster, and the node that hangs is named."""
+        for name in set(self.RULES) - {"metadata-storm"}:
+            with self.subTest(rule=name):
+                self.assertTrue(self.instances(name, self.until + 100))
+        hung, = {row["node"] for row in self.instances("hang", self.until)}
+        self.assertEqual(hung, "node0013")
+        self.assertEqual(self.instances("node-silent", self.until), [])
+
     def test_the_slow_node_stands_out(self):
         self.since = self.until - 3600
         rows = [row for row in self.panel("storage", "Slowest devices of all nodes") if row["layer"] == "block"]
@@ -219,7 +256,7 @@ class TestFilled(Asked):
         self.assertEqual(oldest["oldest"], 45_000_000_000)
 
 
-class TestFigures(Asked):
+class TestFigures(Asked, Rules):
     """What a collector took and summed up comes out as it was sent."""
     cluster = "c1"
     JOB = "it's_50%"
@@ -333,6 +370,64 @@ class TestFigures(Asked):
         self.assertEqual(demand, 1638.4)
         found, = self.panel("capacity", "Utilization", limit=["2"])
         self.assertAlmostEqual(found["utilization"], demand / 2**31)
+
+    def test_alert_rules(self):
+        storm, = self.instances("metadata-storm", self.until)
+        self.assertEqual((storm["job"], storm["rate"]), (self.JOB, 2))
+        hang = self.instances("hang", self.until)
+        self.assertEqual([(row["op"], row["oldest"]) for row in hang], [("read", 31)])
+        self.assertGreater(31, self.above("hang"))
+        lost, = self.instances("loss", self.until - 1)
+        self.assertEqual((lost["node"], lost["lost"]), ("n1", 60))
+        slow, = self.instances("p99", self.until)
+        self.assertEqual((slow["what"], slow["p99"]), ("reads of /data", 768 / 1e6))
+
+    def report(self):
+        found = subprocess.run([os.path.join(test_collector.BINDIR, "unblend"), "report", "--db", self.conninfo, "-f", "json"],
+                               capture_output=True, text=True, timeout=60)
+        self.assertEqual((found.returncode, found.stderr), (0, ""))
+        return found.stdout
+
+    def store(self, text):
+        return subprocess.run([test_collector.COLLECTOR, "profiles", "--embedded", self.directory], input=text,
+                              capture_output=True, text=True, timeout=60)
+
+    def test_profiles_of_a_report(self):
+        """What a report found stands in the panels, with the bytes and operations that were sent; once."""
+        report = self.report()
+        for _ in range(2):
+            done = self.store(report)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertRegex(done.stdout, r"^\d+ profiles stored$")
+        patterns = [p for p in json.loads(report)["cluster"]["profiles"] if p["kind"] == "pattern"]
+        rows = self.panel("cluster", "Demand by profile")
+        self.assertEqual({row["metric"] for row in rows}, {p["profile"] for p in patterns if p["share_bytes"] is not None})
+        self.assertAlmostEqual(sum(row["value"] for row in rows), 1638.4, delta=1)
+        rows = self.panel("cluster", "Operations by profile")
+        self.assertAlmostEqual(sum(row["value"] for row in rows), 60 * 2 * 15 / 600, delta=0.01)
+        rows = [row for row in self.panel("profiles", "Profiles by job") if row["kind"] == "pattern"]
+        self.assertEqual({row["job"] for row in rows}, {self.JOB})
+        self.assertAlmostEqual(sum(row["share of bytes"] for row in rows), 1)
+        self.assertEqual(self.one("cluster", "Jobs that moved most")["profile"],
+                         max(patterns, key=lambda p: p["share_bytes"])["profile"])
+
+    def test_no_report(self):
+        """One line that names what is wrong, and nothing is stored."""
+        before = self.sql("select count(*) from unblend.profiles")
+        good = json.loads(self.report())
+        broken = []
+        for change in (lambda r: r.update(schema="other/1"), lambda r: r["span"].update(start="yesterday"),
+                       lambda r: r["jobs"][0].update(job=7), lambda r: r["jobs"][0]["ops"]["read"].update(ops=-1),
+                       lambda r: r["jobs"][0]["profiles"].append(r["jobs"][0]["profiles"][0]), lambda r: r.pop("cluster")):
+            value = json.loads(json.dumps(good))
+            change(value)
+            broken.append(json.dumps(value))
+        for text, part in zip([*broken, "{", ""], ("schema", "span.start", "jobs[0].job", "jobs[0].ops", "twice", "cluster",
+                                                   "line 1", "No data")):
+            done = self.store(text)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done.stderr)
+            self.assertIn(part, done.stderr)
+        self.assertEqual(self.sql("select count(*) from unblend.profiles"), before)
 
     def test_fleet(self):
         self.assertEqual(self.one("fleet", "Nodes heard of")["nodes"], 1)
