@@ -76,19 +76,6 @@ static __always_inline __u32 order_asked(struct file *file, __u64 start, __u64 b
     return judge(&last->end, start, bytes);
 }
 
-/* A file that has just been opened may lie where another one was. */
-static __always_inline void forget_end(struct file *file, __u64 inode)
-{
-    __u64 address = (__u64)file;
-    struct abi_position *last = bpf_map_lookup_elem(&positions, &address);
-
-    if (!last)
-        return;
-    last->inode = inode;
-    last->owner = 0;
-    last->end = 0;
-}
-
 /* The bytes of a vector's pieces; 0 when they are too many to be read. */
 static __always_inline __u64 bytes_asked(__u64 vector, __u64 pieces)
 {

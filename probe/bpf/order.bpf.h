@@ -150,25 +150,31 @@ __noinline int release_place(__u32 thread_index, __u32 place)
     return 0;
 }
 
-/* The calling thread has opened its state's file, which may lie where another one was. */
-static __always_inline void begin_position(struct abi_task *state, struct abi_file *mine)
+/* A file was opened where another one may have been: what is known of that one's end goes. False when nothing was. */
+static __always_inline bool forget_position(__u64 address, __u64 inode, __u32 owner)
 {
-    __u64 address = state->file;
     struct abi_position *last = bpf_map_lookup_elem(&positions, &address);
 
+    if (!last)
+        return false;
+    disown(last, address);
+    last->inode = inode;
+    last->end = 0;
+    last->owner = owner;
+    last->moves = 0;
+    return true;
+}
+
+/* The calling thread has opened its state's file. */
+static __always_inline void begin_position(struct abi_task *state, struct abi_file *mine)
+{
+    bool known = forget_position(state->file, state->inode,
+                                 mine ? ABI_OWNER(state->thread, state->place & (ABI_FILE_CACHE - 1)) : 0);
+
     if (mine) {
-        mine->owned = last != NULL;
+        mine->owned = known;
         mine->end = 0;
     }
-    if (!last)
-        return;
-    disown(last, address);
-    last->inode = state->inode;
-    last->end = 0;
-    last->owner = mine ? ABI_OWNER(state->thread, state->place & (ABI_FILE_CACHE - 1)) : 0;
-    last->moves = 0;
-    if (mine)
-        mine->owned = 1;
 }
 
 #endif

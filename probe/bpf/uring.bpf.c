@@ -288,7 +288,7 @@ static __always_inline void finish_open(const struct abi_async *entry, long resu
     if (file) {
         struct inode *inode = BPF_CORE_READ(file, f_inode);
 
-        forget_end(file, (__u64)inode);
+        forget_position((__u64)file, (__u64)inode, 0);
         if (BPF_CORE_READ(file, f_mode) & FMODE_CREATED)
             m.op = OP_CREATE;
         m.volume = volume_of_file(file);

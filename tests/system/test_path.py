@@ -7,6 +7,7 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -63,14 +64,17 @@ class Daemon:
         return status
 
 
-class Collector(Daemon):
-    port = 9461
+def free_port():
+    """One that nobody listens on now; whoever starts again wants the same one."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
 
+
+class Collector(Daemon):
     def __init__(self, directory):
-        Collector.port += 1
         self.directory = directory
         self.embedded = os.path.join(directory, "pg")
-        self.listen = f"127.0.0.1:{Collector.port}"
+        self.listen = f"127.0.0.1:{free_port()}"
         self.start()
 
     def start(self):
