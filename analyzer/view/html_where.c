@@ -51,6 +51,54 @@ static void volumes(FILE *out, const struct aggregate *totals)
         fprintf(out, "<p class=\"faint\">And %u more; --format json has all.</p>\n", totals->volume_count - LISTED_VOLUMES);
 }
 
+/* An estimate as a number, with its 95 % interval where it is none for sure. */
+static void estimate_cell(FILE *out, const struct sketch_estimate *e, char *(*human)(char *, double))
+{
+    char value[HUMAN_SIZE], low[HUMAN_SIZE], high[HUMAN_SIZE], text[4 * HUMAN_SIZE];
+
+    if (e->low < e->high)
+        snprintf(text, sizeof(text), "%s (%s to %s)", human(value, e->value), human(low, e->low), human(high, e->high));
+    else
+        snprintf(text, sizeof(text), "%s", human(value, e->value));
+    html_cell(out, text, e->value);
+}
+
+static char *whole(char *buffer, double number)
+{
+    return human_count(buffer, (uint64_t)llround(number));
+}
+
+/* The files that were opened. */
+static void opened_files(FILE *out, const struct aggregate *totals)
+{
+    static const char *const columns[] = {"<Volume", "<Within", "Files", "Their bytes", "Read", "So often", NULL};
+    static const char *const names[WORKING_WINDOWS] = {"an hour", "a day", "a week"};
+    bool any = false;
+
+    for (uint32_t i = 0; i < totals->volume_count && i < LISTED_VOLUMES; i++) {
+        struct working_set sets[WORKING_WINDOWS];
+        unsigned count = working_sets(&totals->volumes[i].working, sets);
+        char text[HUMAN_SIZE];
+
+        for (unsigned w = 0; w < count; w++) {
+            if (!any)
+                html_table(out, "Working sets: different files that were opened, and how often all of their bytes were read", columns);
+            any = true;
+            fputs("<tr>", out);
+            html_name(out, totals->volumes[i].name);
+            html_words(out, names[w]);
+            estimate_cell(out, &sets[w].files, whole);
+            estimate_cell(out, &sets[w].bytes, human_bytes);
+            html_bytes(out, (double)sets[w].read_bytes);
+            snprintf(text, sizeof(text), "%.2g", sets[w].reread);
+            html_cell(out, text, sets[w].reread);
+            fputs("</tr>\n", out);
+        }
+    }
+    if (any)
+        html_table_end(out);
+}
+
 static void nodes(FILE *out, const struct aggregate *totals)
 {
     static const char *const columns[] = {"<Node", "<Role", "<Kernel", "In flight at the end", NULL};
@@ -133,6 +181,7 @@ int html_where(FILE *out, struct report *report)
     fputs("<section>\n", out);
     html_heading(out, "where", "Where: volumes, nodes, storage");
     volumes(out, &report->totals);
+    opened_files(out, &report->totals);
     storage(out, report);
     nodes(out, &report->totals);
     fputs("<p class=\"faint\">Trees of folders, working sets and re-reads: cannot tell, because neither paths nor parts of files are "
