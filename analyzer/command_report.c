@@ -41,7 +41,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         {"compare", 0, OPTION_STRING, "FILE", &a->compare, "say what moved beyond noise since that recording"},
         {"platform", 0, OPTION_STRING, "FILE", &a->platform,
          "what the shared storage can do, to compare demand with: see unblend-platform(5)"},
-        {"suspects", 0, OPTION_FLAG, NULL, &a->suspects, "who makes others wait"},
+        {"suspects", 0, OPTION_FLAG, NULL, &a->suspects, "print the names of nodes that are worse than their peers, one a line"},
         {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "read a collector's PostgreSQL database"},
         {"pseudonyms", 0, OPTION_FLAG, NULL, &a->outward.pseudonyms, "show keyed pseudonyms instead of names"},
         {"plain", 0, OPTION_STRING, "FIELD,...", &a->outward.plain,
@@ -104,10 +104,6 @@ static int check(const struct arguments *a, const struct view **view, struct sou
     if (find_view(a->format, view) || find_moment("since", a->since, &window->since_ns) ||
         find_moment("until", a->until, &window->until_ns))
         return -EINVAL;
-    if (a->suspects) {
-        log_error("cannot look for suspects: this version does not compare jobs in time");
-        return -EINVAL;
-    }
     if (!a->db == !a->file_count) {
         log_error("%s: try 'unblend report --help'",
                   a->db ? "both --db and files are given: choose one" : "no recording is named");
@@ -121,7 +117,8 @@ static int check(const struct arguments *a, const struct view **view, struct sou
 static int write_report(const struct view *view, struct report *report, const char *path)
 {
     FILE *out = path ? fopen(path, "we") : stdout;
-    int err = out ? view->write(report, out) : -errno;
+    bool names = report->look_for_suspects && view == &view_text;
+    int err = !out ? -errno : names ? view_suspects(&report->suspects, out) : view->write(report, out);
 
     if (!err && (fflush(out) || ferror(out)))
         err = errno ? -errno : -EIO;
@@ -160,7 +157,7 @@ static int make(const struct arguments *a, const struct view *view, const struct
 {
     /* --since and --until are about what is reported. */
     const struct source_window always = {INT64_MIN, INT64_MAX, window->node, window->job};
-    struct report report = {.offer = offer}, before = {.offer = offer};
+    struct report report = {.offer = offer, .look_for_suspects = a->suspects}, before = {.offer = offer};
     struct comparison comparison = {0};
     int err = build(a, window, false, catalogue, &report);
 

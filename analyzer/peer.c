@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SCALE     1.4826
-#define MAD_FLOOR 0.05
+#define SCALE 1.4826
 
 static int by_value(const void *a, const void *b)
 {
@@ -20,13 +19,13 @@ static double middle(double *values, uint32_t count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-void peer_norm_of(double *values, uint32_t count, struct peer_norm *out)
+void peer_norm_of(double *values, uint32_t count, double relative, double absolute, struct peer_norm *out)
 {
     out->median = middle(values, count);
     out->high = values[count - 1];
     for (uint32_t i = 0; i < count; i++)
         values[i] = fabs(values[i] - out->median);
-    out->mad = fmax(SCALE * middle(values, count), MAD_FLOOR * fabs(out->median));
+    out->mad = fmax(SCALE * middle(values, count), fmax(relative * fabs(out->median), absolute));
 }
 
 double peer_mads(const struct peer_norm *norm, double value)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One among its like: how far a value stands above its peers', in median absolute deviations (scaled by 1.4826, so that
- * they are standard deviations where peers are normal; Rousseeuw and Croux 1993). The deviation counts for at least
- * 5 % of the median, or peers that are all the same would make anything stand out.
+ * they are standard deviations where peers are normal; Rousseeuw and Croux 1993). The deviation never counts for less than
+ * a share of the median or an amount, or peers that are all the same would make anything stand out.
  */
 #ifndef UNBLEND_ANALYZER_PEER_H
 #define UNBLEND_ANALYZER_PEER_H
@@ -15,7 +15,7 @@ struct peer_norm {
 };
 
 /* Of at least one value; sorts them. */
-void peer_norm_of(double *values, uint32_t count, struct peer_norm *out);
+void peer_norm_of(double *values, uint32_t count, double relative, double absolute, struct peer_norm *out);
 
 /* Negative below the median. */
 double peer_mads(const struct peer_norm *norm, double value);

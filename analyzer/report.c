@@ -203,13 +203,16 @@ static int find_gaps(struct report *report)
     return 0;
 }
 
-static int read_all(struct source *source, struct aggregate *totals)
+static int read_all(struct source *source, struct report *report)
 {
     struct batch *batch;
     int got;
 
     while ((got = source->next(source, &batch)) == 1) {
-        int err = aggregate_add(totals, batch);
+        int err = aggregate_add(&report->totals, batch);
+
+        if (!err && report->look_for_suspects)
+            err = suspects_add(&report->suspects, batch);
 
         batch_free(batch);
         if (err) {
@@ -243,11 +246,13 @@ static int classify(const struct catalogue *catalogue, struct report *report)
 
 int report_build(struct source *source, const struct catalogue *catalogue, struct report *report)
 {
-    int err = read_all(source, &report->totals);
+    int err = read_all(source, report);
 
     if (err)
         return err;
     err = aggregate_sort(&report->totals);
+    if (!err)
+        err = suspects_finish(&report->suspects);
     if (err) {
         log_error("cannot add up what was read: %s", log_errno(err));
         return err;
@@ -274,6 +279,7 @@ void report_clear(struct report *report)
     profile_list_clear(&report->cluster);
     blend_clear(&report->blend);
     finding_list_clear(&report->findings);
+    suspects_clear(&report->suspects);
     capacity_clear(&report->capacity);
     free(report->profiles);
     free(report->gaps);

@@ -10,6 +10,7 @@
 #include "analyzer/classify.h"
 #include "analyzer/finding/finding.h"
 #include "analyzer/source.h"
+#include "analyzer/suspect.h"
 
 #define REPORT_SCHEMA "unblend.report/1"
 
@@ -30,6 +31,8 @@ struct report {
     const struct offer *offer; /* the storage that this demand is compared with; NULL: not told */
     struct capacity capacity;
     const struct comparison *comparison; /* with a report of before; NULL: not asked for */
+    bool look_for_suspects; /* set by the caller */
+    struct suspects suspects;
     uint64_t in_flight;
     const struct gap **gaps; /* those that hold for what was read; NULL ends them */
     bool damaged;            /* a recording was */

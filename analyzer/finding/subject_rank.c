@@ -11,6 +11,7 @@
 #include "lib/cleanup.h"
 
 #define OPS_MIN   20
+#define MAD_SHARE 0.05
 #define RANKS_MAX 4096 /* of a job; each is compared with each */
 
 struct rank {
@@ -36,7 +37,7 @@ static void compare(const struct rank *ranks, uint32_t count, const struct rank 
     subject->values[TRAIT_PEERS] = peers;
     if (!peers)
         return;
-    peer_norm_of(values, peers, &norm);
+    peer_norm_of(values, peers, MAD_SHARE, 0, &norm);
     subject->values[TRAIT_MADS] = peer_mads(&norm, rank->time_s / rank->ops);
     subject->values[TRAIT_SLOWDOWN] = rank->time_s / rank->ops / norm.median;
     subject->values[TRAIT_PEER_COST] = rank->time_s - rank->ops * norm.median;

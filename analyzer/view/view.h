@@ -13,6 +13,9 @@ struct view {
     int (*write)(struct report *report, FILE *out);
 };
 
+/* The names of suspected nodes, one a line. 0 or -EIO. */
+int view_suspects(const struct suspects *suspects, FILE *out);
+
 extern const struct view view_text;
 extern const struct view view_json;
 extern const struct view view_html;
