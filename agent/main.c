@@ -81,12 +81,9 @@ int main(int argc, char **argv)
          "count operations on proc, sysfs and their like too"},
         {"user", 0, OPTION_STRING, "NAME", &agent.user,
          "when started as root, become this user and keep only the rights that watching takes"},
-        {"pseudonyms", 0, OPTION_FLAG, NULL, &agent.outward.pseudonyms,
-         "send keyed pseudonyms instead of names, but for the node's and the cluster's"},
-        {"plain", 0, OPTION_STRING, "FIELD,...", &agent.outward.plain,
-         "with --pseudonyms, but not for these, of " OUTWARD_FIELDS},
-        {"fields", 0, OPTION_STRING, "FIELD,...", &agent.outward.fields, "besides figures only these leave: " OUTWARD_ALLOWED},
-        {"site-key", 0, OPTION_STRING, "FILE", &agent.outward.site_key, "the key of the pseudonyms"},
+        OUTWARD_PSEUDONYMS(&agent.outward, "send keyed pseudonyms instead of names, but for the node's and the cluster's"),
+        OUTWARD_NAMES(&agent.outward, "with --pseudonyms: "),
+        OUTWARD_ALLOW_LIST(&agent.outward, ""),
         {"verbose", 'v', OPTION_FLAG, NULL, &verbose, "say more"},
     };
     const struct option_program program = {

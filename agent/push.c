@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/push.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -18,42 +17,27 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/remote.h"
 
 #define REQUEST_MS       30000
-#define ANSWER_MAX       300 /* characters of the collector's answer that are worth showing */
 #define PUT_OFF_MAX      3   /* batches in a row; then it is no single batch's fault */
 #define SPREAD_MAX_MS    5000
 
 struct push {
     struct spool *spool;
-    char *url; /* with the path */
-    char *token_file, *ca_file;
-    struct remote *join; /* NULL without a join token */
-    const char *join_file, *node, *cluster;
+    struct push_options options; /* the strings are the caller's */
+    struct remote *remote;       /* the thread's own */
     pthread_t thread;
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t wake;
     bool woken, urgent, stopping, reconnect;
     char status[400];
     int event;
-    CURL *curl; /* the thread's own */
-    char answer[ANSWER_MAX + 1];
     struct backoff backoff;
     unsigned spread_ms;  /* from a batch being made until it is sent */
     unsigned singly;     /* so many batches go one by one, for a body of many was refused */
     unsigned put_off;    /* in a row */
 };
-
-static size_t keep_answer(char *data, size_t one, size_t size, void *context)
-{
-    char *answer = context;
-    size_t length = strlen(answer);
-    size_t room = ANSWER_MAX - length;
-
-    memcpy(answer + length, data, size < room ? size : room);
-    answer[length + (size < room ? size : room)] = '\0';
-    return one * size;
-}
 
 /* True when it says something else than before. */
 static bool quietly_set_status(struct push *push, const char *status)
@@ -75,23 +59,25 @@ static void set_status(struct push *push, const char *status)
     if (*status)
         log_warning("%s", status);
     else
-        log_info("collector %s: reached", push->url);
+        log_info("collector %s: reached", push->options.url);
 }
 
-/* "Authorization: Bearer ..." into header. 0 or -errno. The file is read anew, so a token can be replaced. */
-static int read_token(const struct push *push, char *header, size_t size)
+/* The node's token: read anew, so that it can be replaced, or bought with the join token. 0, or -errno with the reason. */
+static int get_token(struct push *push, char token[REMOTE_TOKEN_MAX], char *reason, size_t size)
 {
-    _cleanup_fclose_ FILE *file = fopen(push->token_file, "re");
-    char token[512] = "";
+    const struct push_options *o = &push->options;
+    int err = remote_token(o->token_file, token);
 
-    if (!file)
-        return -errno;
-    if (!fgets(token, sizeof(token), file))
-        return -ENODATA;
-    token[strcspn(token, " \t\r\n")] = '\0';
-    snprintf(header, size, "Authorization: Bearer %s", token);
-    explicit_bzero(token, sizeof(token));
-    return 0;
+    if (err == -ENOENT && o->join_file) {
+        err = join_enroll(push->remote, o->join_file, o->token_file, o->node, o->cluster, reason, size);
+        if (err)
+            return err;
+        log_info("this node has joined: its token is in %s", o->token_file);
+        err = remote_token(o->token_file, token);
+    }
+    if (err)
+        snprintf(reason, size, "token file %.200s: %s", o->token_file, log_errno(err));
+    return err;
 }
 
 /* Once after push_reconnect(). */
@@ -106,52 +92,25 @@ static bool takes_new_connection(struct push *push)
     return reconnect;
 }
 
-/* Posts a body. The HTTP status, or 0 with the reason in the status line when there was no answer. */
-static long post(struct push *push, const void *payload, size_t size)
+/* Posts a body; without an answer the status line has the reason. */
+static void post(struct push *push, const struct body *body, struct remote_answer *answer)
 {
-    struct curl_slist *headers = NULL;
-    char token[600], sent[64], reason[300];
-    long code = 0;
-    CURLcode result;
-    int err = read_token(push, token, sizeof(token));
+    char token[REMOTE_TOKEN_MAX], reason[sizeof(push->status)];
 
-    if (err == -ENOENT && push->join) {
-        err = join_enroll(push->join, push->join_file, push->token_file, push->node, push->cluster, reason,
-                          sizeof(reason));
-        if (err) {
-            set_status(push, reason);
-            return 0;
-        }
-        log_info("this node has joined: its token is in %s", push->token_file);
-        err = read_token(push, token, sizeof(token));
-    }
-    if (err) {
-        snprintf(reason, sizeof(reason), "token file %.200s: %s", push->token_file, log_errno(err));
+    *answer = (struct remote_answer){.status = 0};
+    if (get_token(push, token, reason, sizeof(reason))) {
         set_status(push, reason);
-        return 0;
+        return;
     }
-    snprintf(sent, sizeof(sent), "Unblend-Sent-Ns: %" PRId64, wall_clock_ns());
-    headers = curl_slist_append(headers, "Content-Type: application/json");
-    headers = curl_slist_append(headers, "Content-Encoding: zstd");
-    headers = curl_slist_append(headers, "Expect:");
-    headers = curl_slist_append(headers, sent);
-    headers = curl_slist_append(headers, token);
+    if (takes_new_connection(push))
+        remote_reconnect(push->remote);
+    remote_post(push->remote, "v1/batches", token, "zstd", body->data, body->size, answer);
     explicit_bzero(token, sizeof(token));
-    push->answer[0] = '\0';
-    curl_easy_setopt(push->curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(push->curl, CURLOPT_POSTFIELDS, payload);
-    curl_easy_setopt(push->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
-    curl_easy_setopt(push->curl, CURLOPT_FRESH_CONNECT, takes_new_connection(push) ? 1L : 0L);
-    result = curl_easy_perform(push->curl);
-    curl_slist_free_all(headers);
-    if (result == CURLE_OK) {
-        curl_easy_getinfo(push->curl, CURLINFO_RESPONSE_CODE, &code);
-        return code;
-    }
-    snprintf(reason, sizeof(reason), "collector %.200s: %s; spooling until it is back", push->url,
-             curl_easy_strerror(result));
+    if (answer->status)
+        return;
+    snprintf(reason, sizeof(reason), "collector %.200s: %.100s; spooling until it is back", push->options.url,
+             answer->text);
     set_status(push, reason);
-    return 0;
 }
 
 static void signal_event(const struct push *push)
@@ -162,12 +121,9 @@ static void signal_event(const struct push *push)
         return; /* full: whoever reads it will look anyway */
 }
 
-static unsigned retry_after(struct push *push)
+static unsigned retry_after(struct push *push, unsigned seconds)
 {
-    curl_off_t seconds = 0;
-
-    curl_easy_getinfo(push->curl, CURLINFO_RETRY_AFTER, &seconds);
-    return backoff_asked(&push->backoff, seconds > 0 && seconds < 3600 ? (unsigned)seconds * 1000 : 0);
+    return backoff_asked(&push->backoff, seconds < 3600 ? seconds * 1000 : 0);
 }
 
 /* It is this batch that the collector cannot take now: those behind it need not wait for it. */
@@ -189,14 +145,14 @@ static int acknowledge(struct push *push, const struct body *body)
 }
 
 /* Deals with the answer; how many milliseconds to wait before the next attempt. */
-static unsigned settle(struct push *push, const struct body *body, long code)
+static unsigned settle(struct push *push, const struct body *body, const struct remote_answer *answer)
 {
     char reason[sizeof(push->status)];
     uint64_t place = body->places[0];
+    long code = answer->status;
     int err = 0;
 
-    push->answer[strcspn(push->answer, "\r\n")] = '\0';
-    snprintf(reason, sizeof(reason), "collector %.60s: HTTP %ld: %.250s", push->url, code, push->answer);
+    snprintf(reason, sizeof(reason), "collector %.60s: HTTP %ld: %.250s", push->options.url, code, answer->text);
     if (body->count > 1 && (code == 400 || code == 403 || code == 409 || code == 413 || code == 500)) {
         push->singly = body->count; /* one of them: which, they will show one by one */
         return 0;
@@ -226,7 +182,7 @@ static unsigned settle(struct push *push, const struct body *body, long code)
     case 429:
     case 503:
         set_status(push, reason);
-        return retry_after(push);
+        return retry_after(push, answer->retry_after_s);
     default:
         set_status(push, reason);
         return backoff_next(&push->backoff);
@@ -276,12 +232,6 @@ static bool is_stopping(struct push *push)
     return stopping;
 }
 
-/* libcurl asks about once a second: a stop does not wait for an answer that may never come. */
-static int may_abort(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
-{
-    return is_stopping(context);
-}
-
 /* All is sent. The intervals of all nodes end at the same moment: so each waits for a time of its own after it. */
 static void idle(struct push *push, unsigned wait_ms)
 {
@@ -290,6 +240,7 @@ static void idle(struct push *push, unsigned wait_ms)
         rest(push, push->spread_ms, false);
 }
 
+/* Asked about once a second during a post: a stop does not wait for an answer that may never come. */
 static bool may_go_on(void *context)
 {
     return !is_stopping(context);
@@ -301,6 +252,7 @@ static void *run(void *argument)
 
     while (!is_stopping(push)) {
         _cleanup_(body_clear) struct body body = {0};
+        struct remote_answer answer;
         unsigned wait_ms = 0;
         int found = body_gather(push->spool, push->singly ? 1 : BODY_BATCHES, &body, &wait_ms);
 
@@ -308,96 +260,55 @@ static void *run(void *argument)
             idle(push, wait_ms);
             continue;
         }
-        if (found < 0)
+        if (found < 0) {
             log_warning("spool: %s", log_errno(found));
-        wait_ms = found < 0 ? backoff_next(&push->backoff) : settle(push, &body, post(push, body.data, body.size));
+            wait_ms = backoff_next(&push->backoff);
+        } else {
+            post(push, &body, &answer);
+            wait_ms = settle(push, &body, &answer);
+        }
         if (wait_ms)
             rest(push, wait_ms, false);
     }
     return NULL;
 }
 
-/* What it takes to join, when there is a join token. */
-static int start_join(struct push *push, const struct push_options *options)
+static int prepare(struct push *push)
 {
+    const struct push_options *o = &push->options;
     const struct remote_options remote = {
-        .url = options->url,
-        .ca_file = options->ca_file,
-        .cert = options->cert,
-        .key = options->key,
+        .url = o->url,
+        .ca_file = o->ca_file,
+        .cert = o->cert,
+        .key = o->key,
         .name = "unblend-agent",
+        .timeout_ms = REQUEST_MS,
         .may_go_on = may_go_on,
         .context = push,
     };
-
-    if (!options->join_file)
-        return 0;
-    push->join_file = options->join_file;
-    push->node = options->node;
-    push->cluster = options->cluster;
-    return remote_new(&remote, &push->join);
-}
-
-static int prepare(struct push *push, const struct push_options *options)
-{
-    char token[600];
+    char token[REMOTE_TOKEN_MAX];
     int err;
 
-    if (!remote_is_safe(options->url)) {
-        log_error("collector %s: a token goes to https:// only, or to http:// on loopback", options->url);
+    if (!remote_is_safe(o->url)) {
+        log_error("collector %s: a token goes to https:// only, or to http:// on loopback", o->url);
         return -EINVAL;
     }
-    if (asprintf(&push->url, "%s%sv1/batches", options->url,
-                 options->url[strlen(options->url) - 1] == '/' ? "" : "/") < 0)
-        return -ENOMEM;
-    push->token_file = strdup(options->token_file);
-    push->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
-    if (!push->token_file)
-        return -ENOMEM;
-    err = start_join(push, options);
-    if (!err)
-        err = read_token(push, token, sizeof(token));
+    err = remote_token(o->token_file, token);
     explicit_bzero(token, sizeof(token));
-    if (err == -ENOENT && push->join)
-        err = 0; /* the thread will join */
-    if (err) {
-        log_error("token file %s: %s: `unblend-collector enroll NODE` prints a token",
-                  options->token_file, log_errno(err));
+    if (err && !(err == -ENOENT && o->join_file)) { /* the thread will join */
+        log_error("token file %s: %s: `unblend-collector enroll NODE` prints a token", o->token_file, log_errno(err));
         return err;
     }
-    push->curl = curl_easy_init();
-    if (!push->curl)
-        return -ENOMEM;
-    curl_easy_setopt(push->curl, CURLOPT_URL, push->url);
-    curl_easy_setopt(push->curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(push->curl, CURLOPT_TIMEOUT_MS, (long)REQUEST_MS);
-    curl_easy_setopt(push->curl, CURLOPT_WRITEFUNCTION, keep_answer);
-    curl_easy_setopt(push->curl, CURLOPT_WRITEDATA, push->answer);
-    curl_easy_setopt(push->curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    curl_easy_setopt(push->curl, CURLOPT_USERAGENT, "unblend-agent");
-    curl_easy_setopt(push->curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(push->curl, CURLOPT_XFERINFOFUNCTION, may_abort);
-    curl_easy_setopt(push->curl, CURLOPT_XFERINFODATA, push);
-    if (push->ca_file)
-        curl_easy_setopt(push->curl, CURLOPT_CAINFO, push->ca_file);
-    if (options->cert)
-        curl_easy_setopt(push->curl, CURLOPT_SSLCERT, options->cert);
-    if (options->key)
-        curl_easy_setopt(push->curl, CURLOPT_SSLKEY, options->key);
-    return 0;
+    return remote_new(&remote, &push->remote);
 }
 
 static void push_free(struct push *push)
 {
-    curl_easy_cleanup(push->curl);
-    remote_free(push->join);
+    remote_free(push->remote);
     if (push->event >= 0)
         close(push->event);
     pthread_cond_destroy(&push->wake);
     pthread_mutex_destroy(&push->lock);
-    free(push->url);
-    free(push->token_file);
-    free(push->ca_file);
     free(push);
 }
 
@@ -415,9 +326,10 @@ int push_start(const struct push_options *options, struct spool *spool, struct p
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&push->lock, NULL);
     push->spool = spool;
+    push->options = *options;
     push->spread_ms = backoff_random(options->interval_ms / 2 < SPREAD_MAX_MS ? options->interval_ms / 2 : SPREAD_MAX_MS);
     push->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    err = push->event < 0 ? -errno : prepare(push, options);
+    err = push->event < 0 ? -errno : prepare(push);
     if (!err)
         err = -pthread_create(&push->thread, NULL, run, push);
     if (err) {

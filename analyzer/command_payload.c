@@ -214,11 +214,9 @@ int command_payload(int argc, char **argv)
     const char *db = NULL;
     const struct option_spec specs[] = {
         {"db", 0, OPTION_STRING, "CONNINFO", &db, "what waits in a collector's database to be forwarded"},
-        {"pseudonyms", 0, OPTION_FLAG, NULL, &options.pseudonyms, "of a recording: keyed pseudonyms instead of names"},
-        {"plain", 0, OPTION_STRING, "FIELD,...", &options.plain,
-         "with --pseudonyms, but not for these: " OUTWARD_FIELDS},
-        {"fields", 0, OPTION_STRING, "FIELD,...", &options.fields, "of a recording: only these: " OUTWARD_ALLOWED},
-        {"site-key", 0, OPTION_STRING, "FILE", &options.site_key, "the key of the pseudonyms"},
+        OUTWARD_PSEUDONYMS(&options, "of a recording: keyed pseudonyms instead of names"),
+        OUTWARD_NAMES(&options, "with --pseudonyms: "),
+        OUTWARD_ALLOW_LIST(&options, "of a recording: "),
     };
     const struct option_program program = {
         "unblend payload",

@@ -43,10 +43,8 @@ static int parse(int argc, char **argv, struct arguments *a)
          "what the shared storage can do, to compare demand with: see unblend-platform(5)"},
         {"suspects", 0, OPTION_FLAG, NULL, &a->suspects, "print the names of nodes that are worse than their peers, one a line"},
         {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "read a collector's PostgreSQL database"},
-        {"pseudonyms", 0, OPTION_FLAG, NULL, &a->outward.pseudonyms, "show keyed pseudonyms instead of names"},
-        {"plain", 0, OPTION_STRING, "FIELD,...", &a->outward.plain,
-         "with --pseudonyms, but not for these: " OUTWARD_FIELDS},
-        {"site-key", 0, OPTION_STRING, "FILE", &a->outward.site_key, "the key of the pseudonyms"},
+        OUTWARD_PSEUDONYMS(&a->outward, "show keyed pseudonyms instead of names"),
+        OUTWARD_NAMES(&a->outward, "with --pseudonyms: "),
         {"profiles", 0, OPTION_STRING, "DIR", &a->profiles, "more profiles, as JSON files"},
     };
     const struct option_program program = {

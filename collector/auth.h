@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/sha256.h"
+#include "lib/sha256.h"
 
 #define TOKEN_DIGITS 64
 #define LOOKUP_SIZE  8 /* bytes of a token's SHA-256 by which its row is found */

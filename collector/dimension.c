@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/sha256.h"
+#include "lib/sha256.h"
 
 /* A table of rows that are found by digest: $1 is the node, $2 a JSON array of rows. */
 struct dimension {

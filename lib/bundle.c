@@ -11,6 +11,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/compress.h"
+#include "lib/sha256.h"
 
 #define FRAME_WANTED (4u << 20) /* bytes of lines, before they are compressed */
 
@@ -34,7 +35,7 @@ struct claim {
     uint64_t number;
     uint8_t last;
     uint32_t length;
-    uint8_t sha256[32];
+    uint8_t sha256[SHA256_SIZE];
 } __attribute__((packed));
 
 struct bundle_writer {
@@ -62,7 +63,7 @@ static void make_claim(const struct head *head, uint64_t number, const struct fr
     out->number = htole64(number);
     out->last = frame->last;
     out->length = frame->length;
-    site_key_sha256(payload, le32toh(frame->length), out->sha256);
+    sha256(payload, le32toh(frame->length), out->sha256);
 }
 
 static int write_all(int fd, const void *data, size_t size)

@@ -29,6 +29,15 @@ struct outward_options {
     const char *site_key; /* file; NULL: site_key_path() */
 };
 
+/* Rows of an option table, the same for all that may send something outside; `when` begins what is said of them. */
+#define OUTWARD_PSEUDONYMS(outward, what) {"pseudonyms", 0, OPTION_FLAG, NULL, &(outward)->pseudonyms, what}
+#define OUTWARD_NAMES(outward, when)                                                                                   \
+    {"plain", 0, OPTION_STRING, "FIELD,...", &(outward)->plain,                                                        \
+     when "these keep their names: all, or some of " OUTWARD_FIELDS},                                                  \
+        {"site-key", 0, OPTION_STRING, "FILE", &(outward)->site_key, when "the key of the pseudonyms"}
+#define OUTWARD_ALLOW_LIST(outward, when)                                                                              \
+    {"fields", 0, OPTION_STRING, "FIELD,...", &(outward)->fields, when "besides figures only these leave: " OUTWARD_ALLOWED}
+
 /* Checks the options and reads or makes the key. 0 or -errno, after one line in the log; -EINVAL is wrong usage. */
 int outward_new(const struct outward_options *options, struct outward *out);
 

@@ -73,7 +73,7 @@ static void set_up(struct remote *remote)
     const char *proxy;
 
     curl_easy_setopt(remote->curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(remote->curl, CURLOPT_TIMEOUT_MS, (long)REQUEST_MS);
+    curl_easy_setopt(remote->curl, CURLOPT_TIMEOUT_MS, (long)(o->timeout_ms ? o->timeout_ms : REQUEST_MS));
     curl_easy_setopt(remote->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl_easy_setopt(remote->curl, CURLOPT_WRITEFUNCTION, keep);
     curl_easy_setopt(remote->curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -121,6 +121,11 @@ void remote_free(struct remote *remote)
         return;
     curl_easy_cleanup(remote->curl);
     free(remote);
+}
+
+void remote_reconnect(struct remote *remote)
+{
+    curl_easy_setopt(remote->curl, CURLOPT_FRESH_CONNECT, 1L);
 }
 
 int remote_token(const char *path, char token[REMOTE_TOKEN_MAX])
@@ -171,6 +176,7 @@ void remote_post(struct remote *remote, const char *path, const char *token, con
     curl_easy_setopt(remote->curl, CURLOPT_POSTFIELDS, data);
     curl_easy_setopt(remote->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
     result = curl_easy_perform(remote->curl);
+    curl_easy_setopt(remote->curl, CURLOPT_FRESH_CONNECT, 0L);
     curl_slist_free_all(headers);
     if (result != CURLE_OK) {
         snprintf(answer->text, sizeof(answer->text), "%s", curl_easy_strerror(result));

@@ -23,6 +23,7 @@ struct remote_options {
     const char *cert, *key;    /* of the client, PEM files; NULL: none */
     const char *proxy;         /* http://HOST:PORT; NULL: as the environment says */
     const char *name;          /* of this program */
+    unsigned timeout_ms;       /* of a whole post; 0: a minute */
     bool (*may_go_on)(void *); /* asked about once a second during a post; NULL: it may */
     void *context;
 };
@@ -47,6 +48,9 @@ int remote_token(const char *path, char token[REMOTE_TOKEN_MAX]);
 /* Posts; encoding is NULL or as in Content-Encoding, token as it shall be shown. */
 void remote_post(struct remote *remote, const char *path, const char *token, const char *encoding, const void *data,
                  size_t size, struct remote_answer *answer);
+
+/* The next post makes a new connection: with certificates as they are by then. */
+void remote_reconnect(struct remote *remote);
 
 static inline void remote_freep(struct remote **remote)
 {

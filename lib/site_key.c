@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,9 +162,4 @@ int site_key_verify(const uint8_t public_key[SITE_KEY_SIZE], const void *data, s
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(key);
     return ok ? 0 : -EBADMSG;
-}
-
-void site_key_sha256(const void *data, size_t size, uint8_t digest[32])
-{
-    SHA256(data, size, digest);
 }

@@ -35,6 +35,4 @@ int site_key_sign(const struct site_key *key, const void *data, size_t size, uin
 int site_key_verify(const uint8_t public_key[SITE_KEY_SIZE], const void *data, size_t size,
                     const uint8_t signature[SITE_SIGNATURE_SIZE]);
 
-void site_key_sha256(const void *data, size_t size, uint8_t digest[32]);
-
 #endif
