@@ -40,6 +40,7 @@ PACKAGES = {
     "setpriv": "util-linux",
     "setsid": "util-linux",
     "tmux": "tmux",
+    "systemd-analyze": "systemd",
     "tar": "tar",
     "find": "findutils",
     PYTHON: "python3",

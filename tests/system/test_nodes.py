@@ -4,6 +4,7 @@
 import os
 import re
 import signal
+import tempfile
 import time
 import unittest
 
@@ -48,6 +49,22 @@ class NodesTest(harness.SystemTest):
 
     def batches(self, node):
         return int(self.sql(f"select count(*) from unblend.intervals where node = '{node}'"))
+
+
+class TestUnits(unittest.TestCase):
+    """What systemd itself thinks of the units as they are installed."""
+
+    def test_exposure(self):
+        for name, most in (("agent", 30), ("collector", 20)):
+            with self.subTest(name=name), tempfile.TemporaryDirectory() as directory:
+                unit = os.path.join(directory, f"unblend-{name}.service")
+                with open(os.path.join(harness.SOURCE, f"packaging/systemd/unblend-{name}.service.in"), encoding="utf-8") as file:
+                    text = re.sub("@[a-z]+@", "/usr", file.read())
+                with open(unit, "w", encoding="utf-8") as file:
+                    file.write(text)
+                done = harness.run([harness.tool("systemd-analyze"), "security", "--offline=true", "--no-pager",
+                                    f"--threshold={most}", unit])
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class TestNodes(NodesTest):

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What leaves a site: by forwarding, through a proxy, by bundles. It is what was printed beforehand, names nobody, and
 arrives once."""
+import contextlib
 import http.server
 import json
 import os
+import re
 import select
+import shutil
 import socket
 import subprocess
 import threading
@@ -95,6 +98,36 @@ class Proxy:
                         client.close()
                         return
                     (server if ready is client else client).sendall(data)
+
+
+class Relay:
+    """A port that stays, whoever listens behind it at the time."""
+
+    def __init__(self):
+        self.target = None
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        with client, contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.target)) as server:
+            while True:
+                for ready in select.select([client, server], [], [])[0]:
+                    data = ready.recv(65536)
+                    if not data:
+                        return
+                    (server if ready is client else client).sendall(data)
+
+    def close(self):
+        self.listener.close()
 
 
 class OutwardTest(unittest.TestCase):
@@ -202,6 +235,109 @@ class TestForward(OutwardTest):
         self.send(collector, 1, 3)
         self.until(lambda: self.sql(centre, "select count(*) from unblend.samples") == "2")
         self.assertGreater(proxy.tunnels, 0)
+
+
+class TestForwardKilled(OutwardTest):
+    BATCHES, ROUNDS = 80, 3
+
+    def test_each_batch_arrives_once_whoever_is_killed(self):
+        relay = Relay()
+        self.addCleanup(relay.close)
+        centre = self.collector("killed-centre")
+        relay.target = centre.port
+        options = ("--forward", f"http://127.0.0.1:{relay.port}", "--token-file",
+                   self.token_file("killed.token", self.enroll(centre, "--site", "near")), "--site-key", self.key("killed"))
+        near = self.collector("killed-near", *options)
+        token = self.enroll(near, "secret-node")
+        taken = []
+
+        def send():
+            for seq in range(1, self.BATCHES + 1):
+                test_collector.post_until_taken(lambda: near, secret_batch(seq), token)
+                taken.append(seq)
+                time.sleep(0.05)
+
+        sender = threading.Thread(target=send, daemon=True)
+        sender.start()
+        for _ in range(self.ROUNDS):
+            self.until(lambda before=len(taken): len(taken) > min(before + 3, self.BATCHES - 1))
+            near.kill()
+            near = self.collector("killed-near", *options)
+            self.until(lambda before=len(taken): len(taken) > min(before + 3, self.BATCHES - 1))
+            centre.kill()
+            centre = self.collector("killed-centre")
+            relay.target = centre.port
+        sender.join(60)
+        self.assertEqual(len(taken), self.BATCHES)
+        self.until(lambda: self.sql(near, "select count(*) from unblend.outbox") == "0", 60)
+        counts = "select count(*), sum(ops), sum(bytes) from unblend.samples"
+        wanted = self.BATCHES * (self.BATCHES + 1) // 2
+        self.assertEqual(self.sql(near, counts), f"{self.BATCHES}|{wanted}|{4096 * wanted}")
+        self.assertEqual(self.sql(centre, counts), f"{self.BATCHES}|{wanted}|{4096 * wanted}")
+
+
+class TestAgent(OutwardTest):
+    """An agent of a site that trusts its collector with figures only."""
+
+    def setUp(self):
+        self.receiver = Receiver()
+        self.addCleanup(self.receiver.close)
+        self.state = os.path.join(self.root, "agent")
+        self.command = [os.path.join(harness.bindir(), "unblend-agent"), "--collector",
+                        f"http://127.0.0.1:{self.receiver.port}", "--token-file", self.token_file("agent.token", "0" * 64),
+                        "--state", self.state, "--socket", os.path.join(self.root, "agent.sock"), "--interval", "1s",
+                        "--node", "this-node", "--pseudonyms", "--site-key", self.key("agent")]
+
+    def agent(self, *more):
+        with open(os.path.join(self.root, "agent.err"), "w", encoding="utf-8") as errors:
+            agent = subprocess.Popen([*self.command, *more], stderr=errors)
+        self.addCleanup(agent.wait)
+        self.addCleanup(agent.kill)
+        self.until(lambda: "watching" in self.said(), 60)
+        return agent
+
+    def said(self):
+        with open(os.path.join(self.root, "agent.err"), encoding="utf-8") as file:
+            return file.read()
+
+    def work(self):
+        """A job that reads, by a command whose name is a secret, too."""
+        secret = os.path.join(self.root, "secret-command")
+        shutil.copy(harness.tool("cat"), secret)
+        for _ in range(3):
+            harness.must([secret, "/etc/passwd"], env={**harness.environment(), "UNBLEND_JOB": "secret-job"})
+
+    def spooled(self):
+        return harness.must([harness.unblend(), "payload", self.state])
+
+    def test_pseudonyms(self):
+        agent = self.agent()
+        self.work()
+        self.until(lambda: re.search('"kind":"env"', self.spooled()))
+        agent.terminate()
+        self.assertEqual(agent.wait(30), 0)
+        text = self.spooled()
+        for name in ("secret-job", "secret-command", os.uname().nodename + ":", '"/', "ext4:/"):
+            self.assertNotIn(name, text)
+        self.assertIn('"node":"this-node"', text)  # the token is for that one
+        job = next(job for line in text.splitlines() for job in json.loads(line)["jobs"] if job["kind"] == "env")
+        self.assertRegex(job["job"], "^job-[0-9a-f]{20}$")
+        self.receiver.status = 200
+        again = self.agent("--plain", "job", "--fields", "command")
+        self.work()
+        self.until(lambda: b'"secret-job"' in self.receiver.plain(), 60)
+        again.terminate()
+        self.assertEqual(again.wait(30), 0)
+        sent = self.receiver.plain().decode()
+        self.assertTrue(sent.startswith(text), "what left is not what was printed")
+        later, rest = [], sent[len(text):].lstrip()
+        while rest:
+            value, end = json.JSONDecoder().raw_decode(rest)
+            later.append(value)
+            rest = rest[end:].lstrip()
+        self.assertNotIn("secret-command", sent)
+        self.assertEqual({job["user"] for batch in later for job in batch["jobs"]}, {None})
+        self.assertEqual({mount for batch in later for volume in batch["volumes"] for mount in volume["mounts"]}, set())
 
 
 class TestBundle(OutwardTest):
