@@ -124,15 +124,6 @@ static int change_job(const struct outward *outward, struct batch *batch, struct
     return err;
 }
 
-/* Who serves a file system is a command. */
-static int change_server(const struct outward *outward, struct batch *batch, struct station *station)
-{
-    if (allows(outward, ALLOW_COMMAND))
-        return rename_(outward, batch, COMMAND, &station->server);
-    station->server = NULL;
-    return 0;
-}
-
 /* A volume is called by where it is mounted, or by its source: its name is hidden with either. */
 static int change_volume(const struct outward *outward, struct batch *batch, struct volume *volume)
 {
@@ -143,6 +134,8 @@ static int change_volume(const struct outward *outward, struct batch *batch, str
     if (~outward->plain & (1u << MOUNT | 1u << SOURCE))
         either.plain = 0;
     err = rename_(&either, batch, MOUNT, &volume->name);
+    if (!err)
+        err = rename_(&either, batch, MOUNT, &volume->lower); /* another volume's name */
     if (!allows(outward, ALLOW_MOUNT))
         volume->mount_count = 0;
     if (!allows(outward, ALLOW_SOURCE))
@@ -178,7 +171,7 @@ static int change_rest(const struct outward *outward, struct batch *batch)
     for (uint32_t i = 0; !err && i < batch->process_count; i++)
         err = rename_(outward, batch, COMMAND, &batch->processes[i].command);
     for (uint32_t i = 0; !err && i < batch->station_count; i++) {
-        if (!allows(outward, ALLOW_COMMAND))
+        if (!allows(outward, ALLOW_COMMAND)) /* who serves a file system is a command */
             batch->stations[i].server = NULL;
         err = rename_(outward, batch, COMMAND, &batch->stations[i].server);
     }
@@ -193,8 +186,5 @@ int outward_apply(const struct outward *outward, struct batch *batch)
         err = change_job(outward, batch, &batch->jobs[i]);
     for (uint32_t i = 0; !err && i < batch->volume_count; i++)
         err = change_volume(outward, batch, &batch->volumes[i]);
-    for (uint32_t i = 0; !err && i < batch->station_count; i++)
-        if (batch->stations[i].server)
-            err = change_server(outward, batch, &batch->stations[i]);
     return err;
 }
