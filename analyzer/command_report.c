@@ -9,6 +9,7 @@
 
 #include "analyzer/compare.h"
 #include "analyzer/report.h"
+#include "analyzer/scenario.h"
 #include "analyzer/view/view.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -19,7 +20,7 @@ static const struct view *const views[] = {&view_text, &view_json, &view_html};
 
 struct arguments {
     const char *format, *out, *since, *until, *node, *job, *by, *db, *profiles;
-    const char *platform, *compare;
+    const char *platform, *compare, *what_if;
     bool suspects;
     struct outward_options outward;
     char **files;
@@ -41,6 +42,8 @@ static int parse(int argc, char **argv, struct arguments *a)
         {"compare", 0, OPTION_STRING, "FILE", &a->compare, "say what moved beyond noise since that recording"},
         {"platform", 0, OPTION_STRING, "FILE", &a->platform,
          "what the shared storage can do, to compare demand with: see unblend-platform(5)"},
+        {"what-if", 0, OPTION_STRING, "SCENARIO,...", &a->what_if,
+         "with --platform, what becomes of 2x, of PROFILE=2+PROFILE=0.5, or of 2x@FILE, on another platform (default 1x,2x,4x)"},
         {"suspects", 0, OPTION_FLAG, NULL, &a->suspects, "print the names of nodes that are worse than their peers, one a line"},
         {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "read a collector's PostgreSQL database"},
         OUTWARD_PSEUDONYMS(&a->outward, "show keyed pseudonyms instead of names"),
@@ -151,11 +154,11 @@ static int build(const struct arguments *a, const struct source_window *window, 
 
 /* The report, with what moved since another one where that is asked for. */
 static int make(const struct arguments *a, const struct view *view, const struct source_window *window,
-                const struct catalogue *catalogue, const struct offer *offer)
+                const struct catalogue *catalogue, const struct offer *offer, const struct scenario_list *scenarios)
 {
     /* --since and --until are about what is reported. */
     const struct source_window always = {INT64_MIN, INT64_MAX, window->node, window->job};
-    struct report report = {.offer = offer, .look_for_suspects = a->suspects}, before = {.offer = offer};
+    struct report report = {.offer = offer, .scenarios = scenarios, .look_for_suspects = a->suspects}, before = {.offer = offer};
     struct comparison comparison = {0};
     int err = build(a, window, false, catalogue, &report);
 
@@ -174,7 +177,7 @@ static int make(const struct arguments *a, const struct view *view, const struct
 }
 
 static int run(const struct arguments *a, const struct view *view,
-               const struct source_window *window)
+               const struct source_window *window, const struct scenario_list *scenarios)
 {
     struct catalogue catalogue = {0};
     struct offer offer = {0};
@@ -183,7 +186,7 @@ static int run(const struct arguments *a, const struct view *view,
     if (!err && a->platform)
         err = offer_load(a->platform, &offer);
     if (!err)
-        err = make(a, view, window, &catalogue, a->platform ? &offer : NULL);
+        err = make(a, view, window, &catalogue, a->platform ? &offer : NULL, scenarios);
     offer_clear(&offer);
     catalogue_clear(&catalogue);
     return err;
@@ -193,13 +196,17 @@ int command_report(int argc, char **argv)
 {
     struct arguments a = {.format = "text"};
     struct source_window window = {.since_ns = INT64_MIN, .until_ns = INT64_MAX};
+    struct scenario_list scenarios = {0};
     const struct view *view;
     int status = parse(argc, argv, &a);
 
     if (status)
         return status < 0 ? 2 : 0;
     signal(SIGPIPE, SIG_DFL); /* `unblend report | head` ends quietly */
-    status = check(&a, &view, &window) ? 2 : run(&a, view, &window) ? 1 : 0;
+    status = check(&a, &view, &window) || scenarios_parse(a.what_if ? a.what_if : "1x,2x,4x", &scenarios) ? 2
+             : run(&a, view, &window, &scenarios)                                                      ? 1
+                                                                                                       : 0;
+    scenarios_clear(&scenarios);
     free(a.files);
     return status;
 }

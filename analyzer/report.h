@@ -15,6 +15,7 @@
 #define REPORT_SCHEMA "unblend.report/1"
 
 struct comparison;
+struct scenario_list;
 
 /* Something that is not known, and why. */
 struct gap {
@@ -30,6 +31,7 @@ struct report {
     struct finding_list findings;
     const struct offer *offer; /* the storage that this demand is compared with; NULL: not told */
     struct capacity capacity;
+    const struct scenario_list *scenarios; /* NULL: nothing is asked for */
     const struct comparison *comparison; /* with a report of before; NULL: not asked for */
     bool look_for_suspects; /* set by the caller */
     struct suspects suspects;

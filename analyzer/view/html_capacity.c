@@ -2,8 +2,13 @@
 /* Capacity: demand by length of windows, what of the limits it uses, and what to ask a platform for. */
 #include "analyzer/view/html.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "analyzer/scenario.h"
+#include "lib/cleanup.h"
 
 #define LISTED 40
 
@@ -206,8 +211,75 @@ static void metadata(FILE *out, const struct report *report)
     html_table_end(out);
 }
 
-static void platform(FILE *out, const struct offer *offer)
+static void scenario(FILE *out, const struct scenario_result *r)
 {
+    char text[HUMAN_SIZE];
+
+    fputs("<tr>", out);
+    html_name(out, r->scenario->name);
+    html_words(out, r->offer->name);
+    snprintf(text, sizeof(text), "%u of %u", r->nodes, r->offer->nodes);
+    html_cell(out, text, r->nodes);
+    html_percent(out, r->use_mean);
+    html_percent(out, r->use_max);
+    html_words(out, metric_words[r->binding]);
+    html_percent(out, r->served);
+    figure(out, METRIC_READ_OPS, r->ops_s);
+    html_cell(out, isnan(r->latency_ns) ? "" : human_ns(text, r->latency_ns), r->latency_ns);
+    html_cell(out, isnan(r->latency99_ns) ? "" : human_ns(text, r->latency99_ns), r->latency99_ns);
+    html_words(out, r->beyond_full   ? "a guess: above 80 % waiting grows faster than any model"
+                    : r->beyond_seen ? "a guess: more than twice what was seen"
+                                     : "");
+    fputs("</tr>\n", out);
+}
+
+static int scenarios(FILE *out, const struct report *report)
+{
+    static const char *const columns[] = {"<Demand", "<Platform", "Nodes", "Used, mean", "Highest s", "<By", "Served then",
+                                          "Operations", "Latency", "p99", "<Mind", NULL};
+    unsigned wanted = report->scenarios ? report->scenarios->count : 0, count;
+    _cleanup_free_ struct scenario_result *results = calloc(2 * wanted + 1, sizeof(*results));
+
+    if (!results)
+        return -ENOMEM;
+    count = wanted ? scenarios_run(report->scenarios, report, results) : 0;
+    if (!count)
+        return 0;
+    html_table(out, "What if: demand multiplied in step, with all nodes, and without those that may fail; latency is the model&#8217;s, "
+                    "see unblend-platform(5)", columns);
+    for (unsigned i = 0; i < count; i++)
+        scenario(out, &results[i]);
+    html_table_end(out);
+    return 0;
+}
+
+/* What it costs, as far as it is told. */
+static void price(FILE *out, const struct report *report)
+{
+    const struct offer *offer = report->offer;
+    double price = offer->figure[OFFER_PRICE], hours = offer->figure[OFFER_YEARS] * 365.25 * 24;
+    double span_h = (double)(report->totals.end_ns - report->totals.start_ns) / 3600e9;
+
+    if (isnan(price))
+        return;
+    fprintf(out, "<p>It costs %.0f ", price);
+    html_text(out, offer->currency ? offer->currency : "");
+    if (!isnan(offer->figure[OFFER_CAPACITY]))
+        fprintf(out, ", %.2f a TB", price / (offer->figure[OFFER_CAPACITY] / 1e12));
+    if (!isnan(hours)) {
+        fprintf(out, ", %.2f an hour", price / hours);
+        if (report->totals.job_count)
+            fprintf(out, ", %.4g for each of this report&#8217;s jobs", price / hours * span_h / report->totals.job_count);
+    }
+    fputs(".", out);
+    if (offer->converged && !isnan(offer->figure[OFFER_NODE_CORES]))
+        fprintf(out, " Converged, it takes %.0f cores from jobs.", offer->nodes * offer->figure[OFFER_NODE_CORES]);
+    fputs(" GPU-hours lost to storage: cannot tell, because no GPU was watched.</p>\n", out);
+}
+
+static void platform(FILE *out, const struct report *report)
+{
+    const struct offer *offer = report->offer;
     char text[HUMAN_SIZE];
     double limits[METRIC_COUNT];
 
@@ -226,20 +298,23 @@ static void platform(FILE *out, const struct offer *offer)
         if (!isnan(limits[m]))
             fprintf(out, "; %s %s", metric_words[m], html_metric_text(text, m, limits[m]));
     fputs(". Reads and writes share what it can do.</p>\n", out);
+    price(out, report);
 }
 
 int html_capacity(FILE *out, struct report *report)
 {
     const struct capacity *capacity = &report->capacity;
+    int err;
 
     if (!report->totals.series.length)
         return 0;
     fputs("<section>\n", out);
     html_heading(out, "capacity", "Capacity: demand, limits, what to ask for");
-    platform(out, report->offer);
+    platform(out, report);
     required(out, capacity);
     metadata(out, report);
     use(out, capacity);
+    err = scenarios(out, report);
     for (uint32_t i = 0; i < capacity->cluster_count; i++)
         demand(out, &capacity->cluster[i],
                capacity->cluster[i].reached
@@ -249,5 +324,5 @@ int html_capacity(FILE *out, struct report *report)
     overview(out, capacity->profiles, capacity->profile_count, "Shared volumes, by profile", "<Profile");
     overview(out, capacity->owners, capacity->owner_count, "Shared volumes, by owner", "<Owner");
     fputs("</section>\n", out);
-    return 0;
+    return err;
 }

@@ -2,7 +2,12 @@
 /* Demand, limits and what is required, as JSON. */
 #include "analyzer/view/json.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/scenario.h"
+#include "lib/cleanup.h"
 
 static json_t *list_of(json_t *(*one)(const struct capacity_entry *), const struct capacity_entry *entries, uint32_t count)
 {
@@ -173,12 +178,54 @@ static json_t *required_of(const struct capacity *capacity)
     return NULL;
 }
 
+static json_t *scenario_demand(const struct scenario_result *r)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
+        if (!isnan(r->mean[m]))
+            json_add(&failed, list,
+                     json_pack("{s:s,s:f,s:f,s:f}", "metric", metrics[m].name, "mean", r->mean[m], "p95", r->p95[m], "max",
+                               r->max[m]));
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *scenario_of(const struct scenario_result *r)
+{
+    return json_pack("{s:s,s:s,s:i,s:s,s:o,s:{s:f,s:f,s:f,s:s},s:f,s:o,s:o,s:o,s:b,s:b}", "scenario", r->scenario->name,
+                     "platform", r->offer->name, "nodes", (int)r->nodes, "layer", r->reached ? "reached" : "asked", "demand",
+                     scenario_demand(r), "utilization", "mean", r->use_mean, "p95", r->use_p95, "max", r->use_max, "binding",
+                     metrics[r->binding].name, "served", r->served, "ops_s", json_number(r->ops_s), "latency_mean_ns",
+                     json_number(r->latency_ns), "latency_p99_ns", json_number(r->latency99_ns), "beyond_twice_seen",
+                     r->beyond_seen, "beyond_80_percent", r->beyond_full);
+}
+
+static json_t *scenarios_of(const struct report *report)
+{
+    unsigned wanted = report->scenarios ? report->scenarios->count : 0, count;
+    _cleanup_free_ struct scenario_result *results = calloc(2 * wanted + 1, sizeof(*results));
+    json_t *list = json_array();
+    bool failed = !list || !results;
+
+    count = !failed && wanted ? scenarios_run(report->scenarios, report, results) : 0;
+    for (unsigned i = 0; i < count; i++)
+        json_add(&failed, list, scenario_of(&results[i]));
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 json_t *json_capacity(const struct report *report)
 {
     const struct capacity *c = &report->capacity;
 
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:[]}", "volumes", list_of(volume_entry, c->volumes, c->volume_count), "cluster",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "volumes", list_of(volume_entry, c->volumes, c->volume_count), "cluster",
                      list_of(cluster_entry, c->cluster, c->cluster_count), "profiles",
                      list_of(profile_entry, c->profiles, c->profile_count), "owners",
-                     list_of(owner_entry, c->owners, c->owner_count), "required", required_of(c), "scenarios");
+                     list_of(owner_entry, c->owners, c->owner_count), "required", required_of(c), "scenarios", scenarios_of(report));
 }

@@ -172,6 +172,12 @@ class HtmlTest(SystemTest):
         self.assertEqual("read_bytes_s", second["binding"])
         need = next(row for row in data["cluster"]["capacity"]["required"] if row["metric"] == "read_bytes_s")
         self.assertAlmostEqual(2 * need["peak"], need["with_a_node_lost"])
+        once, short, twice = data["cluster"]["capacity"]["scenarios"][:3]
+        self.assertEqual((("1x", 2), ("1x", 1), ("2x", 2)), tuple((s["scenario"], s["nodes"]) for s in (once, short, twice)))
+        self.assertAlmostEqual(2 * once["utilization"]["max"], twice["utilization"]["max"])
+        self.assertAlmostEqual(2 * once["utilization"]["max"], short["utilization"]["max"])
+        self.assertLess(twice["served"], 1)
+        self.assertIsNone(twice["latency_mean_ns"], "the file does not say how long a request takes")
         text = harness.must([harness.unblend(), "report", "-f", "html", "--platform", path, self.recording])
         self.assertIn("% of what small box can do", text)
         with open(path, "w", encoding="utf-8") as file:

@@ -11,6 +11,8 @@
 
 #include "analyzer/burst.h"
 #include "analyzer/capacity.h"
+#include "analyzer/queueing.h"
+#include "analyzer/scenario.h"
 #include "tests/unit/history.h"
 #include "tests/unit/sample.h"
 
@@ -282,6 +284,45 @@ static void bad_platforms(void **state)
         assert_int_equal(offer_parse(texts[i], "here", &offer), -EINVAL);
 }
 
+/* Closed networks by hand. */
+static void queues(void **state)
+{
+    struct queueing_result r;
+
+    queueing_solve(&(struct queueing){1, 1, 1, 1}, &r);
+    near(r.rate, 0.5);
+    near(r.response_s, 1);
+    near(r.wait99_s, 0);
+    queueing_solve(&(struct queueing){2, 1, 1, 1}, &r);
+    near(r.rate, 0.8);
+    near(r.response_s, 1.5);
+    near(r.use, 0.8);
+    queueing_solve(&(struct queueing){100, 0, 0.01, 4}, &r); /* full: each waits for all others */
+    assert_true(fabs(r.rate - 400) < 4);
+    assert_true(fabs(r.response_s - 0.25) < 0.01);
+    assert_true(r.wait99_s < 0.25 && r.wait99_s > 0.2);
+    queueing_solve(&(struct queueing){4, 10, 0.01, 4}, &r); /* idle */
+    assert_true(fabs(r.response_s - 0.01) < 1e-4);
+    queueing_solve(&(struct queueing){1e7, 1, 1e-6, 1}, &r); /* takes no time to solve */
+    assert_true(fabs(r.rate - 1e6) < 2e4);
+}
+
+static void scenarios_are_read(void **state)
+{
+    static const char *const bad[] = {"", "x", "0x", "-1x", "1e9x", "2", "a=", "=2", "a=1+b", "a=nan", "1x,,2x", "2x@/none"};
+    struct scenario_list list;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        assert_true(scenarios_parse(bad[i], &list) < 0);
+    assert_int_equal(scenarios_parse("2x,losf=0.5+checkpoint=3", &list), 0);
+    assert_int_equal(list.count, 2);
+    near(list.list[0].all, 2);
+    assert_int_equal(list.list[1].factor_count, 2);
+    assert_string_equal(list.list[1].factors[1].profile, "checkpoint");
+    near(list.list[1].factors[1].factor, 3);
+    scenarios_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +337,8 @@ int main(void)
         cmocka_unit_test(whole_windows_only),
         cmocka_unit_test(a_platform_is_shared),
         cmocka_unit_test(bad_platforms),
+        cmocka_unit_test(queues),
+        cmocka_unit_test(scenarios_are_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/scenario.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/queueing.h"
+#include "lib/cleanup.h"
+#include "lib/log.h"
+
+#define FACTOR_MAX 1e6
+
+static int refuse(const char *text, const char *why)
+{
+    log_error("--what-if: '%s' %s: write 2x, or PROFILE=2+PROFILE=0.5, with @FILE for another platform", text, why);
+    return -EINVAL;
+}
+
+static int parse_factor(const char *text, const char *end, double *out)
+{
+    char *stop;
+
+    errno = 0;
+    *out = strtod(text, &stop);
+    return stop != text && stop == end && !errno && *out > 0 && *out <= FACTOR_MAX ? 0 : -EINVAL;
+}
+
+static int parse_factors(char *text, struct scenario *out)
+{
+    size_t length = strlen(text);
+    char *save = NULL;
+
+    if (!length || (text[length - 1] == 'x' && !strchr(text, '=')))
+        return length ? parse_factor(text, text + length - 1, &out->all) : 0;
+    for (char *word = strtok_r(text, "+", &save); word; word = strtok_r(NULL, "+", &save)) {
+        struct scenario_factor *factor = &out->factors[out->factor_count];
+        char *equals = strchr(word, '=');
+
+        if (!equals || equals == word || (size_t)(equals - word) >= sizeof(factor->profile) ||
+            out->factor_count == SCENARIO_FACTORS || parse_factor(equals + 1, equals + 1 + strlen(equals + 1), &factor->factor))
+            return -EINVAL;
+        memcpy(factor->profile, word, (size_t)(equals - word));
+        out->factor_count++;
+    }
+    return out->factor_count ? 0 : -EINVAL;
+}
+
+static int parse_one(const char *text, struct scenario *out)
+{
+    _cleanup_free_ char *copy = strdup(text);
+    char *file;
+
+    *out = (struct scenario){.name = strdup(text), .all = 1};
+    if (!copy || !out->name)
+        return -ENOMEM;
+    file = strchr(copy, '@');
+    if (file)
+        *file++ = '\0';
+    if (parse_factors(copy, out) || (!file && !*text))
+        return refuse(text, "is no scenario");
+    out->has_offer = file != NULL;
+    return file ? offer_load(file, &out->offer) : 0;
+}
+
+int scenarios_parse(const char *text, struct scenario_list *out)
+{
+    _cleanup_free_ char *copy = strdup(text);
+    char *rest = copy, *word;
+    int err = 0;
+
+    *out = (struct scenario_list){0};
+    if (!copy)
+        return -ENOMEM;
+    while (!err && (word = strsep(&rest, ","))) {
+        struct scenario *grown = reallocarray(out->list, out->count + 1, sizeof(*grown));
+
+        if (!grown) {
+            err = -ENOMEM;
+            break;
+        }
+        out->list = grown;
+        err = parse_one(word, &grown[out->count++]);
+    }
+    if (err)
+        scenarios_clear(out);
+    return err;
+}
+
+void scenarios_clear(struct scenario_list *list)
+{
+    for (unsigned i = 0; i < list->count; i++) {
+        free(list->list[i].name);
+        if (list->list[i].has_offer)
+            offer_clear(&list->list[i].offer);
+    }
+    free(list->list);
+    *list = (struct scenario_list){0};
+}
+
+/* By how much a metric's demand is multiplied: by profile, as their shares of it are. */
+static double factor_of(const struct scenario *s, const struct capacity *c, enum metric_id metric)
+{
+    double before = 0, after = 0;
+
+    if (!s->factor_count)
+        return s->all;
+    for (uint32_t i = 0; i < c->profile_count; i++) {
+        double mean = c->profiles[i].demand[metric][CAPACITY_SECOND].mean, factor = 1;
+
+        for (unsigned f = 0; f < s->factor_count; f++)
+            if (strcmp(s->factors[f].profile, c->profiles[i].name) == 0)
+                factor = s->factors[f].factor;
+        before += mean;
+        after += factor * mean;
+    }
+    return before > 0 ? after / before : 1;
+}
+
+static bool fill_demand(const struct scenario *s, const struct report *report, struct scenario_result *out)
+{
+    const struct capacity *c = &report->capacity;
+    const struct capacity_entry *entry = &c->cluster[c->cluster_count - 1];
+    unsigned w = CAPACITY_SECOND;
+
+    while (w < CAPACITY_WINDOWS && !entry->demand[METRIC_READ_OPS][w].known)
+        w++;
+    if (w == CAPACITY_WINDOWS)
+        return false;
+    out->reached = entry->reached;
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        const struct capacity_demand *d = &entry->demand[m][w];
+        double factor = factor_of(s, c, m);
+
+        out->mean[m] = d->known ? factor * d->mean : NAN;
+        out->p95[m] = d->known ? factor * d->p95 : NAN;
+        out->max[m] = d->known ? factor * d->max : NAN;
+        out->beyond_seen |= d->known && d->max > 0 && factor > SCENARIO_SEEN;
+    }
+    return true;
+}
+
+/* Reads and writes share a limit, so their shares of it add up. */
+static void fill_use(const double limits[METRIC_COUNT], struct scenario_result *out)
+{
+    static const enum metric_id pools[][2] = {
+        {METRIC_READ_BYTES, METRIC_WRITE_BYTES}, {METRIC_READ_OPS, METRIC_WRITE_OPS}, {METRIC_METADATA_OPS, METRIC_COUNT}};
+
+    for (size_t p = 0; p < sizeof(pools) / sizeof(*pools); p++) {
+        double mean = 0, p95 = 0, max = 0, largest = 0;
+        enum metric_id binding = pools[p][0];
+
+        for (unsigned side = 0; side < 2; side++) {
+            enum metric_id m = pools[p][side];
+
+            if (m == METRIC_COUNT || isnan(limits[m]) || isnan(out->max[m]))
+                continue;
+            mean += out->mean[m] / limits[m];
+            p95 += out->p95[m] / limits[m];
+            max += out->max[m] / limits[m];
+            if (out->max[m] / limits[m] > largest) {
+                largest = out->max[m] / limits[m];
+                binding = m;
+            }
+        }
+        if (max > out->use_max) {
+            out->use_mean = mean;
+            out->use_p95 = p95;
+            out->use_max = max;
+            out->binding = binding;
+        }
+    }
+    out->served = out->use_max > 1 ? 1 / out->use_max : 1;
+    out->beyond_full = out->use_max > SCENARIO_FULL;
+}
+
+/* The 99th percentile of reads and writes on shared volumes, as programs saw it; NAN when there were none. */
+static double seen99(const struct report *report)
+{
+    for (uint32_t i = 0; i < report->capacity.required_count; i++)
+        if (report->capacity.required[i].metric == METRIC_READ_OPS)
+            return (double)report->capacity.required[i].latency_p99_ns / 1e9;
+    return NAN;
+}
+
+/*
+ * The station's rate is what it can do of the mix that is asked for; a requester is what was in flight at once, and thinks so
+ * long that the recorded rate comes out. What the recorded p99 has beyond the model's own wait stays as it is.
+ */
+static void fill_latency(const struct report *report, const struct offer *offer, struct scenario_result *out)
+{
+    const struct capacity *c = &report->capacity;
+    const struct capacity_entry *entry = &c->cluster[c->cluster_count - 1];
+    double recorded = 0, asked = 0, requesters = entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].max, p99 = seen99(report);
+    double scale, service = offer->figure[OFFER_LATENCY_US] / 1e6;
+    struct queueing q;
+    struct queueing_result before, after;
+
+    out->ops_s = out->latency_ns = out->latency99_ns = NAN;
+    for (enum metric_id m = METRIC_READ_OPS; m <= METRIC_METADATA_OPS; m++) {
+        recorded += entry->demand[m][CAPACITY_SECOND].known ? entry->demand[m][CAPACITY_SECOND].mean : 0;
+        asked += isnan(out->mean[m]) ? 0 : out->mean[m];
+    }
+    if (!(service > 0) || !(recorded > 0) || !(out->use_mean > 0) || !(requesters > 0))
+        return;
+    scale = asked / recorded;
+    requesters = fmax(requesters, 1);
+    q = (struct queueing){requesters, fmax(requesters / recorded - service, 0), service, asked / out->use_mean * service};
+    queueing_solve(&q, &before);
+    q.requesters *= scale;
+    queueing_solve(&q, &after);
+    out->ops_s = fmin(after.rate, asked);
+    out->latency_ns = after.response_s * 1e9;
+    if (!isnan(p99) && p99 > 0)
+        out->latency99_ns = (fmax(p99 - before.wait99_s, service) + after.wait99_s) * 1e9;
+}
+
+unsigned scenarios_run(const struct scenario_list *list, const struct report *report, struct scenario_result *out)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < list->count && report->capacity.cluster_count; i++) {
+        const struct scenario *s = &list->list[i];
+        const struct offer *offer = s->has_offer ? &s->offer : report->offer;
+
+        for (unsigned lost = 0; offer && lost <= offer->failures; lost += offer->failures ? offer->failures : 1) {
+            struct scenario_result *r = &out[count];
+            double limits[METRIC_COUNT];
+
+            *r = (struct scenario_result){.scenario = s, .offer = offer, .nodes = offer->nodes - lost};
+            for (unsigned m = 0; m < METRIC_COUNT; m++)
+                limits[m] = NAN;
+            offer_limits(offer, r->nodes, limits);
+            if (!fill_demand(s, report, r))
+                continue;
+            fill_use(limits, r);
+            fill_latency(report, offer, r);
+            count++;
+        }
+    }
+    return count;
+}
