@@ -9,6 +9,8 @@
 
 #include "lib/option.h"
 
+#define LAST_SECOND 9223372035 /* of what fits into nanoseconds */
+
 /* ".25" as ns; *text moves behind it. */
 static int64_t fraction(const char **text)
 {
@@ -64,6 +66,8 @@ int moment_parse(const char *text, int64_t now_ns, int64_t *out)
     if (local < 0)
         return local;
     seconds = local ? mktime(&tm) : timegm(&tm) - east;
+    if (seconds < -LAST_SECOND || seconds > LAST_SECOND)
+        return -EINVAL;
     *out = (int64_t)seconds * 1000000000 + ns;
     return 0;
 }

@@ -51,8 +51,8 @@ order by 6 desc limit 100""", 30,
     rule("p99", "Slow reads", """select cluster, 'reads of ' || name as what, value::float8 / 1e6 as p99
 from (select s.cluster, s.name, (select value from unblend.quantiles('volume', array[s.cluster], array[s.name],
           array['read'], 'latency', now() - interval '15 minutes', now(), null, array[0.99], '') as q) as value
-      from unblend.subjects as s where s.subject = 'volume' and exists (
-          select from unblend.demand_by_minute as d where d.subject_id = s.subject_id and d.read_ops > 100
+      from unblend.subjects as s where s.subject = 'volume' and 100 < (
+          select sum(d.read_ops) from unblend.demand_by_minute as d where d.subject_id = s.subject_id
             and d.time > now() - interval '15 minutes')) as v
 where value is not null""", 500,
          "The 99th percentile of {{ $$labels.what }} of {{ $$labels.cluster }} is " + f"{VALUE} ms",

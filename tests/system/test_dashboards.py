@@ -191,7 +191,7 @@ class TestFilled(Asked, Rules):
     def setUpClass(cls):
         super().setUpClass()
         done = subprocess.run([sys.executable, os.path.join(SOURCE, "bench/fill"), "--db", cls.conninfo, "--nodes", "14", "--raw",
-                               "1h", "--minutes", "2h", "--hours", "9d"], capture_output=True, text=True, timeout=240)
+                               "1h", "--minutes", "2h", "--hours", "10d"], capture_output=True, text=True, timeout=240)
         assert done.returncode == 0, done.stderr
         cls.until = int(cls.sql("select extract(epoch from max(time) + interval '1 minute')::bigint from unblend.demand_1m"))
 

@@ -284,6 +284,7 @@ static void moments(void **state)
     assert_int_equal(ns, HISTORY_START - INT64_C(120000000000));
     assert_true(moment_parse("2026-01-01T00:00:00+1", 0, &ns) < 0);
     assert_true(moment_parse("yesterday", 0, &ns) < 0);
+    assert_true(moment_parse("4052-03-01T12:05:00Z", 0, &ns) < 0);
 }
 
 static int load(void **state)
