@@ -37,10 +37,8 @@ static int parse(int argc, char **argv, struct arguments *a)
          "what was done on that volume (default: the one that a job moved most bytes on)"},
         {"fill", 0, OPTION_FLAG, NULL, &a->fill, "of fio: fill files with data before they are read"},
         {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "read a collector's PostgreSQL database"},
-        {"pseudonyms", 0, OPTION_FLAG, NULL, &a->outward.pseudonyms, "show keyed pseudonyms instead of names"},
-        {"plain", 0, OPTION_STRING, "FIELD,...", &a->outward.plain,
-         "with --pseudonyms, but not for these: " OUTWARD_FIELDS},
-        {"site-key", 0, OPTION_STRING, "FILE", &a->outward.site_key, "the key of the pseudonyms"},
+        OUTWARD_PSEUDONYMS(&a->outward, "show keyed pseudonyms instead of names"),
+        OUTWARD_NAMES(&a->outward, "with --pseudonyms: "),
     };
     const struct option_program program = {
         "unblend export",

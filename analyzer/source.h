@@ -26,6 +26,7 @@ struct source {
     int (*seek)(struct source *source, int64_t ns, int64_t *found);
     /* Another length of intervals, from the next one on; from any thread. */
     void (*pace)(struct source *source, uint64_t interval_ns);
+    uint64_t shortest_ns; /* interval that pace() can make; 0: any */
 };
 
 /* Bounds of what is asked for; an origin that can filter early does, the others filter on reading.

@@ -14,6 +14,8 @@ struct watched {
     _Atomic uint64_t interval_ns;
 };
 
+#define AGENT_SAMPLE_NS 1000000000ull
+
 /* The agent samples each second; a longer interval is so many samples together. */
 static int watched_next(struct source *source, struct batch **out)
 {
@@ -57,7 +59,8 @@ int source_agent(const char *socket_path, uint64_t interval_ns, struct source **
 
     if (!watched)
         return -ENOMEM;
-    watched->source = (struct source){.next = watched_next, .free = watched_free, .pace = watched_pace};
+    watched->source = (struct source){.next = watched_next, .free = watched_free, .pace = watched_pace,
+                                       .shortest_ns = AGENT_SAMPLE_NS};
     watched->interval_ns = interval_ns;
     err = agent_connect(socket_path, &watched->client);
     if (err)

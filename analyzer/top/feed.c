@@ -259,6 +259,11 @@ bool feed_seek(struct feed *feed, int64_t ns)
     return true;
 }
 
+uint64_t feed_shortest(const struct feed *feed)
+{
+    return feed->source->shortest_ns;
+}
+
 void feed_interval(struct feed *feed, uint64_t interval_ns)
 {
     if (feed->source->pace)

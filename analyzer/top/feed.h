@@ -31,6 +31,8 @@ void feed_step(struct feed *feed);
 /* Goes on with the last sample that begins at that time or before, after some that lead up to it. False where the
    source cannot. */
 bool feed_seek(struct feed *feed, int64_t ns);
+/* The shortest interval that there can be; 0: any. */
+uint64_t feed_shortest(const struct feed *feed);
 /* Another length of intervals, where the source can. */
 void feed_interval(struct feed *feed, uint64_t interval_ns);
 /* How many times faster than it happened. */

@@ -435,6 +435,8 @@ class TestEnds(TopTest):
         self.addCleanup(reader.kill)
         with self.top(160, 90, "--agent", socket) as terminal:
             terminal.wait("PID USER")
+            terminal.press("-", "+", "+")
+            terminal.wait("the agent takes a sample each second")
             terminal.press("c", "H")
             terminal.wait("choose one and press Enter")
             terminal.press("/")
