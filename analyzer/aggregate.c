@@ -329,6 +329,8 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
             err = add_attempt(a, &a->jobs[jobs[i]], batch->node, &batch->jobs[i]);
         if (err)
             return err;
+        a->jobs[jobs[i]].watched_ns += batch->jobs[i].watched_ns;
+        a->jobs[jobs[i]].exposed_ns += batch->jobs[i].exposed_ns;
     }
     /* an interval without I/O is part of the span, too */
     err = aggregate_demand(&a->series, batch, &nothing);

@@ -71,6 +71,14 @@ static bool lacks_file_sizes(const struct report *report)
            (tally_succeeded(tally, OP_OPEN) || tally_succeeded(tally, OP_CREATE));
 }
 
+static bool lacks_stalls(const struct report *report)
+{
+    for (uint32_t i = 0; i < report->totals.job_count; i++)
+        if (report->totals.jobs[i].watched_ns)
+            return false;
+    return report->totals.job_count > 0;
+}
+
 /* Some volume's reads are nobody knows from where. */
 static bool lacks_cache(const struct report *report)
 {
@@ -176,6 +184,9 @@ static const struct {
     {{"working-set", "files that were opened before anybody looked are in no working set, and their bytes count as reread; "
                      "working_set is null where no regular file was seen being opened"},
      always},
+    {{"exposed-io", "ranks' main threads are watched by unblend record alone, not by agents: io_wait.exposed is null"},
+     lacks_stalls},
+    {{"gpu", "GPUs are not asked how busy they are: io_wait.gpu_hours is null"}, always},
     {{"trees", "paths are not recorded: trees is null"}, always},
     {{"limits", "what storage can do was not told (--platform): limit and utilization are of the highest that was seen"},
      lacks_offer},

@@ -101,7 +101,9 @@ static json_t *job_value(const struct job *job)
                          put(o, "labels", labels_of(job)) ||
                          put(o, "start_ns", moment_or_null(job->start_ns)) ||
                          put(o, "end_ns", moment_or_null(job->end_ns)) ||
-                         put(o, "exit", job->exit >= 0 ? json_integer(job->exit) : json_null()));
+                         put(o, "exit", job->exit >= 0 ? json_integer(job->exit) : json_null()) ||
+                         (job->watched_ns && (put(o, "watched_ns", count(job->watched_ns)) ||
+                                              put(o, "exposed_ns", count(job->exposed_ns)))));
 }
 
 static json_t *mounts_of(const struct volume *volume)

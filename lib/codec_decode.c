@@ -61,7 +61,14 @@ static int decode_job(struct batch *batch, const struct field_place *p, json_t *
             return err;
         job.exit = (int32_t)status;
     }
+    if (json_object_get(o, "watched_ns") && ((err = field_number(p, o, "watched_ns", INT64_MAX, &job.watched_ns)) ||
+                                             (err = field_number(p, o, "exposed_ns", INT64_MAX, &job.exposed_ns))))
+        return err;
     err = batch_job(batch, &job, &index);
+    if (!err) {
+        batch->jobs[index].watched_ns = job.watched_ns;
+        batch->jobs[index].exposed_ns = job.exposed_ns;
+    }
     return !err && index != p->at ? field_refuse(p, "job", "is the name of another job, too") : err;
 }
 

@@ -174,9 +174,12 @@ int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
     if (!jobs || !volumes || !processes || merge_identity(dst, src) ||
         merge_coverage(dst, &src->coverage))
         return -ENOMEM;
-    for (uint32_t i = 0; i < src->job_count; i++)
+    for (uint32_t i = 0; i < src->job_count; i++) {
         if (batch_job(dst, &src->jobs[i], &jobs[i]))
             return -ENOMEM;
+        dst->jobs[jobs[i]].watched_ns += src->jobs[i].watched_ns;
+        dst->jobs[jobs[i]].exposed_ns += src->jobs[i].exposed_ns;
+    }
     for (uint32_t i = 0; i < src->volume_count; i++)
         if (batch_volume(dst, &src->volumes[i], &volumes[i]))
             return -ENOMEM;

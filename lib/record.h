@@ -46,6 +46,8 @@ struct job {
     int64_t start_ns; /* of this attempt on this node, wall clock; 0 if not known */
     int64_t end_ns;   /* 0 while it runs */
     int32_t exit;     /* exit status as a shell gives it; -1 if not known */
+    uint64_t watched_ns; /* for how long its ranks' main threads were looked at, all together; 0: they were not */
+    uint64_t exposed_ns; /* and were off the processors while their processes did I/O */
 };
 
 enum scope {
@@ -212,7 +214,8 @@ int batch_set(struct batch *batch, const char **field, const char *value);
 
 /*
  * Find or add by key (jobs and volumes by name, processes by pid and start). On a find the fields that
- * the batch does not know yet are filled in, and end_ns, exit, command and exited are taken over. Everything is
+ * the batch does not know yet are filled in, and end_ns, exit, command and exited are taken over; watched_ns and exposed_ns
+ * are left alone. Everything is
  * copied. 0, -ENOMEM, or -EINVAL for a process's job out of range; *index only on success.
  */
 int batch_job(struct batch *batch, const struct job *job, uint32_t *index);

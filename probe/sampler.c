@@ -17,6 +17,7 @@
 #include "lib/log.h"
 #include "probe/governor.h"
 #include "probe/price.h"
+#include "probe/stall.h"
 
 static_assert(PROBE_DETACHED - PROBE_JOB_KEYS + 1 == SHED_COUNT, "a step for each thing that can be left out");
 
@@ -33,6 +34,7 @@ struct sampler {
     struct governor governor;
     struct price price;
     int64_t looked_ns, drained_ns; /* last, monotonic */
+    struct stalls *stalls; /* NULL: not asked for */
     struct batch *batch; /* what a long interval has so far; NULL for nothing */
 };
 
@@ -119,7 +121,8 @@ int sampler_new(struct probe *probe, const struct sampler_options *options, stru
     sampler->role = strdup(options->role ? options->role : "client");
     snprintf(sampler->kernel, sizeof(sampler->kernel), "%s", name.release);
     read_boot_id(sampler->boot_id);
-    if (!sampler->cluster || !sampler->node || !sampler->role || random_stream(sampler->stream)) {
+    if (!sampler->cluster || !sampler->node || !sampler->role || (options->stalls && stalls_new(&sampler->stalls)) ||
+        random_stream(sampler->stream)) {
         sampler_free(sampler);
         return -ENOMEM;
     }
@@ -134,6 +137,7 @@ void sampler_free(struct sampler *sampler)
         return;
     price_clear(&sampler->price);
     batch_free(sampler->batch);
+    stalls_free(sampler->stalls);
     free(sampler->cluster);
     free(sampler->node);
     free(sampler->role);
@@ -229,6 +233,8 @@ int sampler_take(struct sampler *sampler, struct batch **out)
     if (err)
         return err; /* what has been drained comes with the next one */
     sampler->batch = NULL;
+    if (sampler->stalls && (err = stalls_report(sampler->stalls, batch)))
+        log_debug("cannot tell who waited: %s", log_errno(err)); /* the counts are whole without */
     begin(sampler);
     batch->duration_ns = (uint64_t)(sampler->start_ns - started);
     if (sampler->governor.step != PROBE_FULL)

@@ -15,6 +15,7 @@ struct sampler_options {
     const char *cluster; /* NULL: "default" */
     const char *node;    /* NULL: the host's name */
     const char *role;    /* NULL: "client" */
+    bool stalls;         /* tell which ranks wait for I/O; see probe/stall.h */
     uint64_t max_cost;   /* what watching may cost, in millionths of the node's processors; 0: anything */
 };
 

@@ -6,6 +6,7 @@
 
 #include "analyzer/human.h"
 #include "analyzer/view/text_detail.h"
+#include "analyzer/wait.h"
 
 #define BAR_WIDTH 28
 
@@ -149,6 +150,20 @@ static const struct histogram *latency_of(const struct tally *tally, enum operat
     return &tally->op[op].latency_ns;
 }
 
+static void show_wait(const struct pen *pen, const struct job_total *job)
+{
+    struct wait wait;
+    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE], e[HUMAN_SIZE];
+
+    wait_of(job, &wait);
+    fprintf(pen->out, "  %s waited in operations: metadata %s, small reads %s, bandwidth %s, fsync %s\n",
+            human_duration(a, wait.all_s), human_duration(b, wait.metadata_s), human_duration(c, wait.small_reads_s),
+            human_duration(d, wait.bandwidth_s), human_duration(e, wait.fsync_s));
+    if (!isnan(wait.exposed))
+        fprintf(pen->out, "  exposed: %.0f %% of %s in which nothing else was done\n", 100 * wait.exposed,
+                human_duration(a, (double)job->watched_ns / 1e9));
+}
+
 static void show_shape(const struct pen *pen, const struct tally *tally, const char *name,
                        const struct histogram *(*of)(const struct tally *, enum operation),
                        char *(*unit)(char *, double))
@@ -287,6 +302,7 @@ void text_job(const struct pen *pen, struct job_total *job, const struct profile
     show_operations(pen, &job->tally);
     text_detail(pen, &job->tally);
     show_ratios(pen, &job->tally);
+    show_wait(pen, job);
     show_burst(pen, job);
     show_shape(pen, &job->tally, "Sizes, one step a doubling", size_of, human_bytes);
     show_shape(pen, &job->tally, "Latency, one step a doubling", latency_of, human_ns);
