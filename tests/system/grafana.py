@@ -64,12 +64,18 @@ def quoted(values):
     return ",".join("'" + value.replace("'", "''") + "'" for value in values)
 
 
-def expand(sql, since, until, interval_s, variables):
+def with_variables(sql, variables):
     """variables: {name: [value]}, or {name: text} for what All stands for, which goes in as it is."""
     for name, value in variables.items():
         text = value if isinstance(value, str) else quoted(value)
         raw = value if isinstance(value, str) else ",".join(value)
         sql = sql.replace("${%s:sqlstring}" % name, text).replace("${%s:raw}" % name, raw)
+    return sql
+
+
+def expand(sql, since, until, interval_s, variables):
+    """What the data source makes of it."""
+    sql = with_variables(sql, variables)
     sql = sql.replace("$__interval_ms", str(interval_s * 1000)).replace("$__interval", f"{interval_s}s")
 
     def macro(found):
