@@ -288,7 +288,7 @@ double column_value(const struct column *column, const struct row *row)
 void column_spark(const struct row *row, unsigned width, float *heights)
 {
     const struct entity *e = row->entity;
-    unsigned each = (HISTORY_SAMPLES + width - 1) / width;
+    unsigned each = (HISTORY_SECONDS + width - 1) / width;
     float most = 0;
 
     for (unsigned i = 0; i < width; i++) {

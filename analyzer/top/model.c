@@ -119,11 +119,22 @@ void model_free(struct model *model)
     free(model);
 }
 
-float model_history(const struct model *model, const float history[HISTORY_SAMPLES], unsigned ago)
+float model_history(const struct model *model, const float history[HISTORY_SECONDS], unsigned ago)
 {
-    if (ago >= model->sample || ago >= HISTORY_SAMPLES)
+    if (ago >= model->told)
         return 0;
-    return history[(model->sample - ago) % HISTORY_SAMPLES];
+    return history[(uint64_t)(model->second - ago) % HISTORY_SECONDS];
+}
+
+void model_remember(const struct model *model, float history[HISTORY_SECONDS], double value)
+{
+    unsigned covered = model->seconds > 1 ? (unsigned)lround(fmin(model->seconds, HISTORY_SECONDS)) : 1;
+    float *last = &history[(uint64_t)model->second % HISTORY_SECONDS];
+
+    if (!model->turned)
+        *last = fmaxf(*last, (float)value);
+    for (unsigned ago = 0; ago < model->turned; ago++)
+        history[(uint64_t)(model->second - ago) % HISTORY_SECONDS] = ago < covered ? (float)value : 0;
 }
 
 const char *model_text(struct model *model, const char *text)

@@ -14,7 +14,7 @@
 #include "analyzer/top/sample.h"
 #include "lib/lookup.h"
 
-#define HISTORY_SAMPLES 60
+#define HISTORY_SECONDS 60
 
 enum entity_kind {
     ENTITY_PROCESS,
@@ -57,7 +57,7 @@ struct entity {
     struct amounts now, sum;
     struct histogram size, latency_ns; /* since the start */
     double figure[FIGURE_KINDS];
-    float history[HISTORY_SAMPLES]; /* operations a second, at [sample % HISTORY_SAMPLES] */
+    float history[HISTORY_SECONDS]; /* operations a second, see model_history() */
     uint64_t first, listed, active; /* samples: when it came, was last mentioned, last did something */
     bool exited;
     const char *profile; /* the largest, NULL while nothing is known */
@@ -88,10 +88,12 @@ struct model {
     uint64_t sample;                   /* how many there were */
     double seconds, sum_seconds;       /* of the last one, of all */
     int64_t end_ns;                    /* of the last one */
+    int64_t second;                    /* of the wall clock, in which it ended */
+    unsigned turned, told;             /* seconds since the sample before; those of the history that samples spoke of */
     unsigned unknown;
     struct entities of[ENTITY_KINDS];
     struct entity total;
-    float data_history[HISTORY_SAMPLES], metadata_history[HISTORY_SAMPLES]; /* bytes and operations a second */
+    float data_history[HISTORY_SECONDS], metadata_history[HISTORY_SECONDS]; /* bytes and operations a second */
     struct mix_part *mix; /* one a profile of the catalogue, the last is unknown; NULL without one */
     uint32_t blends;      /* how many are in use */
     double credit_ns;     /* of processor time, for looking at them */
@@ -117,11 +119,13 @@ static inline bool entity_is_current(const struct model *model, const struct ent
     return entity->listed == model->sample;
 }
 
-/* Value of a history so many samples ago; 0 is the last one. */
-float model_history(const struct model *model, const float history[HISTORY_SAMPLES], unsigned ago);
+/* Value of a history so many seconds ago; 0 is the last one. Of shorter samples it is the highest of that second. */
+float model_history(const struct model *model, const float history[HISTORY_SECONDS], unsigned ago);
 
 /* --- for the files of the model --- */
 
+/* What there was in the last sample, for the history; 0 in the seconds that no sample was of. */
+void model_remember(const struct model *model, float history[HISTORY_SECONDS], double value);
 /* A copy of the string that lives as long as entities use it; "" for NULL; NULL without memory. */
 const char *model_text(struct model *model, const char *text);
 /* Finds the entity by kind, name, pid, start and (of a flow) volume; NULL for none. */

@@ -109,7 +109,7 @@ int model_take_mix(struct model *model)
         e->figure[FIGURE_SHARE_BYTES] = bytes > 0 ? part->bytes / bytes : NAN;
         e->figure[FIGURE_CONFIDENCE] = fmin(1, part->confidence / part->ops);
         e->figure[FIGURE_MEMBERS] = part->members;
-        e->history[model->sample % HISTORY_SAMPLES] = (float)(bytes > 0 ? part->bytes / bytes : part->ops / ops);
+        model_remember(model, e->history, bytes > 0 ? part->bytes / bytes : part->ops / ops);
     }
     return 0;
 }

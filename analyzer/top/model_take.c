@@ -357,7 +357,6 @@ static int take_nodes(struct model *model, const struct sample *sample)
 /* Sums, histories and who has how many members, when all is gathered. */
 static void finish(struct model *model)
 {
-    unsigned at = model->sample % HISTORY_SAMPLES;
     const struct amounts *now = &model->total.now;
     double seconds = model->seconds;
 
@@ -370,7 +369,7 @@ static void finish(struct model *model)
             if (e->listed != model->sample)
                 e->now = (struct amounts)NO_AMOUNTS;
             amounts_merge(&e->sum, &e->now);
-            e->history[at] = seconds > 0 ? (float)((double)e->now.count[COUNT_OPS] / seconds) : 0;
+            model_remember(model, e->history, seconds > 0 ? (double)e->now.count[COUNT_OPS] / seconds : 0);
             if (kind == ENTITY_PROCESS && e->listed == model->sample) {
                 const struct entity like = {.kind = ENTITY_JOB, .name = e->job, .volume = ""};
                 struct entity *job = model_find(model, &like);
@@ -380,9 +379,9 @@ static void finish(struct model *model)
             }
         }
     amounts_merge(&model->total.sum, now);
-    model->data_history[at] =
-        seconds > 0 ? (float)((double)(now->count[COUNT_READ_BYTES] + now->count[COUNT_WRITE_BYTES]) / seconds) : 0;
-    model->metadata_history[at] = seconds > 0 ? (float)((double)now->count[COUNT_METADATA_OPS] / seconds) : 0;
+    model_remember(model, model->data_history,
+                   seconds > 0 ? (double)(now->count[COUNT_READ_BYTES] + now->count[COUNT_WRITE_BYTES]) / seconds : 0);
+    model_remember(model, model->metadata_history, seconds > 0 ? (double)now->count[COUNT_METADATA_OPS] / seconds : 0);
 }
 
 static bool lacks_hook(const struct coverage *c, const char *name)
@@ -404,6 +403,22 @@ static unsigned unknown_in(const struct batch *batch)
     return (detached || metadata ? UNKNOWN_DATA | UNKNOWN_BLOCK | UNKNOWN_FAULTS : 0u) |
            (detached ? UNKNOWN_METADATA : 0u) |
            (lacks_hook(c, operation_info(OP_MMAP_FAULT)->name) ? UNKNOWN_FAULTS : 0u);
+}
+
+/* Moves the history on to the second of the wall clock that most of the sample's last second lies in: so one that ends a
+   little early or late has its own. A clock that was set back moves nothing. */
+static void turn_history(struct model *model)
+{
+    int64_t second = (model->end_ns - (int64_t)(1e9 * fmin(model->seconds, 1) / 2)) / 1000000000;
+    int64_t turned = second - model->second;
+
+    if (!model->told)
+        turned = model->seconds > 1 ? llround(model->seconds) : 1;
+    if (turned < 0)
+        turned = 0;
+    model->second = second > model->second ? second : model->second;
+    model->turned = turned < HISTORY_SECONDS ? (unsigned)turned : HISTORY_SECONDS;
+    model->told = model->told + model->turned < HISTORY_SECONDS ? model->told + model->turned : HISTORY_SECONDS;
 }
 
 static int allocate(struct taking *t)
@@ -433,6 +448,7 @@ int model_add(struct model *model, const struct sample *sample)
     model->seconds = (double)sample->batch->duration_ns / 1e9;
     model->sum_seconds += model->seconds;
     model->end_ns = sample->batch->start_ns + (int64_t)sample->batch->duration_ns;
+    turn_history(model);
     model->unknown = unknown_in(sample->batch);
     if (err || (err = take_jobs(&t)) || (err = take_processes(&t)) || (err = take_volumes(&t)))
         return err;

@@ -85,7 +85,7 @@ static void put_cell(const struct screen *screen, const struct row *row, unsigne
     char buffer[COLUMN_CELL];
 
     if (column->unit == UNIT_SPARK) {
-        float heights[HISTORY_SAMPLES];
+        float heights[HISTORY_SECONDS];
 
         column_spark(row, (unsigned)width, heights);
         put_spark(y, x, width, gone ? INK_DIM : INK_GOOD, heights);

@@ -19,7 +19,7 @@ static void put_spark(const struct pen *pen, const struct row *row, unsigned wid
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char letters[] = " .:-=+*#@";
-    float heights[HISTORY_SAMPLES];
+    float heights[HISTORY_SECONDS];
 
     column_spark(row, width, heights);
     for (unsigned i = 0; i < width; i++) {

@@ -100,6 +100,47 @@ static void the_dead_are_forgotten(void **state)
     model_free(model);
 }
 
+static void add_at(struct model *model, int64_t start_ns, uint64_t duration_ns, uint32_t ops)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 4, OP_READ, 4096, ops);
+    batch->start_ns = start_ns;
+    batch->duration_ns = duration_ns;
+    add(model, batch);
+}
+
+/* A minute is a minute, however long or short samples are. */
+static void history_goes_by_the_second(void **state)
+{
+    const int64_t begin = 1700000000000000000, second = 1000000000;
+    const struct entity *e;
+    struct model *model;
+
+    assert_int_equal(model_new(NULL, &model), 0);
+    for (int i = 0; i < 30; i++) /* three seconds in tenths; in the second of them one has three times as much */
+        add_at(model, begin - second / 2 + i * second / 10, second / 10, i == 15 ? 3 : 1);
+    e = model->of[ENTITY_PROCESS].at[0];
+    assert_float_equal(model_history(model, e->history, 0), 10, 0.01);
+    assert_float_equal(model_history(model, e->history, 1), 30, 0.01);
+    assert_float_equal(model_history(model, e->history, 2), 10, 0.01);
+    assert_float_equal(model_history(model, e->history, 4), 0, 0.01);
+    add_at(model, begin + 5 * second / 2, 10 * second, 50); /* ten seconds at once */
+    assert_float_equal(model_history(model, e->history, 0), 5, 0.01);
+    assert_float_equal(model_history(model, e->history, 9), 5, 0.01);
+    assert_float_equal(model_history(model, e->history, 10), 10, 0.01);
+    add_at(model, begin + 15 * second, second, 7); /* behind a gap of two and a half, which is no zero of it */
+    assert_float_equal(model_history(model, e->history, 0), 7, 0.01);
+    assert_float_equal(model_history(model, e->history, 1), 0, 0.01);
+    assert_float_equal(model_history(model, e->history, 3), 5, 0.01);
+    add_at(model, begin, second, 9); /* the clock was set back */
+    assert_float_equal(model_history(model, e->history, 0), 9, 0.01);
+    add_at(model, begin + 500 * second, second, 2);
+    for (unsigned ago = 1; ago < HISTORY_SECONDS; ago++)
+        assert_float_equal(model_history(model, e->history, ago), 0, 0.01);
+    model_free(model);
+}
+
 static struct filter *filter_of(const char *text)
 {
     struct filter *filter;
@@ -227,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_and_sums),
         cmocka_unit_test(the_dead_are_forgotten),
+        cmocka_unit_test(history_goes_by_the_second),
         cmocka_unit_test(filters),
         cmocka_unit_test(a_volume_filter_chooses_records),
         cmocka_unit_test(every_tab_knows_its_columns),
