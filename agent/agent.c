@@ -14,6 +14,7 @@
 #include "agent/metrics.h"
 #include "agent/push.h"
 #include "agent/serve.h"
+#include "agent/space.h"
 #include "agent/spool.h"
 #include "agent/unprivileged.h"
 #include "lib/cleanup.h"
@@ -30,6 +31,7 @@ struct agent {
     const struct agent_options *options;
     struct probe *probe;
     struct sampler *sampler;
+    struct space_watch *space;
     struct outward outward;
     struct spool *spool; /* NULL without a collector */
     struct push *push;
@@ -160,6 +162,8 @@ static int sample(struct agent *agent)
     if (err)
         return err;
     tell_step(before, sampler_step(agent->sampler));
+    if (space_watch_run(agent->space, batch, monotonic_ns()))
+        log_warning("no memory: how full volumes are is not asked");
     serve_batch(agent->serve, batch);
     if (agent->metrics && sum_up(agent, batch))
         log_warning("metrics: no memory: some counts are missing in them");
@@ -315,6 +319,8 @@ static int start_probe(struct agent *agent)
     };
     int err = probe_new(&probe, &agent->probe);
 
+    if (!err)
+        err = space_watch_new(&agent->space);
     return err ? err : sampler_new(agent->probe, &sampler, &agent->sampler);
 }
 
@@ -404,6 +410,7 @@ static void finish(struct agent *agent)
     serve_free(agent->serve);
     push_stop(agent->push, FAREWELL_MS);
     batch_free(agent->interval);
+    space_watch_free(agent->space);
     sampler_free(agent->sampler);
     probe_free(agent->probe);
     spool_close(agent->spool);

@@ -311,6 +311,16 @@ static int add_record(struct aggregate *a, const struct batch *batch, const uint
     return err ? err : add_job_record(a, &a->jobs[job], batch, record, &slot);
 }
 
+static int add_space(struct aggregate *a, const struct batch *batch, const struct volume *from)
+{
+    struct volume_total *volume;
+
+    if (!from->has_space)
+        return 0;
+    volume = aggregate_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
+    return volume ? filling_add(&volume->filling, batch->start_ns, &from->space) : -ENOMEM;
+}
+
 int aggregate_add(struct aggregate *a, const struct batch *batch)
 {
     _cleanup_free_ uint32_t *jobs = calloc(batch->job_count + 1, sizeof(*jobs));
@@ -342,6 +352,8 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
         err = add_flow(a, batch, jobs, &batch->flows[i]);
     if (!err)
         err = backends_add(&a->backends, &a->arena, batch);
+    for (uint32_t i = 0; !err && i < batch->volume_count; i++)
+        err = add_space(a, batch, &batch->volumes[i]);
     for (uint32_t i = 0; !err && i < batch->station_count; i++)
         err = aggregate_station(a, batch, &batch->stations[i]);
     return err;

@@ -12,6 +12,7 @@
 #include "analyzer/backend.h"
 #include "analyzer/burst.h"
 #include "analyzer/feature.h"
+#include "analyzer/filling.h"
 #include "analyzer/overlap.h"
 #include "analyzer/series.h"
 #include "analyzer/windows.h"
@@ -83,6 +84,7 @@ struct volume_total {
     struct series reached, reached_busy;
     enum layer reached_layer;
     bool reached_known;
+    struct filling filling; /* of the cluster's volumes */
 };
 
 /* What a process did on a volume. */

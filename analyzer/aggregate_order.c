@@ -14,6 +14,7 @@ static void clear_volume(struct volume_total *volume)
     series_clear(&volume->reached);
     series_clear(&volume->reached_busy);
     windows_clear(&volume->windows);
+    filling_clear(&volume->filling);
     working_clear(&volume->working);
     free(volume->mounts);
     free(volume->stuck);

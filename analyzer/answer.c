@@ -322,7 +322,50 @@ static void growth(const struct report *report, struct answer *a)
 
 static void full(const struct report *report, struct answer *a)
 {
-    say(a, ANSWER_UNSURE, "Cannot tell, because used bytes are not in the records.");
+    const struct aggregate *totals = &report->totals;
+    const struct volume_total *fullest = NULL, *first = NULL;
+    double most = -1;
+    struct growth soonest = {.known = false};
+    char used[HUMAN_SIZE], total[HUMAN_SIZE], early[HUMAN_SIZE], late[HUMAN_SIZE];
+    struct space space;
+
+    for (uint32_t i = 0; i < totals->volume_count; i++) {
+        const struct volume_total *volume = &totals->volumes[i];
+        struct growth growth;
+
+        if (!filling_last(&volume->filling, &space))
+            continue;
+        if ((double)space.used_bytes / (double)space.total_bytes > most) {
+            most = (double)space.used_bytes / (double)space.total_bytes;
+            fullest = volume;
+        }
+        if (!filling_growth(&volume->filling, &growth) && growth.known && growth.early_ns &&
+            (!first || growth.early_ns < soonest.early_ns)) {
+            soonest = growth;
+            first = volume;
+        }
+    }
+    if (!fullest) {
+        say(a, ANSWER_UNSURE, "Cannot tell, because used bytes are not in the records.");
+        add(a, "Agents ask for them once a minute.");
+        return;
+    }
+    if (first) {
+        human_time(early, soonest.early_ns);
+        human_time(late, soonest.late_ns ? soonest.late_ns : soonest.early_ns);
+        if (soonest.late_ns)
+            say(a, ANSWER_BAD, "%s, between %.10s and %.10s.", first->name, early, late);
+        else
+            say(a, ANSWER_PLAIN, "%s, on %.10s at the earliest, if ever.", first->name, early);
+        add(a, "It grows by %s a day.", human_bytes(used, fmax(soonest.value, 0)));
+    } else if (totals->end_ns - totals->start_ns < FILLING_DAYS_MIN * 86400000000000LL) {
+        say(a, ANSWER_UNSURE, "Cannot tell, because two weeks are needed to see how fast volumes grow.");
+    } else {
+        say(a, ANSWER_GOOD, "Never, as it goes now: no volume grows.");
+    }
+    filling_last(&fullest->filling, &space);
+    add(a, "Fullest is %s: %.0f %%, %s of %s.", fullest->name, 100 * most, human_bytes(used, (double)space.used_bytes),
+        human_bytes(total, (double)space.total_bytes));
 }
 
 static void unseen(const struct report *report, struct answer *a)

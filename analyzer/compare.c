@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/student.h"
 #include "analyzer/vector.h"
 #include "lib/cleanup.h"
 
@@ -47,23 +48,6 @@ struct run {
     bool counting;
     int err;
 };
-
-double compare_critical(double alpha, double freedom)
-{
-    double low = 0, high = 40, z, v = freedom;
-
-    for (unsigned i = 0; i < 100; i++) { /* of the normal distribution */
-        z = (low + high) / 2;
-        if (erfc(z / sqrt(2)) > alpha)
-            low = z;
-        else
-            high = z;
-    }
-    z = (low + high) / 2;
-    /* Cornish and Fisher's expansion for t */
-    return z + (pow(z, 3) + z) / (4 * v) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * v * v) +
-           (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * pow(v, 3));
-}
 
 static void note(struct run *run, struct moved moved)
 {
@@ -136,7 +120,7 @@ static void compare_rate(struct run *run, struct moved moved, const struct aspec
     vb /= unit * unit;
     error = sqrt(va + vb);
     freedom = va + vb > 0 ? (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1)) : na + nb - 2;
-    critical = compare_critical(run->alpha, freedom);
+    critical = student_critical(run->alpha, freedom);
     moved.low = moved.before > 0 ? (moved.after - critical * error) / moved.before : NAN;
     moved.high = moved.before > 0 ? (moved.after + critical * error) / moved.before : NAN;
     moved.beyond = fabs(moved.after - moved.before) > critical * error &&
@@ -170,7 +154,7 @@ static void compare_quantile(struct run *run, struct moved moved, const struct h
     run->tests++;
     if (run->counting)
         return;
-    z = compare_critical(run->alpha, 1e9);
+    z = student_critical(run->alpha, 1e9);
     if (!rank(x, q, in_x, z, &moved.before, &low[0], &high[0]) || !rank(y, q, in_y, z, &moved.after, &low[1], &high[1])) {
         run->out->unknown++;
         return;

@@ -35,7 +35,4 @@ struct comparison {
 int compare_reports(const struct report *before, const struct report *after, struct comparison *out);
 void comparison_clear(struct comparison *comparison);
 
-/* Exposed for tests. The quantile of Student's t with so many degrees of freedom: P(|t| > result) = alpha. */
-double compare_critical(double alpha, double freedom);
-
 #endif

@@ -102,6 +102,21 @@ static bool lacks_error_codes(const struct report *report)
     return false;
 }
 
+static bool lacks_space(const struct report *report)
+{
+    struct space space;
+
+    for (uint32_t i = 0; i < report->totals.volume_count; i++)
+        if (report->totals.volumes[i].mount_count && !filling_last(&report->totals.volumes[i].filling, &space))
+            return true;
+    return false;
+}
+
+static bool lacks_growth(const struct report *report)
+{
+    return report->totals.end_ns - report->totals.start_ns < FILLING_DAYS_MIN * 86400000000000LL;
+}
+
 static bool lacks_offer(const struct report *report)
 {
     return !report->offer;
@@ -193,8 +208,10 @@ static const struct {
     {{"demand-windows", "windows shorter than the recorded intervals, or longer than the span, have no demand: there it is "
                         "null; so is in_flight in windows of 100 ms"},
      always},
-    {{"space", "how full volumes are is not recorded: used_bytes, total_bytes, growth_bytes_day and full_at are null"},
-     always},
+    {{"space", "how full some volumes are was not told: agents ask once a minute, a mount that hangs does not answer, and "
+               "recordings made without an agent do not ask: used_bytes, total_bytes, used_files and total_files are null"},
+     lacks_space},
+    {{"growth", "two weeks are needed to tell how fast volumes fill up: growth_bytes_day and full_at are null"}, lacks_growth},
     {{"processes", "the records hold no processes: profiles are unmixed from the totals of jobs"},
      lacks_processes},
 };

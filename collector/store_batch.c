@@ -58,13 +58,35 @@ static int stations_text(const struct batch *batch, char **text)
     return *text ? 0 : -ENOMEM;
 }
 
+/* Of volumes that told; NULL when none did. */
+static int space_text(const struct batch *batch, char **text)
+{
+    json_auto_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < batch->volume_count; i++) {
+        const struct space *space = &batch->volumes[i].space;
+
+        if (batch->volumes[i].has_space)
+            failed |= json_array_append_new(list, json_pack("[I,I,I,I,I]", (json_int_t)i, (json_int_t)space->used_bytes,
+                                                            (json_int_t)space->total_bytes, (json_int_t)space->used_files,
+                                                            (json_int_t)space->total_files)) != 0;
+    }
+    if (failed)
+        return -ENOMEM;
+    if (!json_array_size(list))
+        return 0;
+    *text = json_dumps(list, JSON_COMPACT);
+    return *text ? 0 : -ENOMEM;
+}
+
 static int insert_interval(struct store *store, const struct batch *batch,
                            const struct ledger_place *place, int64_t host_id, const int64_t *jobs,
                            const int64_t *volumes, int64_t *batch_id)
 {
     _cleanup_free_ char *job_ids = array_text(jobs, batch->job_count);
     _cleanup_free_ char *volume_ids = array_text(volumes, batch->volume_count);
-    _cleanup_free_ char *ends = NULL, *exits = NULL, *shed = NULL, *stations = NULL;
+    _cleanup_free_ char *ends = NULL, *exits = NULL, *shed = NULL, *stations = NULL, *space = NULL;
     int64_t shed_ms[SHED_COUNT];
     _cleanup_result_ PGresult *result = NULL;
     struct db_args args = {.count = 0};
@@ -75,6 +97,8 @@ static int insert_interval(struct store *store, const struct batch *batch,
     shed = array_text(shed_ms, SHED_COUNT);
     if (!err)
         err = stations_text(batch, &stations);
+    if (!err)
+        err = space_text(batch, &space);
     if (err || !job_ids || !volume_ids || !shed)
         return -ENOMEM;
     db_number(&args, place->node_id);
@@ -96,12 +120,13 @@ static int insert_interval(struct store *store, const struct batch *batch,
     db_text(&args, volume_ids);
     db_text(&args, shed);
     db_text(&args, stations);
+    db_text(&args, space);
     err = db_query(
         &store->db,
         "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
-        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage) values (unblend.timestamp_of($5), $1, $2, "
-        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) "
+        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage, space) values (unblend.timestamp_of($5), $1, $2, "
+        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) "
         "returning batch_id",
         &args, &result);
     if (err)

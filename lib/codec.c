@@ -116,6 +116,14 @@ static json_t *mounts_of(const struct volume *volume)
     return finish(array, failed);
 }
 
+static json_t *space_of(const struct space *space)
+{
+    json_t *array = json_array();
+
+    return finish(array, add(array, count(space->used_bytes)) || add(array, count(space->total_bytes)) ||
+                             add(array, count(space->used_files)) || add(array, count(space->total_files)));
+}
+
 static json_t *volume_value(const struct volume *volume)
 {
     json_t *o = json_object();
@@ -125,7 +133,8 @@ static json_t *volume_value(const struct volume *volume)
                       put(o, "fstype", text(volume->fstype)) ||
                       put(o, "scope", text(volume->scope == SCOPE_SHARED ? "shared" : "local")) ||
                       put(o, "mounts", mounts_of(volume)) ||
-                      (volume->lower && put(o, "lower", text(volume->lower))));
+                      (volume->lower && put(o, "lower", text(volume->lower))) ||
+                      (volume->has_space && put(o, "space", space_of(&volume->space))));
 }
 
 static json_t *process_value(const struct process *process)

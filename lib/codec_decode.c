@@ -89,6 +89,15 @@ static int decode_volume(struct batch *batch, const struct field_place *p, json_
         (err = field_array(p, o, "mounts", UINT32_MAX, &array)) ||
         (json_object_get(o, "lower") && (err = field_text(p, o, "lower", &volume.lower))))
         return err;
+    if (json_object_get(o, "space")) {
+        uint64_t space[4];
+
+        err = field_counts(p, o, "space", 4, space);
+        if (err)
+            return err;
+        volume.has_space = true;
+        volume.space = (struct space){space[0], space[1], space[2], space[3]};
+    }
     volume.scope = shared ? SCOPE_SHARED : SCOPE_LOCAL;
     mounts = arena_alloc(&batch->arena, json_array_size(array) * sizeof(*mounts));
     if (!mounts)

@@ -356,12 +356,32 @@ static int add_stations(struct batch *batch, const PGresult *storage, int64_t ba
     json_auto_t *root = json_object();
     struct codec_error error;
 
-    if (at < 0)
+    if (at < 0 || PQgetisnull(storage, at, 1))
         return 0;
     if (!root || json_object_set_new(root, "storage", json(storage, at, 1)))
         return -ENOMEM;
     err = codec_stations_decode(batch, &error, root);
     return err == -ENOMEM || !err ? err : -EBADMSG;
+}
+
+static int add_space(struct batch *batch, const PGresult *storage, int64_t batch_id, const struct place *volumes)
+{
+    int at = row_of(storage, batch_id);
+    json_auto_t *list = at < 0 || PQgetisnull(storage, at, 2) ? NULL : json(storage, at, 2);
+    json_t *told;
+    size_t i;
+
+    json_array_foreach(list, i, told) {
+        json_int_t volume = -1, used, total, used_files, total_files;
+
+        if (json_unpack(told, "[I,I,I,I,I]", &volume, &used, &total, &used_files, &total_files) || volume < 0 ||
+            volume >= batch->volume_count)
+            return -EBADMSG;
+        batch->volumes[volumes[volume].index].has_space = true;
+        batch->volumes[volumes[volume].index].space =
+            (struct space){(uint64_t)used, (uint64_t)total, (uint64_t)used_files, (uint64_t)total_files};
+    }
+    return 0;
 }
 
 int database_batch(const PGresult *intervals, int row, const struct database_rows *rows, struct batch **out)
@@ -392,6 +412,8 @@ int database_batch(const PGresult *intervals, int row, const struct database_row
         err = add_flow(batch, jobs, volumes, flows, i);
     if (!err)
         err = add_stations(batch, rows->storage, id);
+    if (!err)
+        err = add_space(batch, rows->storage, id, volumes);
     if (!err)
         *out = take_pointer(batch);
     return err;

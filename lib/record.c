@@ -225,6 +225,10 @@ int batch_volume(struct batch *batch, const struct volume *from, uint32_t *out)
         return -ENOMEM;
     if (from->scope == SCOPE_SHARED)
         volume->scope = SCOPE_SHARED;
+    if (from->has_space) {
+        volume->has_space = true;
+        volume->space = from->space;
+    }
     if (!volume->mount_count && from->mount_count) {
         const char **mounts = arena_alloc(&batch->arena, from->mount_count * sizeof(*mounts));
 

@@ -55,6 +55,12 @@ enum scope {
     SCOPE_SHARED,
 };
 
+/* How full a volume is. */
+struct space {
+    uint64_t used_bytes, total_bytes; /* total: what may be used, without what is kept for root */
+    uint64_t used_files, total_files; /* total_files 0: nobody counts them */
+};
+
 struct volume {
     const char *name;   /* unique in a batch; "?" is the volume of calls that no volume could be told of */
     const char *source; /* as in mountinfo; "" if not known */
@@ -63,6 +69,8 @@ struct volume {
     enum scope scope;
     const char *const *mounts;
     uint32_t mount_count;
+    bool has_space; /* agents ask once a minute */
+    struct space space;
 };
 
 /* A thread group. Process detail never leaves the node. */

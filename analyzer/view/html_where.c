@@ -15,6 +15,7 @@ static void volume_row(FILE *out, const struct volume_total *volume, const struc
     enum operation reads = device ? OP_BLOCK_READ : OP_READ, writes = device ? OP_BLOCK_WRITE : OP_WRITE;
     struct in_flight flight;
     struct ratios ratios;
+    struct space space;
     uint64_t ops = 0;
     char text[HUMAN_SIZE];
 
@@ -35,13 +36,20 @@ static void volume_row(FILE *out, const struct volume_total *volume, const struc
     html_quantile(out, &tally->op[writes].latency_ns, 0.99, false, human_ns);
     snprintf(text, sizeof(text), "%.2f", flight.mean);
     html_cell(out, text, flight.mean);
+    if (filling_last(&volume->filling, &space)) {
+        html_bytes(out, (double)space.used_bytes);
+        html_percent(out, (double)space.used_bytes / (double)space.total_bytes);
+    } else {
+        html_cell(out, "", NAN);
+        html_cell(out, "", NAN);
+    }
     fputs("</tr>\n", out);
 }
 
 static void volumes(FILE *out, const struct aggregate *totals)
 {
     static const char *const columns[] = {"<Volume", "<Type",   "<Scope",    "Operations", "Metadata",  "Read",
-                                          "Written", "Read p50", "Read p99", "Write p99",  "In flight", NULL};
+                                          "Written", "Read p50", "Read p99", "Write p99",  "In flight", "Used",       "Full",     NULL};
 
     html_table(out, "Volumes; in flight is the mean number of operations at a time", columns);
     for (uint32_t i = 0; i < totals->volume_count && i < LISTED_VOLUMES; i++)

@@ -98,16 +98,39 @@ static void put_load(bool *failed, json_t *to, const struct capacity_entry *entr
     json_put(failed, to, "utilization", utilization_of(entry));
 }
 
+static json_t *moment_or_null(int64_t ns)
+{
+    return ns ? json_time(ns) : json_null();
+}
+
+static void put_space(bool *failed, json_t *to, const struct filling *filling)
+{
+    struct growth growth;
+    struct space space;
+    bool known = filling_last(filling, &space), files = known && space.total_files;
+
+    if (filling_growth(filling, &growth))
+        *failed = true;
+    json_put(failed, to, "used_bytes", known ? json_integer((json_int_t)space.used_bytes) : json_null());
+    json_put(failed, to, "total_bytes", known ? json_integer((json_int_t)space.total_bytes) : json_null());
+    json_put(failed, to, "used_files", files ? json_integer((json_int_t)space.used_files) : json_null());
+    json_put(failed, to, "total_files", files ? json_integer((json_int_t)space.total_files) : json_null());
+    json_put(failed, to, "growth_bytes_day",
+             growth.known ? json_pack("{s:f,s:f,s:f}", "value", growth.value, "low", growth.low, "high", growth.high)
+                          : json_null());
+    json_put(failed, to, "full_at",
+             growth.known && growth.early_ns
+                 ? json_pack("{s:o,s:o}", "early", json_time(growth.early_ns), "late", moment_or_null(growth.late_ns))
+                 : json_null());
+}
+
 static json_t *volume_entry(const struct capacity_entry *entry)
 {
-    static const char *const unknown[] = {"used_bytes", "total_bytes", "used_files", "total_files", "growth_bytes_day",
-                                          "full_at"};
     json_t *object = json_pack("{s:s}", "volume", entry->name);
     bool failed = !object;
 
     put_load(&failed, object, entry);
-    for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
-        json_put(&failed, object, unknown[i], json_null());
+    put_space(&failed, object, &entry->volume->filling);
     if (!failed)
         return object;
     json_decref(object);

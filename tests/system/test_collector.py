@@ -418,7 +418,7 @@ class TestReadBack(Database):
                     "hooks": [{"hook": "z", "state": "unavailable", "why": 'no "BTF" \\ here'},
                               {"hook": "a", "state": "attached", "why": None}],
                     "bypass": [{"what": "spdk", "device": "0000:00:1f.2", "bytes": None, "why": "bound to vfio"}]}
-        more = {"jobs": [job, second], "volumes": [batch()["volumes"][0], local], "records": rows}
+        more = {"jobs": [job, second], "volumes": [{**batch()["volumes"][0], "space": [70, 100, 5, 0]}, local], "records": rows}
         return [
             batch(1),
             batch(2, coverage=coverage, **more),
@@ -530,6 +530,8 @@ class TestReadBack(Database):
         for value in (sent[3], sent[1], sent[4], sent[0], sent[2]):
             self.assertEqual(self.collector.post(value, self.token)[0], 200)
         self.assertEqual(self.dump(), sent)
+        self.assertEqual(self.sql("select volume, used_bytes, total_bytes, used_files is null, total_files is null "
+                                  "from unblend.space"), f"{batch()['volumes'][0]['volume']}|70|100|t|t")
         self.assertEqual(self.sql("select ended is not null, exit from unblend.jobs where job = 'slurm:42' "
                                   "and command = 'python3'"), "t|137")
 

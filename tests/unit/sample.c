@@ -90,6 +90,10 @@ static void add_volumes(struct batch *batch, uint64_t *state)
                                 .mount_count = (uint32_t)below(state, 3)};
         uint32_t at;
 
+        if (below(state, 3) == 0) {
+            volume.has_space = true;
+            volume.space = (struct space){below(state, 1000), below(state, 1u << 30), below(state, 9), below(state, 99)};
+        }
         must(batch_volume(batch, &volume, &at));
     }
 }
@@ -261,7 +265,8 @@ static bool jobs_differ(const struct job *a, const struct job *b)
 static bool volumes_differ(const struct volume *a, const struct volume *b)
 {
     if (differ(a->name, b->name) || differ(a->source, b->source) || differ(a->fstype, b->fstype) ||
-        a->scope != b->scope || a->mount_count != b->mount_count)
+        a->scope != b->scope || a->mount_count != b->mount_count || a->has_space != b->has_space ||
+        memcmp(&a->space, &b->space, sizeof(a->space)) != 0)
         return true;
     for (uint32_t i = 0; i < a->mount_count; i++)
         if (differ(a->mounts[i], b->mounts[i]))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyzer/compare.h"
+#include "analyzer/student.h"
 #include "tests/unit/history.h"
 #include "tests/unit/sample.h"
 
@@ -57,10 +58,10 @@ static const struct moved *find(const struct comparison *c, const char *what, co
 /* From tables of Student's t. */
 static void critical_values(void **state)
 {
-    assert_true(fabs(compare_critical(0.05, 1e9) - 1.960) < 0.001);
-    assert_true(fabs(compare_critical(0.05, 19) - 2.093) < 0.002);
-    assert_true(fabs(compare_critical(0.01, 10) - 3.169) < 0.01);
-    assert_true(fabs(compare_critical(0.001, 38) - 3.566) < 0.01);
+    assert_true(fabs(student_critical(0.05, 1e9) - 1.960) < 0.001);
+    assert_true(fabs(student_critical(0.05, 19) - 2.093) < 0.002);
+    assert_true(fabs(student_critical(0.01, 10) - 3.169) < 0.01);
+    assert_true(fabs(student_critical(0.001, 38) - 3.566) < 0.01);
 }
 
 /* The same workload, again and again: all figures of one comparison together are wrong about once in a hundred. */
