@@ -180,7 +180,7 @@ const struct rule finding_rules[] = {
      .confidence = 0.85},
     {.id = "hung-mount",
      .on = SUBJECT_STUCK,
-     .bounds = {LEAST(TRAIT_STUCK_S, 8, "storage answers in less than a second"),
+     .bounds = {LEAST(TRAIT_STUCK_S, 5, "storage answers in less than a second"),
                 MAYBE_LEAST(TRAIT_STUCK_TIMES, 10, "calls that always take long do not hang")},
      .cost_low = TRAIT_STUCK_COST,
      .cost_high = TRAIT_STUCK_COST,

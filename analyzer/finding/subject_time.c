@@ -10,7 +10,7 @@
 #include "lib/cleanup.h"
 
 #define MUCH_WRITTEN 0.25    /* of the fullest slot */
-#define WRITE_MIN    4194304 /* a second */
+#define WRITE_MIN    1048576 /* a second */
 
 static bool is_current(const struct gauge *gauge, const struct aggregate *totals)
 {

@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each rule has a program that shows what it finds, and one that does much the same and does not."""
+import json
 import os
+import signal
+import subprocess
+import tempfile
+import time
 
 import harness
 import trouble
 
 PROGRAM = os.path.join(harness.SOURCE, "tests/system/trouble.py")
+PATIENCE_S = 30  # on a loaded machine
 SEVERITIES = ("critical", "high", "medium", "low")
 
 # Programs on one volume: what is found, and by whom it is not.
@@ -79,6 +85,100 @@ class FindingTest(harness.SystemTest):
         shown = text[text.index("Findings"):].split("\n\n", maxsplit=1)[0]
         self.assertEqual(min(10, len(self.report.data["findings"])), shown.count("% sure)"))
         self.assertIn(f"and {len(self.report.data['findings']) - 10} more", shown)
+
+
+class ServedTest(harness.SystemTest):
+    """On file systems with a server: one that takes its time to write, and does one thing after the other."""
+
+    WRITE_S = 0.02
+
+    def serve(self, *options):
+        top = tempfile.mkdtemp(prefix="unblend-finding-")
+        self.addCleanup(harness.shutil.rmtree, top, ignore_errors=True)
+        source, mount = os.path.join(top, "source"), os.path.join(top, "mnt")
+        os.mkdir(source)
+        os.mkdir(mount)
+        trouble.make(os.path.join(source, "big"), trouble.BIG)
+        trouble.prepare_modules(source)
+        daemon = subprocess.Popen([*options, harness.tool("bindfs"), "-f", "-o", "subtype=sshfs", source, mount])
+        self.addCleanup(self.end, daemon, mount)
+        deadline = time.monotonic() + PATIENCE_S
+        while not os.path.ismount(mount):
+            self.assertLess(time.monotonic(), deadline, "bindfs did not mount")
+            time.sleep(0.05)
+        return daemon, mount
+
+    @staticmethod
+    def end(daemon, mount):
+        harness.run([harness.tool("umount"), "-l", mount])
+        daemon.terminate()
+        daemon.wait(PATIENCE_S)
+
+    def watch(self, program, *arguments, options=()):
+        command = [harness.PYTHON, "-I", "-S", PROGRAM, program, *arguments]
+        done = harness.record(self.path("served.rec"), command, *options)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        return harness.report(self.path("served.rec"))
+
+    def test_who_writes_stops_who_reads(self):
+        slow = (harness.tool("strace"), "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64,write,writev,pwritev", "-e",
+                f"inject=pwrite64:delay_enter={int(self.WRITE_S * 1e6)}")
+        _, mount = self.serve(*slow)
+        report = self.watch("together", mount, "loader", "saver", options=("-i", "0.5"))
+        found = {one["id"]: one for one in report.data["findings"] if one["job"] == "loader"}
+        for rule in ("checkpoint-stops-readers", "noisy-neighbour"):
+            self.assertIn(rule, found, [(one["id"], one["job"], one["value"]) for one in report.data["findings"]])
+            self.assertGreater(found[rule]["value"], 2)
+        self.assertIn("saver", found["noisy-neighbour"]["evidence"][0])
+        report = self.watch("one_by_one", mount, mount, "loader", "saver", options=("-i", "0.5"))
+        found = {one["id"] for one in report.data["findings"]}
+        self.assertFalse({"checkpoint-stops-readers", "noisy-neighbour"} & found, found)
+
+    def test_imports_from_shared_storage(self):
+        _, mount = self.serve()
+        found = {one["id"]: one for one in self.watch("imports", mount).data["findings"]}
+        self.assertIn("imports-from-shared-storage", found)
+        trouble.prepare_modules(self.directory)
+        found = {one["id"] for one in self.watch("imports", self.directory).data["findings"]}
+        self.assertNotIn("imports-from-shared-storage", found)
+
+    def test_a_hung_mount(self):
+        daemon, mount = self.serve()
+        report = self.watch("read_one", mount)
+        self.assertNotIn("hung-mount", {one["id"] for one in report.data["findings"]})
+        daemon.send_signal(signal.SIGSTOP)
+        path = self.path("hung.rec")
+        command = [harness.unblend(), "record", "-o", path, "-d", "8", "--", harness.PYTHON, "-I", "-S", PROGRAM,
+                   "read_one", mount]
+        recorder = subprocess.Popen(command, env=harness.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(recorder.communicate, timeout=PATIENCE_S)
+        self.addCleanup(daemon.send_signal, signal.SIGCONT)
+        time.sleep(3)
+        deadline = time.monotonic() + PATIENCE_S
+        found = {}
+        while "hung-mount" not in found:
+            self.assertLess(time.monotonic(), deadline, "it was not found")
+            time.sleep(0.5)
+            done = harness.run([harness.unblend(), "report", "--format", "json", path])
+            found = {one["id"]: one for one in json.loads(done.stdout)["findings"]} if done.stdout else {}
+        self.assertEqual("critical", found["hung-mount"]["severity"])
+
+    def test_a_missing_hook_is_named(self):
+        program = os.path.join(harness.bindir(), "tests/system/json_recording")
+        _, mount = self.serve()
+        self.watch("imports", mount)
+        sure = harness.report(self.path("served.rec")).data["findings"]
+        lines = []
+        for batch in harness.batches(self.path("served.rec")):
+            batch["coverage"]["hooks"].append({"hook": "sys_exit", "state": "unavailable", "why": "it was taken away"})
+            lines.append(json.dumps(batch))
+        done = subprocess.run([program, self.path("lacking.rec")], input="\n".join(lines) + "\n", text=True, check=False)
+        self.assertEqual(0, done.returncode)
+        unsure = harness.report(self.path("lacking.rec")).data["findings"]
+        self.assertEqual([one["id"] for one in sure], [one["id"] for one in unsure])
+        for one, other in zip(sure, unsure):
+            self.assertLess(other["confidence"], one["confidence"])
+            self.assertTrue(any("it was taken away" in sentence for sentence in other["evidence"]), other)
 
 
 def add_cases():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs that do one thing as it should not be done, and the same as it should: trouble.py NAME DIRECTORY..."""
+import compileall
 import mmap
 import os
 import sys
-import threading
 import time
 
 BIG = 32 << 20
@@ -127,24 +127,23 @@ def synced_once(directory):
     checkpoint(directory, 200)
 
 
+def prepare_modules(directory):
+    """Folders in which an interpreter looks for modules that are in the last one only."""
+    for folder in range(6):
+        os.makedirs(os.path.join(directory, f"path{folder}"), exist_ok=True)
+    for number in range(200):
+        package = os.path.join(directory, "path5", f"module{number}")
+        os.makedirs(package, exist_ok=True)
+        with open(os.path.join(package, "__init__.py"), "w", encoding="ascii") as file:
+            file.write(f"value = {number}\n" * 40)
+    compileall.compile_dir(os.path.join(directory, "path5"), quiet=1)
+
+
 def imports(directory):
-    """As an interpreter looks for its modules: in many folders, where most of them are not."""
-    for number in range(300):
-        for folder in range(8):
-            try:
-                os.stat(os.path.join(directory, f"path{folder}", f"module{number}.py"))
-            except OSError:
-                pass
-        name = os.path.join(directory, "small", str(number))
-        os.stat(name)
-        fd = os.open(name, os.O_RDONLY)
-        os.fstat(fd)
-        os.read(fd, 4097)
-        os.read(fd, 1)
-        os.close(fd)
-
-
-imports_from_shared_storage = imports
+    """Packages, which are looked for in all folders."""
+    sys.path[:0] = [os.path.join(directory, f"path{folder}") for folder in range(6)]
+    for number in range(200):
+        __import__(f"module{number}")
 
 
 def silo_copy(directory, other):
@@ -161,27 +160,25 @@ def summary(directory, other):
             sums.write(data[:4096])
 
 
-def ranks(directory, slow):
-    """Six processes that read the same; one of them past the cache, in as many pieces."""
-    children = []
+def ranks(directory, direct):
+    """Six processes that read the same, one after the other; some of them past the cache."""
     for rank in range(6):
         child = os.fork()
         if not child:
-            fd = os.open(os.path.join(directory, "big"), os.O_RDONLY | (os.O_DIRECT if rank == slow else 0))
-            memory = mmap.mmap(-1, 65536)
-            for at in range(0, BIG, 65536):
+            fd = os.open(os.path.join(directory, "big"), os.O_RDONLY | (os.O_DIRECT if rank in direct else 0))
+            memory = mmap.mmap(-1, 4096)
+            for at in range(0, BIG, 16384):
                 os.preadv(fd, [memory], at)
             os._exit(0)
-        children.append(child)
         os.waitpid(child, 0)
 
 
 def straggler(directory):
-    ranks(directory, 3)
+    ranks(directory, [3])
 
 
 def even_ranks(directory):
-    ranks(directory, -1)
+    ranks(directory, range(6))
 
 
 def sample(directory, seconds, pace_s=0.002):
@@ -196,24 +193,35 @@ def sample(directory, seconds, pace_s=0.002):
     os.close(fd)
 
 
-def checkpoint_stops_readers(directory):
-    """A loader that reads for six seconds, and two checkpoints in between."""
-    loader = threading.Thread(target=sample, args=(directory, 6))
-    loader.start()
+def read_one(directory):
+    fd = os.open(os.path.join(directory, "big"), os.O_RDONLY)
+    os.pread(fd, 4096, 0)
+    os.close(fd)
+
+
+def loader(directory):
+    sample(directory, 4.5)
+
+
+def saver(directory):
+    """Two checkpoints, with a pause before each; writes go to the server one by one."""
+    memory = mmap.mmap(-1, 1 << 20)
     for _ in range(2):
-        time.sleep(1.5)
-        fd = os.open(os.path.join(directory, "checkpoint"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        time.sleep(0.8)
+        fd = os.open(os.path.join(directory, "checkpoint"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_DIRECT)
         until = time.monotonic() + 1.2
         while time.monotonic() < until:
-            os.write(fd, bytes(8 << 20))
-            os.fdatasync(fd)
-            os.lseek(fd, 0, os.SEEK_SET)
+            os.pwritev(fd, [memory], 0)
         os.close(fd)
-    loader.join()
 
 
-def loader_alone(directory):
-    sample(directory, 3)
+def together(directory, *names):
+    """All at once, each a job."""
+    children = [os.spawnve(os.P_NOWAIT, sys.executable, [sys.executable, "-I", "-S", __file__, name, directory],
+                           {**os.environ, "UNBLEND_JOB": name}) for name in names]
+    for child in children:
+        if os.waitpid(child, 0)[1]:
+            sys.exit("a program failed")
 
 
 def one_by_one(directory, other, *names):
