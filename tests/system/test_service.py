@@ -162,6 +162,7 @@ class CollectorTest(unittest.TestCase):
                 del os.environ["NOTIFY_SOCKET"]
             else:
                 os.environ["NOTIFY_SOCKET"] = before
+        cls.addClassCleanup(cls.collector.process.kill)
 
     def shown(self):
         return ssl.get_server_certificate(("127.0.0.1", self.collector.port), timeout=30)
