@@ -18,7 +18,7 @@
 
 static void random_batches_come_back(void **state)
 {
-    for (uint64_t seed = 1; seed <= 300; seed++) {
+    for (uint64_t seed = 1; seed <= 40; seed++) {
         _cleanup_batch_ struct batch *b = sample_batch(seed, (uint32_t)(seed % 80)), *again = NULL;
         _cleanup_free_ void *packed = NULL;
         struct codec_error error = {0};
@@ -53,14 +53,20 @@ static void both_forms_say_the_same(void **state)
     assert_null(sample_difference(short_one, json_one));
 }
 
+/* The JSON at the front is another test's: of it a place here and there is enough. */
+static size_t next_place(size_t at, size_t size)
+{
+    return at + (at + 300 < size ? 97 : 1);
+}
+
 static void every_cut_is_refused(void **state)
 {
-    _cleanup_batch_ struct batch *b = sample_batch(11, 20);
+    _cleanup_batch_ struct batch *b = sample_batch(11, 4);
     _cleanup_free_ unsigned char *packed = NULL;
     size_t size;
 
     assert_int_equal(packed_encode(b, (void **)&packed, &size), 0);
-    for (size_t cut = 0; cut < size; cut++) {
+    for (size_t cut = 0; cut < size; cut = next_place(cut, size)) {
         _cleanup_free_ unsigned char *copy = malloc(cut + 1); /* of this size, so that reading behind it is seen */
         struct codec_error error = {0};
         struct batch *none = NULL;
@@ -89,13 +95,13 @@ static void more_than_the_batch_is_refused(void **state)
 /* One byte that is another: it is refused, or it is another batch that comes back. */
 static void altered_bytes_do_no_harm(void **state)
 {
-    _cleanup_batch_ struct batch *b = sample_batch(13, 12);
+    _cleanup_batch_ struct batch *b = sample_batch(13, 4);
     _cleanup_free_ unsigned char *packed = NULL;
     unsigned refused = 0;
     size_t size;
 
     assert_int_equal(packed_encode(b, (void **)&packed, &size), 0);
-    for (size_t at = 0; at < size; at++) {
+    for (size_t at = 0; at < size; at = next_place(at, size)) {
         _cleanup_batch_ struct batch *other = NULL, *again = NULL;
         _cleanup_free_ void *other_packed = NULL;
         struct codec_error error = {0};
