@@ -97,6 +97,11 @@ def expand(sql, since, until, interval_s, variables):
     return sql
 
 
+def good_when_empty(panel):
+    """Whether it lists troubles, and says so when there are none."""
+    return panel.get("fieldConfig", {}).get("defaults", {}).get("noValue", "").startswith(("Nothing is known", "Every "))
+
+
 def load(path):
     with open(path, encoding="utf-8") as file:
         return json.load(file)
