@@ -13,8 +13,8 @@ HERE = ("cluster in (${cluster:sqlstring}) and node in (${node:sqlstring}) and $
         "  and source in (${station:sqlstring})")
 NO_STORAGE = ("No storage side was told of for this choice: an agent tells of block devices where its kernel has the events, "
               "and of servers when it can see them. unblend doctor on the node says what it can.")
-# Recent, whatever the span: a look over all nodes reads raw rows.
-RECENT = "time > least($__timeTo()::timestamptz, now()) - interval '3 minutes' and time <= $__timeTo()"
+# The last minute, whatever the span: a look over all nodes reads raw rows.
+RECENT = "time > least($__timeTo()::timestamptz, now()) - interval '1 minute' and time <= $__timeTo()"
 
 
 def over_time(title, about, columns, unit, width=8, where="", **more):
@@ -68,7 +68,7 @@ group by 1, 2, 3, 4, 5 order by 6 desc limit 100""",
                    units={"bytes": "bytes", "requests": "short", "queued": "ns", "served": "ns"}, empty=NO_STORAGE,
                    links={"job": [link("Job ${__value.text}", "job", job="${__value.raw:percentencode}")]},
                    colors={"errors": [(None, "text"), (1, "red")]}),
-             table("Slowest devices of all nodes", "In the last minutes of the span: mean service time of devices with at least ten "
+             table("Slowest devices of all nodes", "In the last minute of the span: mean service time of devices with at least ten "
                    "requests. A click leads to the node.",
                    f"""select node, source, layer, sum(requests) as requests, sum(service_sum_ns) / sum(requests) as served,
   sum(queue_sum_ns) / sum(requests) as queued
