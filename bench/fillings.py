@@ -17,7 +17,7 @@ create temp table device as select node_id, max(volume_id) as device from unblen
 
 # Columns of raw batches besides those of all tiers: devices and the shared file system as mountstats has it, in requests.
 # A batch's volumes are followed by the device's, so that is the last.
-STORAGE_COLUMNS = ", storage, received"
+STORAGE_COLUMNS = ", storage, received, space"
 STORAGE_VALUES = """, (select json_strip_nulls(json_agg(e)) from (
         select 'block' as layer, cardinality(m.volumes) as volume, request, party as "for",
             case party when 'job' then 0 end as job, ops, ops * size as bytes, 0 as errors, ops / 20 as merges,
@@ -29,7 +29,12 @@ STORAGE_VALUES = """, (select json_strip_nulls(json_agg(e)) from (
             2 + (m.batch_id % 7)
         union all select 'mountstats', 0, 'read', 'unknown', null, 2000 + (m.batch_id % 500), 262144::bigint * 2000, 0, null,
             400000000, 1600000000, null) as e),
-    m.time + interval '10 s' + interval '3 s' * pg_temp.noise(m.node_id, m.batch_id, 5)"""
+    m.time + interval '10 s' + interval '3 s' * pg_temp.noise(m.node_id, m.batch_id, 5),
+    case when extract(second from m.time) = 0 then (
+        select json_agg(json_build_array(place - 1, (total * used)::bigint, total, (total * used / 300000)::bigint, total / 100000))
+        from unnest(m.volumes || device) with ordinality as held (volume_id, place) join unblend.volume as v using (volume_id)
+        cross join lateral (select case v.volume when '/data' then 2200000000000000 when '/scratch' then 500000000000000
+            else 7000000000000 end as total, 0.7 + extract(minute from m.time) / 2000 as used) as t) end"""
 
 # Reads come evenly; what is written, in the first three seconds of ten; metadata, every half second.
 FLOWS = """

@@ -71,6 +71,19 @@ group by 1, 2 having count(*) >= 48""", 0.95,
          f"Volume {VOLUME}: the last day's demand is at {VALUE} of the highest hour of a month",
          "The highest hour is no limit, but the most that was ever seen to pass. Where the platform's limit is known, put it in the "
          "place of max(...).", pending="1h", span_s=3600),
+    rule("full", "Volume nearly full", """select cluster, volume, max(used_bytes::float8 / nullif(total_bytes, 0)) as share
+from unblend.space where time > now() - interval '3 minutes' group by 1, 2 having max(total_bytes) > 0""", 0.9,
+         f"Volume {VOLUME} is full to {VALUE}",
+         "Of what may be used. Many file systems slow down before they are full.", pending="5m", severity="critical"),
+    rule("used-growth", "Used bytes grow fast", """select last.cluster, last.volume,
+  ((last.used - past.used) * 4 / nullif(last.total, 0))::float8 as growth
+from (select cluster, volume, max(used_bytes) as used, max(total_bytes)::float8 as total from unblend.space
+      where time > now() - interval '3 minutes' group by 1, 2) as last
+join (select cluster, volume, max(used_bytes) as used from unblend.space
+      where time > now() - interval '363 minutes' and time <= now() - interval '6 hours' group by 1, 2) as past
+  on past.cluster = last.cluster and past.volume = last.volume""", 0.1,
+         f"Volume {VOLUME} fills by {VALUE} of its size a day",
+         "As it did in the last six hours: at 0.1 an empty one is full in ten days. See which jobs write there.", pending="10m"),
     rule("growth", "Demand grows fast", """select cluster, name as volume,
   regr_slope(bytes, day)::float8 / nullif(avg(bytes), 0)::float8 as growth
 from (select cluster, name, extract(epoch from date_trunc('day', time)) / 86400 as day, sum(read_bytes + write_bytes)::float8 as bytes

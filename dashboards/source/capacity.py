@@ -12,6 +12,21 @@ RATES = f"(select time, sum(read_bytes + write_bytes) / max(seconds) as rate fro
 HIGHEST = f"(select max(bytes) / 3600 as rate from (select h.time, sum(h.read_bytes + h.write_bytes) as bytes {ALL_BY_HOUR} group by 1) as h)"
 DAYS = f"""(select date_trunc('day', h.time) as day, sum(h.read_bytes + h.write_bytes) / 86400 as rate
   {ALL_BY_HOUR} and h.time < date_trunc('day', now()) and $__timeFilter(h.time) group by 1)"""
+# Agents ask once a minute, each for the volumes that it mounts; of a shared volume any answer will do.
+FULL = f"""with last as (
+  select cluster, volume, max(fstype) as fstype, count(distinct node) as nodes, max(used_bytes) as used, max(total_bytes) as total,
+    max(used_files) as files, max(total_files) as total_files
+  from unblend.space where cluster in (${{cluster:sqlstring}}) and (volume = any({CHOSEN}) or array_position({CHOSEN}, null) is not null)
+    and time > least($__timeTo()::timestamptz, now()) - interval '3 minutes' and time <= $__timeTo() group by 1, 2),
+since as (
+  select greatest($__timeFrom()::timestamptz, least($__timeTo()::timestamptz, now()) - interval '1 day',
+    (select since from unblend.tiers where tier = 'raw')) as at offset 0),
+first as (
+  select cluster, volume, min(used_bytes) as used, min(time) as at from unblend.space
+  where time >= (select at from since) and time < (select at from since) + interval '3 minutes' group by 1, 2)
+"""
+GROWN = """(last.used - first.used) * 86400
+    / nullif(extract(epoch from least($__timeTo()::timestamptz, now()) - first.at), 0)"""
 USED = [(None, "green"), (0.7, "yellow"), (0.9, "red")]
 
 
@@ -58,6 +73,18 @@ from {demand('volume', CHOSEN, together=True)} as d group by 1 order by 1""", "o
   sum(metadata_latency_ns) / max(seconds) / 1e9 as metadata
 from {demand('volume', CHOSEN, together=True)} as d group by 1 order by 1""", "short", stack=True)],
             [row("By volume")],
+            [table("How full", "As agents asked in the last minutes of the span. Growth is from the first to the last answer, of at most a "
+                   "day; unblend report tells from two weeks on with what certainty a volume will be full when.",
+                   FULL + f"""select last.volume, last.fstype, last.nodes, last.used, last.total, last.used::float8 / nullif(last.total, 0) as full,
+  last.files::float8 / nullif(last.total_files, 0) as "files full", {GROWN} as "growth a day",
+  case when last.used > first.used then (last.total - last.used) / ({GROWN}) * 86400 end as "full in"
+from last left join first on first.cluster = last.cluster and first.volume = last.volume
+order by last.used::float8 / nullif(last.total, 0) desc nulls last limit 100""", width=24, height=8,
+                   units={"used": "bytes", "total": "bytes", "full": "percentunit", "files full": "percentunit",
+                          "growth a day": "bytes", "full in": "s"},
+                   colors={"full": USED, "files full": USED, "full in": [(None, "red"), (7 * 86400, "yellow"), (30 * 86400, "green")]},
+                   links={"volume": [link("Latency of ${__value.text}", "latency", volume="${__value.raw:percentencode}")]},
+                   empty="No agent told in the last minutes of this span how full volumes are.")],
             [table("Demand by volume", "Bytes read and written a second, over the steps of the span, and how long it was above its own "
                    "95th percentile at a stretch is in unblend report.",
                    f"""select name as volume, avg(rate) as mean,
