@@ -27,8 +27,10 @@ void queueing_solve(const struct queueing *q, struct queueing_result *out)
         .use = fmin(rate * queue_s, 1),
     };
     if (q->requesters > 1) {
-        double most = q->requesters - 1, p = fmin(others / most, 1);
+        /* The others at the station, of whom as many as there are servers but one keep nobody waiting. */
+        double most = q->requesters - 1, there = others + rate * delay_s * most / q->requesters;
+        double p = fmin(there / most, 1), high = fmin(most, there + Z99 * sqrt(most * p * (1 - p)));
 
-        out->wait99_s = queue_s * fmin(most, others + Z99 * sqrt(most * p * (1 - p)));
+        out->wait99_s = queue_s * fmax(high - (servers - 1), 0);
     }
 }

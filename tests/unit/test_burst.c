@@ -307,6 +307,66 @@ static void queues(void **state)
     assert_true(fabs(r.rate - 1e6) < 2e4);
 }
 
+#define SIMULATED 40000 /* requests */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Requesters that think for an exponential time, one queue, servers of a fixed time: event by event. */
+static void simulate(const struct queueing *q, double *rate, double *p99)
+{
+    double ready[64], free_at[16] = {0}, *waits = calloc(SIMULATED, sizeof(*waits)), end = 0;
+    unsigned clients = (unsigned)q->requesters, servers = (unsigned)q->servers;
+    uint64_t random = 99;
+
+    assert_non_null(waits);
+    for (unsigned i = 0; i < clients; i++)
+        ready[i] = q->think_s * i / clients;
+    for (unsigned n = 0; n < SIMULATED; n++) {
+        unsigned next = 0, server = 0;
+        double start, u = ((double)(sample_random(&random) >> 11) + 1) / 9007199254740993.0;
+
+        for (unsigned i = 1; i < clients; i++)
+            next = ready[i] < ready[next] ? i : next;
+        for (unsigned i = 1; i < servers; i++)
+            server = free_at[i] < free_at[server] ? i : server;
+        start = fmax(ready[next], free_at[server]);
+        free_at[server] = end = start + q->service_s;
+        waits[n] = end - ready[next];
+        ready[next] = end - q->think_s * log(u);
+    }
+    qsort(waits, SIMULATED, sizeof(*waits), by_size);
+    *rate = SIMULATED / end;
+    *p99 = waits[SIMULATED * 99 / 100];
+    free(waits);
+}
+
+/* What the model says of 4 and 8 clients, against what becomes of them: within 15 % of throughput, and 30 % of p99. */
+static void the_model_is_right_about_a_simulation(void **state)
+{
+    static const struct queueing stores[] = {{1, 0.020, 0.005, 1}, {1, 0.010, 0.005, 2}, {1, 0.040, 0.005, 1},
+                                             {1, 0.030, 0.010, 3}};
+
+    for (size_t s = 0; s < sizeof(stores) / sizeof(*stores); s++)
+        for (unsigned clients = 4; clients <= 8; clients *= 2) {
+            struct queueing q = stores[s];
+            struct queueing_result r;
+            double rate, p99;
+
+            q.requesters = clients;
+            queueing_solve(&q, &r);
+            simulate(&q, &rate, &p99);
+            print_message("%u clients: %.1f/s (%.1f), p99 %.4f s (%.4f), use %.2f\n", clients, r.rate, rate,
+                          q.service_s + r.wait99_s, p99, r.use);
+            assert_true(fabs(r.rate - rate) < 0.15 * rate);
+            assert_true(fabs(q.service_s + r.wait99_s - p99) < 0.30 * p99);
+        }
+}
+
 static void scenarios_are_read(void **state)
 {
     static const char *const bad[] = {"", "x", "0x", "-1x", "1e9x", "2", "a=", "=2", "a=1+b", "a=nan", "1x,,2x", "2x@/none"};
@@ -338,6 +398,7 @@ int main(void)
         cmocka_unit_test(a_platform_is_shared),
         cmocka_unit_test(bad_platforms),
         cmocka_unit_test(queues),
+        cmocka_unit_test(the_model_is_right_about_a_simulation),
         cmocka_unit_test(scenarios_are_read),
     };
 
