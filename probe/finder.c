@@ -50,6 +50,11 @@ int finder_check_names(const char *list, bool variables)
     return err;
 }
 
+static int read_proc(const char *root, const char *path, struct reader_file *file)
+{
+    return host_read(root, &file->text, &file->size, "%s", path);
+}
+
 int finder_new(const struct finder_options *options, struct origin *origin, struct finder **out)
 {
     struct finder *finder = calloc(1, sizeof(*finder));
@@ -76,7 +81,7 @@ int finder_new(const struct finder_options *options, struct origin *origin, stru
     if (!err)
         err = slurm_new(&finder->slurm);
     if (!err)
-        err = reader_new(root, &finder->reader);
+        err = reader_new(root, read_proc, &finder->reader);
     if (err) {
         finder_free(finder);
         return err;
@@ -319,19 +324,21 @@ static int cgroup_job(struct finder *finder, const struct abi_process *process, 
 static int read_environment(struct finder *finder, const struct abi_process *process, uint32_t *ticket)
 {
     _cleanup_free_ char *text = NULL;
+    struct reader_file file;
     const char *value;
     char path[64];
     unsigned rank;
-    size_t size;
     int err;
 
     snprintf(path, sizeof(path), "/proc/%u/environ", process->tgid);
-    err = is_alive(process) ? reader_read(finder->reader, path, &text, &size) : -ESRCH;
+    err = is_alive(process) ? reader_read(finder->reader, path, &file) : -ESRCH;
+    if (!err)
+        text = file.text;
     if (err == -ETIMEDOUT)
         return 0; /* it hangs, and its cgroup has to do */
     if (err || !is_alive(process))
         return err == -ENOMEM ? err : -ESRCH;
-    value = procfile_variable(text, size, finder->names.name, finder->names.count, &rank);
+    value = procfile_variable(text, file.size, finder->names.name, finder->names.count, &rank);
     return value ? news_add_ticket(finder->news, rank, value, ticket) : 0;
 }
 

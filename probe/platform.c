@@ -15,6 +15,7 @@
 #include "lib/log.h"
 #include "lib/lookup.h"
 #include "probe/platform_file.h"
+#include "probe/reader.h"
 
 #define STALE_MS 300000 /* who writes the file has stopped */
 
@@ -26,12 +27,54 @@ struct seen {
 
 struct platform {
     char *root, *node, *file;
+    struct reader *reader; /* of the file */
     struct seen *seen;
     uint32_t count, capacity;
     struct lookup index;
     struct batch *batch; /* while it is drained into */
     char why[200];
 };
+
+/* A whole file, malloc'ed, with a NUL behind it. Only regular files. 0 or -errno. */
+static int read_whole(const char *path, char **out, int64_t *written_ms)
+{
+    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    _cleanup_free_ char *text = NULL;
+    size_t size = 0, capacity = 0;
+    struct stat st;
+    ssize_t got;
+
+    if (fd < 0 || fstat(fd, &st))
+        return -errno;
+    if (!S_ISREG(st.st_mode))
+        return -EINVAL;
+    do {
+        if (size + 1 >= capacity) {
+            char *grown = realloc(text, capacity ? capacity * 2 : 8192);
+
+            if (!grown)
+                return -ENOMEM;
+            text = grown;
+            capacity = capacity ? capacity * 2 : 8192;
+        }
+        got = read(fd, text + size, capacity - size - 1);
+        if (got < 0)
+            return -errno;
+        size += (size_t)got;
+        if (size > PLATFORM_FILE_MAX)
+            return -EFBIG;
+    } while (got);
+    text[size] = '\0';
+    *written_ms = st.st_mtim.tv_sec * 1000LL + st.st_mtim.tv_nsec / 1000000;
+    *out = take_pointer(text);
+    return 0;
+}
+
+static int read_file(const char *root, const char *path, struct reader_file *file)
+{
+    (void)root;
+    return read_whole(path, &file->text, &file->written_ms);
+}
 
 int platform_new(const char *root, const char *node, const char *file, struct platform **out)
 {
@@ -42,7 +85,7 @@ int platform_new(const char *root, const char *node, const char *file, struct pl
     platform->root = strdup(root);
     platform->node = strdup(node);
     platform->file = file ? strdup(file) : NULL;
-    if (!platform->root || !platform->node || (file && !platform->file)) {
+    if (!platform->root || !platform->node || (file && (!platform->file || reader_new("", read_file, &platform->reader)))) {
         platform_free(platform);
         return -ENOMEM;
     }
@@ -61,6 +104,7 @@ void platform_free(struct platform *platform)
     free(platform->root);
     free(platform->node);
     free(platform->file);
+    reader_free(platform->reader);
     free(platform);
 }
 
@@ -144,41 +188,6 @@ static int take(void *context, const struct platform_row *row)
     return 0;
 }
 
-/* A whole file, malloc'ed, with a NUL behind it. Only regular files, and never waits for one. 0 or -errno. */
-static int read_whole(const char *path, char **out, int64_t *written_ms)
-{
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    _cleanup_free_ char *text = NULL;
-    size_t size = 0, capacity = 0;
-    struct stat st;
-    ssize_t got;
-
-    if (fd < 0 || fstat(fd, &st))
-        return -errno;
-    if (!S_ISREG(st.st_mode))
-        return -EINVAL;
-    do {
-        if (size + 1 >= capacity) {
-            char *grown = realloc(text, capacity ? capacity * 2 : 8192);
-
-            if (!grown)
-                return -ENOMEM;
-            text = grown;
-            capacity = capacity ? capacity * 2 : 8192;
-        }
-        got = read(fd, text + size, capacity - size - 1);
-        if (got < 0)
-            return -errno;
-        size += (size_t)got;
-        if (size > PLATFORM_FILE_MAX)
-            return -EFBIG;
-    } while (got);
-    text[size] = '\0';
-    *written_ms = st.st_mtim.tv_sec * 1000LL + st.st_mtim.tv_nsec / 1000000;
-    *out = take_pointer(text);
-    return 0;
-}
-
 static int drain_proc(struct platform *platform, const char *path, int (*parse)(char *, platform_sink, void *))
 {
     _cleanup_free_ char *text = NULL;
@@ -240,17 +249,21 @@ static void tell(struct platform *platform, const char *why)
 static int drain_file(struct platform *platform)
 {
     _cleanup_free_ char *text = NULL;
-    int64_t written_ms = 0, now_ms = wall_clock_ns() / 1000000;
+    int64_t now_ms = wall_clock_ns() / 1000000;
+    struct reader_file file;
     char why[160] = "";
-    int err = read_whole(platform->file, &text, &written_ms);
+    int err = reader_read(platform->reader, platform->file, &file);
 
     if (err == -ENOMEM)
         return err;
     if (err) {
-        tell(platform, err == -EINVAL ? "is no regular file" : log_errno(err));
+        tell(platform, err == -EINVAL      ? "is no regular file"
+                       : err == -ETIMEDOUT ? "reading it hangs"
+                                           : log_errno(err));
         return 0;
     }
-    if (now_ms - written_ms > STALE_MS) {
+    text = file.text;
+    if (now_ms - file.written_ms > STALE_MS) {
         tell(platform, "stale: nobody has written it for 5 minutes");
         return 0;
     }

@@ -6,12 +6,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "probe/host.h"
+#include "lib/cleanup.h"
 
 #define PATIENCE_NS 100000000L
 /* So many may be stuck at once; then nothing more is read. */
@@ -21,15 +20,15 @@
 struct errand {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    char *root;
-    char path[64];
+    reader_work work;
+    char *root, *path;
     bool asked, answered, abandoned, over;
     int err;
-    char *text;
-    size_t size;
+    struct reader_file file;
 };
 
 struct reader {
+    reader_work work;
     char *root;
     struct errand *errand; /* NULL: no thread */
 };
@@ -40,7 +39,8 @@ static void errand_free(struct errand *errand)
 {
     pthread_mutex_destroy(&errand->lock);
     pthread_cond_destroy(&errand->changed);
-    free(errand->text);
+    free(errand->file.text);
+    free(errand->path);
     free(errand->root);
     free(errand);
 }
@@ -51,22 +51,22 @@ static void *run(void *argument)
 
     pthread_mutex_lock(&errand->lock);
     while (!errand->over) {
-        char path[sizeof(errand->path)], *text = NULL;
-        size_t size = 0;
+        struct reader_file file = {0};
+        char *path;
         int err;
 
         if (!errand->asked) {
             pthread_cond_wait(&errand->changed, &errand->lock);
             continue;
         }
-        memcpy(path, errand->path, sizeof(path));
+        path = take_pointer(errand->path);
         errand->asked = false;
         pthread_mutex_unlock(&errand->lock);
-        err = host_read(errand->root, &text, &size, "%s", path);
+        err = errand->work(errand->root, path, &file);
+        free(path);
         pthread_mutex_lock(&errand->lock);
         errand->err = err;
-        errand->text = text;
-        errand->size = size;
+        errand->file = file;
         errand->answered = true;
         if (errand->abandoned) {
             stuck--;
@@ -89,6 +89,7 @@ static int start(struct reader *reader)
 
     if (!errand)
         return -ENOMEM;
+    errand->work = reader->work;
     errand->root = strdup(reader->root);
     if (!errand->root) {
         free(errand);
@@ -112,12 +113,13 @@ static int start(struct reader *reader)
     return 0;
 }
 
-int reader_new(const char *root, struct reader **out)
+int reader_new(const char *root, reader_work work, struct reader **out)
 {
     struct reader *reader = calloc(1, sizeof(*reader));
 
     if (!reader)
         return -ENOMEM;
+    reader->work = work;
     reader->root = strdup(root);
     if (!reader->root) {
         free(reader);
@@ -143,14 +145,17 @@ void reader_free(struct reader *reader)
     free(reader);
 }
 
-int reader_read(struct reader *reader, const char *path, char **text, size_t *size)
+int reader_read(struct reader *reader, const char *path, struct reader_file *file)
 {
+    char *copy = strdup(path);
     struct errand *errand;
     struct timespec until;
-    int err = reader->errand ? 0 : stuck >= STUCK_MAX ? -ETIMEDOUT : start(reader);
+    int err = !copy ? -ENOMEM : reader->errand ? 0 : stuck >= STUCK_MAX ? -ETIMEDOUT : start(reader);
 
-    if (err)
+    if (err) {
+        free(copy);
         return err;
+    }
     errand = reader->errand;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += PATIENCE_NS;
@@ -159,7 +164,7 @@ int reader_read(struct reader *reader, const char *path, char **text, size_t *si
         until.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&errand->lock);
-    snprintf(errand->path, sizeof(errand->path), "%s", path);
+    errand->path = copy;
     errand->asked = true;
     errand->answered = false;
     pthread_cond_signal(&errand->changed);
@@ -167,11 +172,11 @@ int reader_read(struct reader *reader, const char *path, char **text, size_t *si
         err = -pthread_cond_timedwait(&errand->changed, &errand->lock, &until);
     if (errand->answered) {
         err = errand->err;
-        *text = errand->text;
-        *size = errand->size;
-        errand->text = NULL;
-        if (err)
-            free(*text);
+        if (!err)
+            *file = errand->file;
+        else
+            free(errand->file.text);
+        errand->file = (struct reader_file){0};
     } else {
         errand->abandoned = true;
         reader->errand = NULL;

@@ -160,6 +160,22 @@ class HangTest(harness.SystemTest):
                 return
         self.fail("it is over, and still shown")
 
+    def test_a_platforms_file_that_hangs(self):
+        """Its counters are left out, and that is said; all else is counted at its time."""
+        path = os.path.join(self.mount, "platform.csv")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("volume,request,ops\nstore,read,1\n")
+        self.daemon.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.daemon.send_signal, signal.SIGCONT)
+        done = harness.record(self.path("platform.rec"), ["sleep", "3"], "--platform-metrics", path)
+        self.assertEqual(0, done.returncode)
+        self.assert_one_line(done.stderr, f"platform-metrics {path}: reading it hangs")
+        batches = harness.batches(self.path("platform.rec"))
+        self.assertGreaterEqual(len(batches), 3)
+        for batch in batches:
+            hooks = {hook["hook"]: hook for hook in batch["coverage"]["hooks"]}
+            self.assertEqual(("unavailable", "reading it hangs"), tuple(hooks["platform-metrics"][key] for key in ("state", "why")))
+
 
 if __name__ == "__main__":
     harness.main()

@@ -99,6 +99,13 @@ class StatusTest(RecordTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout, plain)
 
+    def test_command_ignores_what_we_were_told_to(self):
+        """As after nohup, or in a script's background."""
+        done = harness.record(self.path("ignored.rec"), ["grep", "SigIgn", "/proc/self/status"], cwd="/",
+                              preexec_fn=lambda: [signal.signal(number, signal.SIG_IGN) for number in
+                                                  (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)])
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "SigIgn:\t0000000000000007\n", ""))
+
     def test_under_sudo_the_caller_runs_it_and_owns_the_file(self):
         caller = {"SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody"}
         done = harness.record(self.path("sudo.rec"), ["sh", "-c", "id -u; id -g; id -G"],
