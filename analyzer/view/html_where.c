@@ -76,10 +76,10 @@ static char *whole(char *buffer, double number)
     return human_count(buffer, (uint64_t)llround(number));
 }
 
-/* The files that were opened. */
-static void opened_files(FILE *out, const struct aggregate *totals)
+/* What of a volume is in use, by the last hour, day and week. */
+static void working_set(FILE *out, const struct aggregate *totals)
 {
-    static const char *const columns[] = {"<Volume", "<Within", "Files", "Their bytes", "Read", "So often", NULL};
+    static const char *const columns[] = {"<Volume", "<Within", "Files", "Their bytes", "Read", "Times over", NULL};
     static const char *const names[WORKING_WINDOWS] = {"an hour", "a day", "a week"};
     bool any = false;
 
@@ -105,6 +105,8 @@ static void opened_files(FILE *out, const struct aggregate *totals)
     }
     if (any)
         html_table_end(out);
+    else
+        fputs("<p class=\"faint\">Working sets and re-reads: cannot tell, because no regular file was seen being opened.</p>\n", out);
 }
 
 static void nodes(FILE *out, const struct aggregate *totals)
@@ -184,44 +186,11 @@ static void storage(FILE *out, const struct report *report)
     html_table_end(out);
 }
 
-/* What of a volume is in use, by the last hour, day and week. */
-static void working_set(FILE *out, const struct aggregate *totals)
-{
-    static const char *const columns[] = {"<Volume", "Opened within", "Files", "Their bytes", "Read", "Times over", NULL};
-    bool any = false;
-    char text[HUMAN_SIZE];
-
-    for (uint32_t i = 0; i < totals->volume_count && i < LISTED_VOLUMES; i++) {
-        struct working_set sets[WORKING_WINDOWS];
-        unsigned count = working_sets(&totals->volumes[i].working, sets);
-
-        for (unsigned w = 0; w < count; w++) {
-            if (!any)
-                html_table(out, "Working sets: files that were opened, and how often their bytes were read", columns);
-            any = true;
-            fputs("<tr>", out);
-            html_name(out, totals->volumes[i].name);
-            html_cell(out, human_duration(text, sets[w].window_s), sets[w].window_s);
-            html_count(out, (uint64_t)sets[w].files.value);
-            html_bytes(out, sets[w].bytes.value);
-            html_bytes(out, (double)sets[w].read_bytes);
-            snprintf(text, sizeof(text), "%.1f", sets[w].reread);
-            html_cell(out, text, sets[w].reread);
-            fputs("</tr>\n", out);
-        }
-    }
-    if (any)
-        html_table_end(out);
-    else
-        fputs("<p class=\"faint\">Working sets and re-reads: cannot tell, because no regular file was seen being opened.</p>\n", out);
-}
-
 int html_where(FILE *out, struct report *report)
 {
     fputs("<section>\n", out);
     html_heading(out, "where", "Where: volumes, nodes, storage");
     volumes(out, &report->totals);
-    opened_files(out, &report->totals);
     working_set(out, &report->totals);
     storage(out, report);
     nodes(out, &report->totals);
