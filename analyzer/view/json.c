@@ -138,14 +138,14 @@ static json_t *labels(const struct job_total *job)
 static json_t *job_of(struct job_total *job, const struct profile_list *list,
                       const struct report *report)
 {
-    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "job", job->name,
+    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "job", job->name,
                      "kind", job->kind, "node", json_text(job->node), "nodes",
                      strings(job->nodes, job->node_count), "attempts", attempts(job), "user",
                      json_text(job->user), "labels", labels(job), "command", job->command, "ops",
                      json_operations(&job->tally), "faults", json_faults(&job->tally, &report->totals), "ratios",
                      json_ratios(&job->tally), "file_size", json_file_size(&job->tally), "burst",
-                     json_burst(&job->series, &job->windows, &job->series, &job->windows), "io_wait", json_wait(job), "volumes",
-                     volumes(job, report), "profiles", profiles(list));
+                     json_burst(&job->series, &job->windows, &job->series, &job->windows), "io_wait", json_wait(job),
+                     "rhythm", json_rhythm(&job->series), "volumes", volumes(job, report), "profiles", profiles(list));
 }
 
 static json_t *jobs(struct report *report)

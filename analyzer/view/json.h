@@ -44,6 +44,7 @@ json_t *json_working_set(const struct working *working);
 json_t *json_storage(const struct report *report);
 json_t *json_capacity(const struct report *report);
 json_t *json_findings(const struct finding_list *findings);
+json_t *json_rhythm(const struct series *series);
 json_t *json_wait(const struct job_total *job);
 json_t *json_suspects(const struct suspects *suspects);
 

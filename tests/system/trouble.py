@@ -161,7 +161,8 @@ def summary(directory, other):
 
 
 def ranks(directory, direct):
-    """Six processes that read the same, one after the other; some of them past the cache."""
+    """Six processes that read the same at the same time; some of them past the cache."""
+    children = []
     for rank in range(6):
         child = os.fork()
         if not child:
@@ -170,6 +171,8 @@ def ranks(directory, direct):
             for at in range(0, BIG, 16384):
                 os.preadv(fd, [memory], at)
             os._exit(0)
+        children.append(child)
+    for child in children:
         os.waitpid(child, 0)
 
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+
+#include "analyzer/human.h"
+#include "analyzer/rhythm.h"
+#include "analyzer/view/json.h"
+#include "analyzer/view/text.h"
+
+static json_t *spikes(const struct rhythm *r)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < r->spike_count && i < RHYTHM_SPIKES; i++)
+        json_add(&failed, list,
+                 json_pack("{s:o,s:f,s:f,s:f}", "start", json_time(r->spikes[i].start_ms * 1000000), "length_s",
+                           r->spikes[i].length_s, "bytes", r->spikes[i].bytes, "peak_bytes_s", r->spikes[i].peak));
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *one(const struct series *series, unsigned demands)
+{
+    struct rhythm r;
+
+    if (rhythm_of(series, demands, &r))
+        return json_null();
+    return json_pack("{s:o,s:o,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "mean_bytes_s", json_number(r.mean), "peak_bytes_s",
+                     json_number(r.peak), "spikes", (int)r.spike_count, "period_s", json_number(r.period_s), "steadiness",
+                     json_number(r.spike_count < 3 ? NAN : r.steadiness), "spike_s", json_number(r.length_s),
+                     "spike_bytes", json_number(r.bytes), "spike_bytes_s", json_number(r.bytes / r.length_s), "ramp_up_s",
+                     json_number(r.ramp_s), "first_spikes", spikes(&r));
+}
+
+json_t *json_rhythm(const struct series *series)
+{
+    return json_pack("{s:o,s:o,s:o}", "data", one(series, DEMAND_BYTES), "read",
+                     one(series, DEMAND_BIT(DEMAND_READ_BYTES)), "write", one(series, DEMAND_BIT(DEMAND_WRITE_BYTES)));
+}
+
+static void show(const struct pen *pen, const char *what, const struct series *series, unsigned demands)
+{
+    char peak[HUMAN_SIZE], length[HUMAN_SIZE], period[HUMAN_SIZE], bytes[HUMAN_SIZE];
+    struct rhythm r;
+
+    if (rhythm_of(series, demands, &r) || !r.spike_count || !(r.mean > 0))
+        return;
+    fprintf(pen->out, "  %s: mean %.0f %% of the highest interval (%s/s), %u spike%s of about %s and %s", what,
+            100 * r.mean / r.peak, human_bytes(peak, r.peak), r.spike_count, r.spike_count == 1 ? "" : "s",
+            human_duration(length, r.length_s), human_bytes(bytes, r.bytes));
+    if (!isnan(r.period_s))
+        fprintf(pen->out, ", every %s (%.0f %% steady)", human_duration(period, r.period_s), 100 * r.steadiness);
+    fputc('\n', pen->out);
+}
+
+void text_rhythm(const struct pen *pen, const struct series *series)
+{
+    show(pen, "reads", series, DEMAND_BIT(DEMAND_READ_BYTES));
+    show(pen, "writes", series, DEMAND_BIT(DEMAND_WRITE_BYTES));
+}
