@@ -89,4 +89,4 @@ from unblend.drops where {CLUSTER} and $__timeFilter(told_at) order by told_at d
              table("What the database holds", "From when on each tier has all rows: raw as agents sent them, by the minute (1m), by the "
                    "hour (1h); empty where nothing was dropped yet.",
                    "select tier, since from unblend.tiers order by case tier when 'raw' then 1 when '1m' then 2 else 3 end")],
-        ], span={"from": "now-3h", "to": "now"})
+        ], span={"from": "now-1h", "to": "now"})
