@@ -196,21 +196,19 @@ class CollectorTest(unittest.TestCase):
         with open(self.cert, encoding="ascii") as file:
             first = file.read()
         self.assertEqual(first, self.shown())
-        with self.connect() as connection:
-            self.assertEqual(b"HTTP/1.1 200 OK", self.get(connection))
-            # A renewal: connections that are there go on, new ones see the new one.
-            folder = os.path.join(self.root, "renewed")
-            os.mkdir(folder)
-            key, cert = test_trust.make_certificate(folder, self.authority, "collector", "127.0.0.1")
-            shutil.copy(cert, self.cert)
+        folder = os.path.join(self.root, "renewed")
+        os.mkdir(folder)
+        key, cert = test_trust.make_certificate(folder, self.authority, "collector", "127.0.0.1")
+        shutil.copy(cert, self.cert)
+        self.reload()
+        self.assertIn("must be PEM and match", self.collector.log())
+        self.assertEqual(first, self.shown(), "a key that does not fit leaves all as it was")
+        shutil.copy(key, self.key)
+        with self.connect() as connection:  # one that has seen the old one goes on
             self.reload()
-            self.assertIn("must be PEM and match", self.collector.log())
-            self.assertEqual(first, self.shown(), "a key that does not fit leaves all as it was")
-            shutil.copy(key, self.key)
-            self.reload()
-            with open(cert, encoding="ascii") as file:
-                self.assertEqual(file.read(), self.shown())
             self.assertEqual(b"HTTP/1.1 200 OK", self.get(connection))
+        with open(cert, encoding="ascii") as file:
+            self.assertEqual(file.read(), self.shown())
         self.collector.process.terminate()
         self.manager.hear("STOPPING=1")
         self.assertEqual(0, self.collector.stop())
