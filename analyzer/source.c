@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/cleanup.h"
 
@@ -72,23 +73,46 @@ static uint32_t keep_flows(struct batch *batch, const uint32_t *jobs)
     return kept;
 }
 
-/* The storage side stays whole; what it did for others it did for somebody. */
-static void forget_jobs(struct batch *batch, const uint32_t *jobs)
+static bool same_keys(const struct station *a, const struct station *b)
 {
+    return a->layer == b->layer && a->volume == b->volume && a->request == b->request && a->party == b->party &&
+           a->job == b->job && strcmp(a->server ? a->server : "", b->server ? b->server : "") == 0;
+}
+
+/* The storage side stays whole; what it did for others it did for somebody, and all of them are one. 0 or -errno. */
+static int forget_jobs(struct batch *batch, const uint32_t *jobs)
+{
+    uint32_t kept = 0;
+    int err = 0;
+
     for (uint32_t i = 0; i < batch->station_count; i++) {
         struct station *station = &batch->stations[i];
+        uint64_t in_flight = station->in_flight;
+        uint32_t like = 0;
 
-        if (station->job == NO_INDEX)
-            continue;
-        station->job = jobs[station->job];
+        if (station->job != NO_INDEX)
+            station->job = jobs[station->job];
         if (station->job == NO_INDEX && station->party == PARTY_JOB)
             station->party = PARTY_UNKNOWN;
+        while (like < kept && !same_keys(&batch->stations[like], station))
+            like++;
+        if (like == kept) {
+            batch->stations[kept++] = *station;
+            continue;
+        }
+        in_flight += batch->stations[like].in_flight; /* of the same moment */
+        err = err ? err : station_add(&batch->stations[like], station);
+        batch->stations[like].in_flight = in_flight;
+        station_clear(station);
     }
+    batch->station_count = kept;
+    return err;
 }
 
 int source_filter(const struct source_window *window, struct batch *batch)
 {
     _cleanup_free_ uint32_t *jobs = NULL, *processes = NULL;
+    int err;
 
     if (!window)
         return 1;
@@ -105,6 +129,6 @@ int source_filter(const struct source_window *window, struct batch *batch)
     batch->process_count = keep_processes(batch, jobs, processes);
     batch->record_count = keep_records(batch, jobs, processes);
     batch->flow_count = keep_flows(batch, jobs);
-    forget_jobs(batch, jobs);
-    return 1;
+    err = forget_jobs(batch, jobs);
+    return err ? err : 1;
 }

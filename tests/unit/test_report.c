@@ -254,6 +254,33 @@ static void jobs_can_be_added_up(void **state)
     json_decref(json);
 }
 
+/* What devices did for jobs that were not asked for is one thing, with one key. */
+static void filters_leave_no_station_twice(void **state)
+{
+    const struct source_window window = {HISTORY_START, HISTORY_START + 1, NULL, "k"};
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "i", 4, OP_READ, 4096, 1);
+    history_ops(batch, "j", 5, OP_READ, 4096, 1);
+    history_ops(batch, "k", 6, OP_READ, 4096, 1);
+    for (uint32_t job = 0; job < 3; job++) {
+        const struct station key = {.layer = LAYER_BLOCK, .request = REQUEST_READ, .party = PARTY_JOB, .job = job};
+        struct station *station;
+
+        assert_int_equal(batch_station(batch, &key, &station), 0);
+        station->ops = 1 + job;
+        station->in_flight = 10 + job;
+    }
+    assert_int_equal(source_filter(&window, batch), 1);
+    assert_int_equal(batch->station_count, 2);
+    assert_int_equal(batch->stations[0].party, PARTY_UNKNOWN);
+    assert_int_equal(batch->stations[0].ops, 3);
+    assert_int_equal(batch->stations[0].in_flight, 21);
+    assert_int_equal(batch->stations[1].job, 0);
+    assert_int_equal(batch->stations[1].ops, 3);
+    batch_free(batch);
+}
+
 static void filters(void **state)
 {
     const struct source_window window = {HISTORY_START, HISTORY_START + 1, "n?", "k*"};
@@ -361,6 +388,7 @@ int main(void)
         cmocka_unit_test(grouping_of_batches_does_not_matter),
         cmocka_unit_test(jobs_can_be_added_up),
         cmocka_unit_test(filters),
+        cmocka_unit_test(filters_leave_no_station_twice),
         cmocka_unit_test(moments),
     };
 
