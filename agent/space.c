@@ -232,6 +232,9 @@ int space_watch_run(struct space_watch *watch, struct batch *batch, int64_t now)
         else
             i++;
     }
+    for (unsigned i = 0; i < watch->child_count; i++)
+        if (!watch->children[i].late)
+            wait = SOON_NS; /* if it has not ended by then, others shall not wait for its volume */
     for (uint32_t i = 0; i < batch->volume_count && !err; i++)
         err = learn(watch, &batch->volumes[i]);
     if (err || !watch->count || now - watch->asked_ns < wait)
@@ -239,7 +242,7 @@ int space_watch_run(struct space_watch *watch, struct batch *batch, int64_t now)
     watch->asked_ns = now;
     watch->fresh = false;
     for (unsigned i = 0; i < watch->child_count; i++)
-        if (!watch->children[i].late) {
+        if (!watch->children[i].late && watch->children[i].done < watch->children[i].count) {
             watch->children[i].late = true;
             log_warning("%s: how full it is cannot be told: it does not answer",
                         watch->volumes[watch->children[i].order[watch->children[i].done]].mount);
