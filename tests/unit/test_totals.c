@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/totals.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/exposition.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* So many writes of 4096 bytes by a job on a volume, in a second that begins then. */
+static struct batch *writes(const char *job_name, const char *volume_name, int64_t start_ns, uint64_t count)
+{
+    const struct job job = {.name = job_name, .kind = "env", .command = "", .exit = -1};
+    const struct volume volume = {.name = volume_name, .source = "", .fstype = "ext4"};
+    struct record *record;
+    struct batch *batch;
+    uint32_t j, v;
+
+    assert_int_equal(batch_new(&batch), 0);
+    assert_int_equal(batch_set(batch, &batch->node, "n1"), 0);
+    assert_int_equal(batch_set(batch, &batch->cluster, "c1"), 0);
+    assert_int_equal(batch_set(batch, &batch->role, "client"), 0);
+    batch->start_ns = start_ns;
+    batch->duration_ns = (uint64_t)SECOND;
+    assert_int_equal(batch_job(batch, &job, &j), 0);
+    assert_int_equal(batch_volume(batch, &volume, &v), 0);
+    assert_int_equal(batch_record(batch, j, v, NO_INDEX, OP_WRITE, &record), 0);
+    record->bytes = 4096 * count;
+    record->latency_sum_ns = 1000 * count;
+    assert_int_equal(histogram_add(&record->size, 4096, count), 0);
+    assert_int_equal(histogram_add(&record->latency_ns, 1000, count), 0);
+    return batch;
+}
+
+static const struct total *find(const struct total_set *set, const char *job)
+{
+    for (uint32_t i = 0; i < set->count; i++)
+        if (strcmp(set->rows[i].job, job) == 0)
+            return &set->rows[i];
+    return NULL;
+}
+
+static void sums_by_job_and_by_volume(void **state)
+{
+    struct totals totals = {.last = NULL};
+
+    assert_int_equal(totals_add(&totals, writes("a", "v", SECOND, 3)), 0);
+    assert_int_equal(totals_add(&totals, writes("b", "v", 2 * SECOND, 4)), 0);
+    assert_int_equal(totals_add(&totals, writes("a", "v", 3 * SECOND, 5)), 0);
+    assert_int_equal(totals.jobs.count, 2);
+    assert_int_equal(find(&totals.jobs, "a")->ops, 8);
+    assert_int_equal(find(&totals.jobs, "a")->bytes, 8 * 4096);
+    assert_int_equal(find(&totals.jobs, "b")->ops, 4);
+    assert_int_equal(totals.volumes.count, 1);
+    assert_int_equal(totals.volumes.rows[0].ops, 12);
+    assert_int_equal(histogram_count(&totals.volumes.rows[0].size), 12);
+    totals_clear(&totals);
+}
+
+static void forgets_what_was_silent(void **state)
+{
+    struct totals totals = {.last = NULL};
+
+    assert_int_equal(totals_add(&totals, writes("gone", "v", SECOND, 1)), 0);
+    for (int64_t s = 2; s < TOTALS_IDLE_S + 100; s += 10)
+        assert_int_equal(totals_add(&totals, writes("here", "v", s * SECOND, 1)), 0);
+    assert_null(find(&totals.jobs, "gone"));
+    assert_int_equal(totals.jobs.count, 1);
+    assert_int_equal(totals_add(&totals, writes("here", "v", 2000 * SECOND, 1)), 0);
+    assert_int_equal(totals.jobs.count, 1); /* and finds what has moved */
+    totals_clear(&totals);
+}
+
+static void too_many_are_summed_up(void **state)
+{
+    struct totals totals = {.last = NULL};
+    char name[32];
+
+    for (unsigned i = 0; i < TOTALS_MAX + 10; i++) {
+        snprintf(name, sizeof(name), "job%u", i);
+        assert_int_equal(totals_add(&totals, writes(name, "v", SECOND, 1)), 0);
+    }
+    assert_int_equal(totals.jobs.count, TOTALS_MAX + 1);
+    assert_int_equal(find(&totals.jobs, TOTALS_OTHERS)->ops, 10);
+    assert_int_equal(totals.volumes.rows[0].ops, TOTALS_MAX + 10);
+    totals_clear(&totals);
+}
+
+static void text_escapes_names(void **state)
+{
+    const struct exposition_state well = {.is_well = true};
+    struct totals totals = {.last = NULL};
+    char *text;
+    size_t size;
+
+    assert_int_equal(totals_add(&totals, writes("a\"b\\c\nd", "v", SECOND, 3)), 0);
+    assert_int_equal(exposition_text(&totals, &well, &text, &size), 0);
+    assert_int_equal(strlen(text), size);
+    assert_non_null(strstr(text, "unblend_operations_total{job_name=\"a\\\"b\\\\c\\nd\",volume=\"v\",operation=\"write\"} 3\n"));
+    assert_non_null(strstr(text, "unblend_operation_bytes_bucket{volume=\"v\",operation=\"write\",le=\"2047\"} 0\n"));
+    assert_non_null(strstr(text, "unblend_operation_bytes_bucket{volume=\"v\",operation=\"write\",le=\"8191\"} 3\n"));
+    assert_string_equal(text + size - strlen("# EOF\n"), "# EOF\n");
+    free(text);
+    totals_clear(&totals);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_by_job_and_by_volume),
+        cmocka_unit_test(forgets_what_was_silent),
+        cmocka_unit_test(too_many_are_summed_up),
+        cmocka_unit_test(text_escapes_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
