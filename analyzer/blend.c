@@ -10,6 +10,7 @@
 #include "analyzer/vector.h"
 #include "lib/cleanup.h"
 
+#define SPREAD_MIN 5 /* slots, to tell how they vary */
 #define KINDS 5 /* of enum busy */
 
 /* One job on the volume that is looked at, slot by slot. */
@@ -168,6 +169,33 @@ static void add_slot(const struct guest *guest, size_t slot, struct sums *to)
     to->ops[1] += guest->slots[BUSY_METADATA_OPS][slot];
 }
 
+/* How the time of an operation varies from slot to slot. */
+struct spread {
+    double n, time, ops, time2, ops2, both;
+};
+
+static void add_to_spread(const struct guest *guest, size_t slot, struct spread *to)
+{
+    double time = time_in(guest, slot), ops = guest->slots[BUSY_DATA_OPS][slot] + guest->slots[BUSY_METADATA_OPS][slot];
+
+    to->n++;
+    to->time += time;
+    to->ops += ops;
+    to->time2 += time * time;
+    to->ops2 += ops * ops;
+    to->both += time * ops;
+}
+
+/* Twice the standard error of time / operations, as a share of it: a ratio estimator's (Cochran 1977, ch. 6). */
+static double doubt(const struct spread *s)
+{
+    double ratio = s->time / s->ops, rest = s->time2 - 2 * ratio * s->both + ratio * ratio * s->ops2;
+
+    if (s->n < SPREAD_MIN || !(s->ops > 0) || !(s->time > 0))
+        return NAN;
+    return 1.96 * sqrt(fmax(rest, 0) * s->n / (s->n - 1)) / s->time;
+}
+
 /* Latencies of data and of metadata are compared apart, and weighed by what was done together. */
 static void compare(const struct sums *together, const struct sums *alone, struct meeting *out)
 {
@@ -188,11 +216,16 @@ static void compare(const struct sums *together, const struct sums *alone, struc
 static int meet(const struct stage *stage, uint32_t victim, struct blend *blend)
 {
     const struct guest *guest = &stage->guests[victim];
+    double slot_s = stage->slot_ms / 1e3, share;
     struct sums alone = {0};
+    struct spread spread = {0};
 
     for (size_t slot = 0; slot < stage->slots; slot++)
-        if (time_in(guest, slot) > 0 && is_alone(stage, victim, slot))
+        if (time_in(guest, slot) > 0 && is_alone(stage, victim, slot)) {
             add_slot(guest, slot, &alone);
+            add_to_spread(guest, slot, &spread);
+        }
+    share = doubt(&spread);
     for (uint32_t other = 0; other < stage->count && other < BLEND_JOBS; other++) {
         struct sums together = {0};
         struct meeting *meeting;
@@ -213,6 +246,10 @@ static int meet(const struct stage *stage, uint32_t victim, struct blend *blend)
                                     .other = stage->guests[other].job,
                                     .seconds = (double)slots * stage->slot_ms / 1000};
         compare(&together, &alone, meeting);
+        meeting->alone_low_ns = isnan(share) ? NAN : meeting->alone_ns * fmax(1 - share, 0);
+        meeting->alone_high_ns = meeting->alone_ns * (1 + share);
+        meeting->together_ops_s = (together.ops[0] + together.ops[1]) / ((double)slots * slot_s);
+        meeting->alone_ops_s = spread.n > 0 ? spread.ops / (spread.n * slot_s) : NAN;
     }
     return 0;
 }

@@ -20,6 +20,8 @@ struct meeting {
     uint32_t victim, other; /* positions in the aggregate's jobs */
     double seconds;         /* in which both were inside operations */
     double together_ns, alone_ns; /* of an operation, weighed alike; alone is NAN for who is never alone */
+    double alone_low_ns, alone_high_ns; /* where alone_ns lies with 95 % confidence; NAN: too few slots alone to tell */
+    double together_ops_s, alone_ops_s; /* how many operations a second of its own, in slots with any */
     double cost_s;          /* operation-seconds more than they would have taken alone; NAN with alone_ns */
 };
 

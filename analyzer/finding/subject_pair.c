@@ -57,7 +57,10 @@ int subjects_meeting(const struct finding_matter *matter, subject_take take, voi
         subject_init(&subject, SUBJECT_MEETING, &matter->totals->jobs[m->victim], m->volume);
         subject.values[TRAIT_SLOWDOWN] = m->together_ns / m->alone_ns;
         subject.values[TRAIT_SECONDS] = m->seconds;
-        subject.values[TRAIT_TOGETHER_LOW] = subject.values[TRAIT_TOGETHER_HIGH] = m->cost_s;
+        subject.values[TRAIT_TOGETHER_HIGH] = m->cost_s;
+        if (!isnan(m->alone_high_ns))
+            subject.values[TRAIT_TOGETHER_LOW] =
+                fmax(m->cost_s - m->together_ops_s * m->seconds * (m->alone_high_ns - m->alone_ns) / 1e9, 0);
         err = subject_note(&subject, "the neighbour is %s", matter->totals->jobs[m->other].name);
         if (!err)
             err = subject_give(&subject, take, to);

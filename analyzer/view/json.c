@@ -186,10 +186,13 @@ static json_t *meetings(const struct report *report)
         const struct job_total *victim = &report->totals.jobs[m->victim], *other = &report->totals.jobs[m->other];
 
         json_add(&failed, list,
-                 json_pack("{s:s,s:s,s:o,s:s,s:o,s:f,s:o,s:o,s:o}", "volume", m->volume->name, "job", victim->name,
+                 json_pack("{s:s,s:s,s:o,s:s,s:o,s:f,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "volume", m->volume->name, "job", victim->name,
                            "node", json_text(victim->node), "with", other->name, "with_node", json_text(other->node),
                            "seconds", m->seconds, "latency_together_ns", json_number(m->together_ns),
-                           "latency_alone_ns", json_number(m->alone_ns), "cost_op_seconds", json_number(m->cost_s)));
+                           "latency_alone_ns", json_number(m->alone_ns), "latency_alone_low_ns",
+                           json_number(m->alone_low_ns), "latency_alone_high_ns", json_number(m->alone_high_ns),
+                           "ops_s_together", json_number(m->together_ops_s), "ops_s_alone", json_number(m->alone_ops_s),
+                           "cost_op_seconds", json_number(m->cost_s)));
     }
     if (!failed)
         return list;

@@ -164,9 +164,13 @@ static void show_blend(struct pen *pen, const struct report *report)
             break;
         human_ns(together, m->together_ns);
         human_ns(alone, m->alone_ns);
-        fprintf(pen->out, "  %s meets %s on %s for %.0f s: its operations take %s instead of %s\n",
+        fprintf(pen->out, "  %s meets %s on %s for %.0f s: its operations take %s instead of %s",
                 report->totals.jobs[m->victim].name, report->totals.jobs[m->other].name, m->volume->name, m->seconds,
                 together, alone);
+        if (isnan(m->alone_high_ns))
+            fputs(" (how sure that is cannot be told)\n", pen->out);
+        else
+            fprintf(pen->out, " (%s to %s)\n", human_ns(together, m->alone_low_ns), human_ns(alone, m->alone_high_ns));
     }
 }
 

@@ -130,6 +130,12 @@ class ServedTest(harness.SystemTest):
             self.assertIn(rule, found, [(one["id"], one["job"], one["value"]) for one in report.data["findings"]])
             self.assertGreater(found[rule]["value"], 2)
         self.assertIn("saver", found["noisy-neighbour"]["evidence"][0])
+        met = [one for one in report.data["cluster"]["overlaps"] if (one["job"], one["with"]) == ("loader", "saver")]
+        met = max(met, key=lambda one: one["seconds"])
+        if met["latency_alone_low_ns"] is not None:  # enough intervals alone
+            self.assertLessEqual(met["latency_alone_low_ns"], met["latency_alone_ns"])
+            self.assertLessEqual(met["latency_alone_ns"], met["latency_alone_high_ns"])
+        self.assertLess(met["ops_s_together"], met["ops_s_alone"])
         report = self.watch("one_by_one", mount, mount, "loader", "saver", options=("-i", "0.5"))
         found = {one["id"] for one in report.data["findings"]}
         self.assertFalse({"checkpoint-stops-readers", "noisy-neighbour"} & found, found)
