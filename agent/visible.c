@@ -84,6 +84,8 @@ static int copy_flows(struct batch *to, const struct batch *from, uint32_t uid)
         const struct record *record = &from->records[i];
         bool own = record->process != NO_INDEX && from->processes[record->process].uid == uid;
 
+        if (!operation_is_file(record->op))
+            continue; /* requests that devices served belong to no process, and are in no flow */
         owners[record->job] |= own ? OWNER_SELF : OWNER_OTHER;
     }
     for (uint32_t i = 0; !err && i < from->flow_count; i++)
