@@ -192,7 +192,7 @@ const struct rule finding_rules[] = {
     {.id = "straggler",
      .on = SUBJECT_RANK,
      .bounds = {LEAST(TRAIT_MADS, 6, "beyond 6, of data near normal, lies one in ten thousand"),
-                LEAST(TRAIT_SLOWDOWN, 2, "less is hardly worth a look"),
+                LEAST(TRAIT_SLOWDOWN, 4, "ranks that share busy processors differ by up to 3 by chance"),
                 LEAST(TRAIT_PEERS, 5, "fewer make no norm")},
      .cost_low = TRAIT_PEER_LOW,
      .cost_high = TRAIT_PEER_COST,
