@@ -37,7 +37,7 @@ static const struct {
     {"flushers", 128}, {"positions", 512}, {"spare_tasks", 1024}, {"namespaces", 64},
     {"async", 256},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
     {"stations", 16},  {"station_places", 32}, {"fuse_requests", 64}, {"fuse_servers", 16},
-    {"cgroup_news", 64}, {"tickets", 64}, {"files", 64}, {"files_known", 512}, {"files_told", 512},
+    {"cgroup_news", 64}, {"tickets", 64}, {"files", 32}, {"files_known", 128}, {"files_told", 128},
 };
 
 #define UNITS_MIN 40
