@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
@@ -123,6 +124,20 @@ static int find_process(struct probe *probe, pid_t pid, uint32_t *index)
     return bpf_map_update_elem(by_tgid, &tgid, index, BPF_ANY) ? -errno : 0;
 }
 
+/* The kernel says EAGAIN while somebody else's probe gives the same task its first storage. */
+static int make_state(int tasks, int pidfd, const struct abi_task *state)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    int err = -EAGAIN;
+
+    for (int i = 0; i < 1000 && err == -EAGAIN; i++) {
+        err = bpf_map_update_elem(tasks, &pidfd, state, BPF_NOEXIST) ? -errno : 0;
+        if (err == -EAGAIN)
+            nanosleep(&pause, NULL);
+    }
+    return err == -EEXIST ? 0 : err;
+}
+
 /* The process and its descendants are watched from now on; where they are already, only the job is new. */
 static int watch(struct probe *probe, pid_t pid, uint32_t job)
 {
@@ -134,9 +149,7 @@ static int watch(struct probe *probe, pid_t pid, uint32_t job)
         return err;
     if (job)
         process_at(&probe->tables, state.process)->job = job;
-    if (bpf_map_update_elem(load_map(probe->loaded, "tasks"), &pidfd, &state, BPF_NOEXIST) && errno != EEXIST)
-        return -errno;
-    return 0;
+    return make_state(load_map(probe->loaded, "tasks"), pidfd, &state);
 }
 
 static int watch_for_test(void *context, pid_t pid)
