@@ -20,6 +20,7 @@ const struct hook_info hook_table[] = {
     {"on_insert", "tp_btf/block_rq_insert", "block requests: when they are queued", HOOK_BLOCK, false, NULL, NULL, NULL},
     {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", HOOK_BLOCK, false, NULL, NULL, NULL},
     {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", HOOK_BLOCK, false, NULL, NULL, NULL},
+    {"on_merge", "tp_btf/block_rq_merge", "block requests: those that become part of another", HOOK_BLOCK, false, NULL, NULL, NULL},
     {"on_backmerge", "tp_btf/block_bio_backmerge", "block requests: merges", HOOK_BLOCK, false, NULL, NULL, NULL},
     {"on_frontmerge", "tp_btf/block_bio_frontmerge", "the same, at the other end", HOOK_BLOCK, false, NULL, NULL, NULL},
     {"on_fault_user", "tp_btf/page_fault_user", "page faults: reads and writes told apart", HOOK_FAULT, false, NULL, NULL, NULL},

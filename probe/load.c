@@ -16,6 +16,7 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/again.h"
 #include "probe/attach.h"
 #include "probe/budget.h"
 #include "probe/calls.h"
@@ -38,7 +39,7 @@ struct loaded {
     struct probe_options options;
     int programs[HOOKS_MAX]; /* descriptors of attached programs, for their losses; 0 for none */
     char why[HOOKS_MAX][200];
-    struct bpf_link *again[URING_AGAIN];
+    struct bpf_link *again[AGAIN_PROGRAMS];
     uint32_t ways_in; /* a bit for each that is seen */
     volatile struct abi_control *control;
     enum probe_step step;
@@ -172,14 +173,17 @@ static bool is_attached(const struct loaded *loaded, unsigned hook)
     return loaded->links[hook] || (hook_table[hook].each_cpu && loaded->cpu_links);
 }
 
-/* Whether the present step leaves a hook attached. Who belongs to whom must be known after a pause, too. */
+/* Whether the present step leaves an object's hooks attached. Who belongs to whom must be known after a pause, too. */
+static bool is_object_wanted(const struct loaded *loaded, enum hook_object object)
+{
+    if (loaded->step == PROBE_DETACHED)
+        return object == HOOK_SYSCALL || object == HOOK_JOB;
+    return loaded->step < PROBE_METADATA_ONLY || (object != HOOK_BLOCK && object != HOOK_FAULT && object != HOOK_FUSE);
+}
+
 static bool is_wanted(const struct loaded *loaded, unsigned hook)
 {
-    enum hook_object object = hook_table[hook].object;
-
-    if (loaded->step == PROBE_DETACHED)
-        return (object == HOOK_SYSCALL && !hook_is_call(hook)) || object == HOOK_JOB;
-    return loaded->step < PROBE_METADATA_ONLY || (object != HOOK_BLOCK && object != HOOK_FAULT && object != HOOK_FUSE);
+    return is_object_wanted(loaded, hook_table[hook].object) && !(hook_is_call(hook) && loaded->step == PROBE_DETACHED);
 }
 
 /* Attaches the programs of one object that are not yet; what cannot be attached has its reason in why. */
@@ -286,8 +290,8 @@ static void load_more(struct loaded *loaded, enum hook_object which, const struc
         return;
     }
     finish(loaded, which, err);
-    if (which == HOOK_URING && loaded->ready[which])
-        uring_attach_again(loaded->object[which], loaded->again);
+    if (loaded->ready[which])
+        again_attach(loaded->object[which], which, loaded->again);
 }
 
 /* The functions that handle page faults, for kernels without the tracepoints in them. 0 or -errno. */
@@ -529,10 +533,11 @@ int load_step(struct loaded *loaded, enum probe_step step)
     for (enum hook_object which = 0; !err && which < HOOK_OBJECTS; which++)
         if (loaded->ready[which])
             err = attach(loaded, which);
-    if (step == PROBE_DETACHED)
-        uring_detach_again(loaded->again);
-    else if (loaded->ready[HOOK_URING])
-        uring_attach_again(loaded->object[HOOK_URING], loaded->again);
+    for (enum hook_object which = 0; which < HOOK_OBJECTS; which++)
+        if (!is_object_wanted(loaded, which))
+            again_detach(which, loaded->again);
+        else if (loaded->ready[which])
+            again_attach(loaded->object[which], which, loaded->again);
     return err;
 }
 
@@ -540,7 +545,8 @@ void load_close(struct loaded *loaded)
 {
     if (!loaded)
         return;
-    uring_detach_again(loaded->again);
+    for (enum hook_object which = 0; which < HOOK_OBJECTS; which++)
+        again_detach(which, loaded->again);
     for (unsigned i = 0; i < hook_count; i++)
         detach(loaded, i);
     if (loaded->control)
@@ -635,7 +641,8 @@ uint64_t load_missed(const struct loaded *loaded)
     uint64_t missed = calls_account(loaded->calls).missed;
 
     for (unsigned i = 0; i < hook_count; i++)
-        if (hook_table[i].object != HOOK_JOB && program_info(loaded, i, &info)) /* those miss no operation */
+        if (hook_table[i].object != HOOK_JOB && /* those miss no operation */
+            program_info(loaded, i, &info) && !again_covers(loaded->object[hook_table[i].object], i))
             missed += info.recursion_misses;
     return missed;
 }
@@ -648,5 +655,8 @@ uint64_t load_run_ns(const struct loaded *loaded)
     for (unsigned i = 0; i < hook_count; i++)
         if (program_info(loaded, i, &info))
             run_ns += info.run_time_ns;
+    for (enum hook_object which = 0; which < HOOK_OBJECTS; which++)
+        if (loaded->ready[which])
+            run_ns += again_run_ns(loaded->object[which], which);
     return run_ns;
 }

@@ -3,10 +3,7 @@
 
 #include <bpf/libbpf.h>
 
-#include "probe/hook.h"
-
-static const char *const again[URING_AGAIN] = {
-    "on_uring_submit_again", "on_uring_refuse_again", "on_uring_complete_again"};
+#include "probe/again.h"
 
 bool uring_twice(void)
 {
@@ -21,24 +18,5 @@ void uring_choose(struct bpf_object *object)
     if (old)
         bpf_program__set_attach_target(bpf_object__find_program_by_name(object, "on_uring_submit"), 0,
                                        "io_uring_submit_sqe");
-    for (unsigned i = 0; i < URING_AGAIN; i++)
-        bpf_program__set_autoload(bpf_object__find_program_by_name(object, again[i]), uring_twice() && !old);
-}
-
-void uring_attach_again(const struct bpf_object *object, struct bpf_link *links[URING_AGAIN])
-{
-    for (unsigned i = 0; i < URING_AGAIN; i++) {
-        const struct bpf_program *program = bpf_object__find_program_by_name(object, again[i]);
-
-        if (bpf_program__autoload(program) && !links[i])
-            links[i] = bpf_program__attach(program);
-    }
-}
-
-void uring_detach_again(struct bpf_link *links[URING_AGAIN])
-{
-    for (unsigned i = 0; i < URING_AGAIN; i++) {
-        bpf_link__destroy(links[i]);
-        links[i] = NULL;
-    }
+    again_choose(object, HOOK_URING, uring_twice() && !old);
 }

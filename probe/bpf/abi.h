@@ -272,12 +272,13 @@ enum abi_fault { ABI_FAULT_UNKNOWN, ABI_FAULT_READ, ABI_FAULT_WRITE };
 /* The value of task storage, one a thread. */
 struct abi_task {
     uint32_t process;    /* 0 when the process table was full */
-    uint32_t job;        /* then, the job it inherited */
+    uint32_t job;        /* then, the job it inherited; once the thread has ended, its job in any case */
     uint32_t thread;     /* 0 until its first call that touches storage, or when the table is full */
     uint32_t pending;    /* system call number + 1 while one is in flight */
     uint32_t restart_op; /* not 0: it was interrupted and may begin again, so it has not returned yet */
     uint32_t place;      /* which of the thread's files is file, if it is there */
-    uint16_t uncounted;  /* not one of ABI_COUNTER_STATES: user space made it */
+    uint8_t uncounted;   /* not one of ABI_COUNTER_STATES: user space made it */
+    uint8_t ended;       /* its thread has: what it still closes causes requests, when its process may be forgotten */
     uint16_t async;      /* enum abi_async_user, as async_users has it */
     uint32_t fault_write; /* enum abi_fault */
     uint64_t enter_ns;
@@ -324,6 +325,8 @@ struct abi_request {
     uint64_t bytes;    /* completed so far */
     uint32_t job;
     uint32_t party; /* job, or one of ABI_PARTY_ */
+    uint32_t rest;  /* bytes that its last completion has left */
+    uint32_t unused;
 };
 
 /*

@@ -36,6 +36,12 @@ static __always_inline struct abi_task *acting_state(struct task_struct *task)
     return state;
 }
 
+/* For whom the calling thread acts, to its very end. */
+static __always_inline __u32 acting_job(const struct abi_task *state)
+{
+    return state->ended ? state->job : job_of(state->process, state->job);
+}
+
 /* What is left of such a process at its end is looked for by its tgid. */
 static __always_inline void join_users(struct abi_task *state, __u32 tgid, enum abi_async_user user)
 {

@@ -119,16 +119,6 @@ static __always_inline void settle_unseen(struct request *request)
     bpf_map_delete_elem(&requests, &key);
 }
 
-/* The calling task's job; false when nobody wants to know of its requests. */
-static __always_inline bool find_job(struct task_struct *task, __u32 *job)
-{
-    struct abi_task *state = acting_state(task);
-
-    if (state)
-        *job = job_of(state->process, state->job);
-    return state || config.all;
-}
-
 /* The request has been made: whoever runs now asked for it. */
 static __always_inline void own(struct request *request)
 {
@@ -172,22 +162,23 @@ int on_insert(__u64 *context)
     return 0;
 }
 
+static __always_inline void add_merge(__u64 device, __u32 op, __u32 party)
+{
+    struct abi_station_key key = {.volume = device, .party = party, .layer = ABI_STATION_BLOCK, .request = kind_of(op)};
+    struct abi_station *station = find_station(&key);
+
+    if (station)
+        __sync_fetch_and_add(&station->merges, 1);
+}
+
 /* What was asked for and became part of a request that was there already. */
 static __always_inline int merged(struct gendisk *disk, __u32 flags)
 {
     struct task_struct *task = bpf_get_current_task_btf();
-    struct abi_station_key key = {.layer = ABI_STATION_BLOCK};
-    struct abi_station *station;
     __u32 job = 0, op = operation_in(flags);
 
-    if (!op || !find_job(task, &job))
-        return 0;
-    key.volume = volume_of_disk(disk);
-    key.request = kind_of(op);
-    key.party = party_of(task, job, is_relaxed(flags));
-    station = find_station(&key);
-    if (station)
-        __sync_fetch_and_add(&station->merges, 1);
+    if (op && find_job(task, &job))
+        add_merge(volume_of_disk(disk), op, party_of(task, job, is_relaxed(flags)));
     return 0;
 }
 
@@ -203,14 +194,38 @@ int BPF_PROG(on_frontmerge, struct bio *bio)
     return merged(BPF_CORE_READ(bio, bi_bdev, bd_disk), BPF_CORE_READ(bio, bi_opf));
 }
 
-SEC("tp_btf/block_rq_issue")
-int on_issue(__u64 *context)
+/* A request becomes part of another: one that has waited from the start, or that the device had no room for. */
+SEC("tp_btf/block_rq_merge")
+int on_merge(__u64 *context)
 {
     struct request *request = request_in(context);
-    __u64 now;
     __u64 key = (__u64)request;
     struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
+    __u32 op = operation_of(request);
 
+    if (!entry)
+        return 0;
+    if (entry->start_ns)
+        leave_queue(device_of(request), ABI_STATION_BLOCK);
+    if (op)
+        add_merge(device_of(request), op, entry->party);
+    bpf_map_delete_elem(&requests, &key);
+    return 0;
+}
+
+/*
+ * A program that is busy for one request is skipped for another whose interrupt comes meanwhile. So a second one follows
+ * each of those that interrupts run, and does what the first has not.
+ */
+static __always_inline int issue(struct request *request, bool again)
+{
+    struct abi_request *entry;
+    __u64 key = (__u64)request;
+    __u64 now;
+
+    entry = bpf_map_lookup_elem(&requests, &key);
+    if (again && entry && entry->start_ns)
+        return 0;
     if (!entry && operation_of(request) == OP_BLOCK_FLUSH) {
         own_flush(request);
         entry = bpf_map_lookup_elem(&requests, &key);
@@ -219,7 +234,7 @@ int on_issue(__u64 *context)
         entry = bpf_map_lookup_elem(&requests, &key);
     }
     if (!entry) {
-        if (config.all)
+        if (config.all && again)
             count(ABI_COUNTER_LOST, 1);
         return 0;
     }
@@ -232,6 +247,18 @@ int on_issue(__u64 *context)
     }
     entry->start_ns = now;
     return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int on_issue(__u64 *context)
+{
+    return issue(request_in(context), false);
+}
+
+SEC("tp_btf/block_rq_issue")
+int on_issue_again(__u64 *context)
+{
+    return issue(request_in(context), true);
 }
 
 static __always_inline void leave_station(const struct measure *m, const struct abi_request *entry)
@@ -248,20 +275,20 @@ static __always_inline void leave_station(const struct measure *m, const struct 
     end_request(&e);
 }
 
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes)
+static __always_inline int complete(struct request *request, int error, __u32 bytes)
 {
     struct measure m = {.op = operation_of(request), .count = 1, .error_code = error != 0};
+    __u32 rest = BPF_CORE_READ(request, __data_len) - bytes;
     __u64 key = (__u64)request;
     struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
 
-    if (!entry)
-        return 0;
+    if (!entry || (rest && entry->rest == rest))
+        return 0; /* nobody's, or seen */
     if (!error)
         entry->bytes += bytes;
-    if (bytes < BPF_CORE_READ(request, __data_len))
+    entry->rest = rest;
+    if (rest)
         return 0; /* a part of it; the rest follows */
-    /* Never issued: a flush that the device has no need of ends at once. */
     if (m.op && entry->start_ns) {
         m.volume = device_of(request);
         m.bytes = m.size = entry->bytes;
@@ -269,9 +296,23 @@ int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes
         m.sized = !error && m.op != OP_BLOCK_FLUSH;
         account_shared(&m, entry->job);
         leave_station(&m, entry);
+    } else if (m.op && entry->bytes) {
+        count(ABI_COUNTER_LOST, 1); /* its issue was not seen; a flush that the device has no need of has none */
     }
     bpf_map_delete_elem(&requests, &key);
     return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_complete, struct request *request, int error, unsigned int bytes)
+{
+    return complete(request, error, bytes);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_complete_again, struct request *request, int error, unsigned int bytes)
+{
+    return complete(request, error, bytes);
 }
 
 char LICENSE[] SEC("license") = "GPL";

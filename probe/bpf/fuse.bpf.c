@@ -57,16 +57,10 @@ int BPF_PROG(on_fuse_send, struct fuse_req *request)
     struct abi_fuse entry = {.opcode = BPF_CORE_READ(request, in.h.opcode)};
     struct super_block *super = BPF_CORE_READ(request, fm, sb);
     struct abi_fuse *unseen;
-    struct abi_task *state;
     __u64 key = (__u64)request;
     __u32 job = 0;
 
-    if (is_told_only(entry.opcode) || !super)
-        return 0;
-    state = acting_state(task);
-    if (state)
-        job = job_of(state->process, state->job);
-    else if (!config.all)
+    if (is_told_only(entry.opcode) || !super || !find_job(task, &job))
         return 0;
     entry.party = party_of(task, job, entry.opcode == FUSE_WRITE);
     entry.volume = volume_of_super((__u64)super);

@@ -130,6 +130,8 @@ static __always_inline void end_thread(struct abi_task *state, struct task_struc
 {
     struct abi_thread *thread = thread_at(state->thread);
 
+    state->job = job_of(state->process, state->job);
+    state->ended = 1;
     if (!state->uncounted)
         count(ABI_COUNTER_STATES, -1);
     if (is_pending(state, thread))

@@ -9,6 +9,16 @@
 #define PF_WQ_WORKER 0x00000020
 #define PF_KTHREAD   0x00200000
 
+/* The calling task's job; false when nobody wants to know of its requests. */
+static __always_inline bool find_job(struct task_struct *task, __u32 *job)
+{
+    struct abi_task *state = acting_state(task);
+
+    if (state)
+        *job = acting_job(state);
+    return config.all || (state && *job); /* the self-test's processes have none */
+}
+
 /* For whom the calling task asks; relaxed: it is a write that nobody waits for. */
 static __always_inline __u32 party_of(struct task_struct *task, __u32 job, bool relaxed)
 {

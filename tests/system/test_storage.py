@@ -46,6 +46,7 @@ class DeviceTest(harness.SystemTest):
             if name in expected:
                 self.assertEqual((ops * BLOCK, 0), (size, errors))
 
+    @harness.by_chance_unseen
     def test_what_fio_says(self):
         output, recording = self.path("fio.json"), self.path("fio.rec")
         done = harness.record(recording, self.fio(output, "--rw=randrw", "--iodepth=8"), "--all")
@@ -85,6 +86,7 @@ class DeviceTest(harness.SystemTest):
             fields = [int(field) for field in file.read().split()]
         return {"read": (fields[0], fields[1], fields[3]), "write": (fields[4], fields[5], fields[7])}
 
+    @harness.by_chance_unseen
     def test_what_iostat_says(self):
         recording = self.path("iostat.rec")
         before, counted = self.iostat(), self.counters()
