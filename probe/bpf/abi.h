@@ -322,11 +322,10 @@ struct abi_shared_row {
 struct abi_request {
     uint64_t start_ns; /* when it was issued to the device; 0 before */
     uint64_t queue_ns; /* before: when it was put into the scheduler's queue; since: for how long it was there; 0: never */
-    uint64_t bytes;    /* completed so far */
+    uint32_t bytes;    /* completed so far */
+    uint32_t rest;     /* bytes that the last completion has left */
     uint32_t job;
     uint32_t party; /* job, or one of ABI_PARTY_ */
-    uint32_t rest;  /* bytes that its last completion has left */
-    uint32_t unused;
 };
 
 /*
