@@ -9,6 +9,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/moment.h"
+#include "lib/utf8.h"
 
 #define SCHEMA "unblend.report/1"
 
@@ -164,6 +165,7 @@ int report_check(const char *text, size_t size, char why[REPORT_WHY])
 
     if (!report) {
         snprintf(why, REPORT_WHY, "line %d is no JSON: %s", error.line, error.text);
+        utf8_one_line(why); /* what stands near the error is shown as it is */
         return -EINVAL;
     }
     err = check(report, why);

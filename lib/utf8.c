@@ -63,3 +63,10 @@ void utf8_repair(char *to, const char *s)
     }
     *to = '\0';
 }
+
+void utf8_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}

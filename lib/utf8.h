@@ -17,4 +17,7 @@ void utf8_repair(char *to, const char *s);
 
 #define UTF8_REPAIRED(length) (3 * (size_t)(length) + 1)
 
+/* Makes control characters '?': a line stays one line. */
+void utf8_one_line(char *text);
+
 #endif

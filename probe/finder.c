@@ -9,6 +9,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/clock.h"
+#include "lib/utf8.h"
 #include "probe/container.h"
 #include "probe/host.h"
 #include "probe/names.h"
@@ -164,14 +165,6 @@ static int slurm_job(struct finder *finder, const char *number, const struct abi
     return err;
 }
 
-/* Names come from outside: a line stays one line. */
-static void tidy_text(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
-}
-
 static int launched_job(struct finder *finder, const char *launcher, const struct abi_process *process, uint32_t *id)
 {
     char name[96], identity[112];
@@ -190,7 +183,7 @@ static int named_job(struct finder *finder, const struct news_ticket *ticket, co
     struct job job = {.name = name, .kind = "env"};
 
     snprintf(name, sizeof(name), "%s", ticket->value);
-    tidy_text(name);
+    utf8_one_line(name);
     if (strcmp(variable, "SLURM_JOB_ID") == 0 && strspn(name, "0123456789") == strlen(name))
         return slurm_job(finder, name, process, id);
     snprintf(identity, sizeof(identity), "env:%s", name);
@@ -212,8 +205,8 @@ static int pod_job(struct finder *finder, const struct cgroup_owner *owner, cons
     err = container_find(finder->root, owner, finder->labels.name, &facts);
     if (err)
         return err;
-    tidy_text(facts.namespace);
-    tidy_text(facts.pod);
+    utf8_one_line(facts.namespace);
+    utf8_one_line(facts.pod);
     if (*facts.namespace && *facts.pod)
         snprintf(name, sizeof(name), "%s/%s", facts.namespace, facts.pod);
     else
@@ -247,7 +240,7 @@ static int container_job(struct finder *finder, const struct cgroup_owner *owner
     snprintf(name, sizeof(name), "%.*s", owner->runtime && strcmp(owner->runtime, "lxc") == 0 ? 200 : 12, owner->id);
     if (*facts.name)
         snprintf(name, sizeof(name), "%s", facts.name);
-    tidy_text(name);
+    utf8_one_line(name);
     err = found(finder, identity, &job, process, id);
     if (!err)
         err = origin_fill(finder->origin, *id, &(struct job){.labels = facts.labels, .label_count = facts.label_count});
@@ -262,7 +255,7 @@ static int unit_job(struct finder *finder, const struct cgroup_owner *owner, con
     struct job job = {.name = name, .kind = "systemd"};
 
     snprintf(name, sizeof(name), "%s", owner->id);
-    tidy_text(name);
+    utf8_one_line(name);
     snprintf(identity, sizeof(identity), "unit:%s", name);
     return found(finder, identity, &job, process, id);
 }

@@ -55,6 +55,9 @@ static const char report_seed[] =
     "\"profile\": \"losf\", \"share_ops\": 1, \"share_bytes\": 0.5, \"confidence\": null}]}],"
     "\"cluster\": {\"profiles\": [], \"effective_profiles\": 1.5}}";
 
+/* What stands near an error of JSON is told as it is. */
+static const char broken_report_seed[] = "{\"schema\": \"unblend\n.report/1\"}";
+
 static const char *const offer_seeds[] = {
     "{\"schema\":\"unblend.platform/1\",\"nodes\":6,\"nodes_may_fail\":1,\"iops\":1300000,\"bytes_s\":18e9,"
     "\"volumes\":[\"nas:*\"],\"tiers\":[{\"name\":\"flash\",\"capacity_bytes\":1e15}],\"converged\":true}",
@@ -134,6 +137,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(http_seeds) / sizeof(http_seeds[0]); i++)
         save(argv[1], "http", SEEDS + (int)i, "", http_seeds[i], strlen(http_seeds[i]));
     save(argv[1], "report", 0, "", report_seed, strlen(report_seed));
+    save(argv[1], "report", 1, "", broken_report_seed, strlen(broken_report_seed));
     for (size_t i = 0; i < sizeof(offer_seeds) / sizeof(offer_seeds[0]); i++)
         save(argv[1], "offer", (int)i, "", offer_seeds[i], strlen(offer_seeds[i]));
     for (size_t i = 0; i < sizeof(join_seeds) / sizeof(join_seeds[0]); i++)
