@@ -21,6 +21,14 @@ char *human_count(char *buffer, uint64_t count)
     return buffer;
 }
 
+char *human_money(char *buffer, double value)
+{
+    if (value >= 1000 && value < 1e18)
+        return human_count(buffer, (uint64_t)llround(value));
+    snprintf(buffer, HUMAN_SIZE, value >= 0.995 && value < 1e18 ? "%.2f" : "%.2g", value);
+    return buffer;
+}
+
 /* Three digits that count, and no trailing ".0". */
 static void three_digits(char *buffer, double value, const char *unit)
 {

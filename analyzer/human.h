@@ -17,6 +17,8 @@ char *human_bytes(char *buffer, double bytes);
 char *human_ns(char *buffer, double ns);
 /* "1h02m03s", "12.3 s" */
 char *human_duration(char *buffer, double seconds);
+/* "900,000", "409.09", "0.0023": money, or what it is multiplied by */
+char *human_money(char *buffer, double value);
 /* RFC 3339 in UTC, with milliseconds */
 char *human_time(char *buffer, int64_t ns);
 

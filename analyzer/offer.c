@@ -84,11 +84,12 @@ static int take_tier(const char *name, json_t *from, struct offer_tier *tier)
     json_t *value;
     int err = 0;
 
-    *tier = (struct offer_tier){NULL, NAN, NAN};
+    *tier = (struct offer_tier){NULL, NAN, NAN, NAN};
     json_object_foreach(from, key, value) {
         err = strcmp(key, "name") == 0             ? take_text(name, "name of a tier", value, &tier->name)
               : strcmp(key, "capacity_bytes") == 0 ? take_figure(name, key, value, &tier->bytes)
               : strcmp(key, "bytes_s") == 0        ? take_figure(name, key, value, &tier->bytes_s)
+              : strcmp(key, "price") == 0          ? take_figure(name, key, value, &tier->price)
                                                    : refuse(name, key, "is no key of a tier");
         if (err)
             return err;
@@ -112,6 +113,16 @@ static int take_tiers(const char *name, const json_t *list, struct offer *p)
             return err;
     }
     return 0;
+}
+
+/* A tier is a part of the platform. Decimal fractions do not add up to the last bit. */
+static int check_prices(const char *name, const struct offer *p)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < p->tier_count; i++)
+        sum += isnan(p->tiers[i].price) ? 0 : p->tiers[i].price;
+    return sum > p->figure[OFFER_PRICE] * (1 + 1e-9) ? refuse(name, "price", "is less than its tiers cost") : 0;
 }
 
 static int take(const char *name, const char *key, json_t *value, struct offer *p)
@@ -155,7 +166,9 @@ static int take_all(const char *name, json_t *root, struct offer *p)
         return -ENOMEM;
     if (!p->nodes)
         return refuse(name, "nodes", "is 0");
-    return p->failures < p->nodes ? 0 : refuse(name, "nodes_may_fail", "is not below nodes");
+    if (p->failures >= p->nodes)
+        return refuse(name, "nodes_may_fail", "is not below nodes");
+    return check_prices(name, p);
 }
 
 static int load(json_t *root, const json_error_t *error, const char *name, struct offer *out)

@@ -32,7 +32,7 @@ enum offer_figure {
 
 struct offer_tier {
     char *name;
-    double bytes, bytes_s; /* NAN */
+    double bytes, bytes_s, price; /* NAN; all prices together are at most the platform's own */
 };
 
 struct offer {

@@ -253,30 +253,6 @@ static int scenarios(FILE *out, const struct report *report)
     return 0;
 }
 
-/* What it costs, as far as it is told. */
-static void price(FILE *out, const struct report *report)
-{
-    const struct offer *offer = report->offer;
-    double price = offer->figure[OFFER_PRICE], hours = offer->figure[OFFER_YEARS] * 365.25 * 24;
-    double span_h = (double)(report->totals.end_ns - report->totals.start_ns) / 3600e9;
-
-    if (isnan(price))
-        return;
-    fprintf(out, "<p>It costs %.0f ", price);
-    html_text(out, offer->currency ? offer->currency : "");
-    if (!isnan(offer->figure[OFFER_CAPACITY]))
-        fprintf(out, ", %.2f a TB", price / (offer->figure[OFFER_CAPACITY] / 1e12));
-    if (!isnan(hours)) {
-        fprintf(out, ", %.2f an hour", price / hours);
-        if (report->totals.job_count)
-            fprintf(out, ", %.4g for each of this report&#8217;s jobs", price / hours * span_h / report->totals.job_count);
-    }
-    fputs(".", out);
-    if (offer->converged && !isnan(offer->figure[OFFER_NODE_CORES]))
-        fprintf(out, " Converged, it takes %.0f cores from jobs.", offer->nodes * offer->figure[OFFER_NODE_CORES]);
-    fputs(" GPU-hours lost to storage: cannot tell, because no GPU was watched.</p>\n", out);
-}
-
 static void platform(FILE *out, const struct report *report)
 {
     const struct offer *offer = report->offer;
@@ -285,7 +261,7 @@ static void platform(FILE *out, const struct report *report)
 
     if (!offer) {
         fputs("<p>Nobody said what storage can do (--platform), so its limits are the highest that was seen, and utilization says how "
-              "even demand is, not how near the end.</p>\n", out);
+              "even demand is, not how near the end; nor what it costs.</p>\n", out);
         return;
     }
     fputs("<p>Compared with ", out);
@@ -298,7 +274,7 @@ static void platform(FILE *out, const struct report *report)
         if (!isnan(limits[m]))
             fprintf(out, "; %s %s", metric_words[m], html_metric_text(text, m, limits[m]));
     fputs(". Reads and writes share what it can do.</p>\n", out);
-    price(out, report);
+    html_cost(out, report);
 }
 
 int html_capacity(FILE *out, struct report *report)

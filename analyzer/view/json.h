@@ -43,6 +43,8 @@ json_t *json_working_set(const struct working *working);
 /* What the storage side saw. */
 json_t *json_storage(const struct report *report);
 json_t *json_capacity(const struct report *report);
+/* What the platform costs; null with its reason in "why" where that cannot be told. */
+json_t *json_cost(const struct report *report);
 json_t *json_findings(const struct finding_list *findings);
 json_t *json_rhythm(const struct series *series);
 json_t *json_wait(const struct job_total *job);

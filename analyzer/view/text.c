@@ -8,6 +8,7 @@
 #include "analyzer/human.h"
 #include "analyzer/view/compare.h"
 #include "analyzer/view/draw.h"
+#include "analyzer/view/text_cost.h"
 #include "analyzer/view/text_finding.h"
 #include "analyzer/view/text_storage.h"
 #include "analyzer/view/view.h"
@@ -198,6 +199,7 @@ static int write_text(struct report *report, FILE *out)
     if (!isnan(report->blend.effective))
         show_blend(&pen, report);
     text_storage(&pen, report);
+    text_cost(&pen, report);
     show_gaps(&pen, report);
     return ferror(out) ? -EIO : 0;
 }

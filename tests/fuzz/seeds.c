@@ -60,7 +60,7 @@ static const char broken_report_seed[] = "{\"schema\": \"unblend\n.report/1\"}";
 
 static const char *const offer_seeds[] = {
     "{\"schema\":\"unblend.platform/1\",\"nodes\":6,\"nodes_may_fail\":1,\"iops\":1300000,\"bytes_s\":18e9,"
-    "\"volumes\":[\"nas:*\"],\"tiers\":[{\"name\":\"flash\",\"capacity_bytes\":1e15}],\"converged\":true}",
+    "\"volumes\":[\"nas:*\"],\"tiers\":[{\"name\":\"flash\",\"capacity_bytes\":1e15,\"price\":9e5}],\"converged\":true}",
     "1x,2x,losf=0.5+checkpoint=3",
 };
 

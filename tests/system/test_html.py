@@ -5,6 +5,7 @@
 The sections that are drawn from counts alone are compared with those in reports/, made of the recording there. After a change that is meant:
 UNBLEND_REPORTS=write tests/system/run test_html
 """
+import datetime
 import html.parser
 import json
 import os
@@ -185,6 +186,30 @@ class HtmlTest(SystemTest):
         done = harness.run([harness.unblend(), "report", "--platform", path, self.recording])
         self.assertEqual((1, ""), (done.returncode, done.stdout))
         self.assert_one_line(done.stderr, path, "speed")
+
+    def test_what_a_platform_costs_is_the_same_in_every_form(self):
+        path = self.path("priced.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"schema": "unblend.platform/1", "name": "small box", "price": 438300, "currency": "EUR", "years": 5,
+                       "capacity_bytes": 2e15, "tiers": [{"name": "flash", "capacity_bytes": 1e14, "price": 50000},
+                                                         {"name": "disks", "capacity_bytes": 1.9e15}]}, file)
+        command = [harness.unblend(), "report", "--platform", path, self.recording, "-f"]
+        cost = json.loads(harness.must([*command, "json"]))["cluster"]["capacity"]["cost"]
+        self.assertEqual(("small box", "EUR", "platform"), (cost["platform"], cost["currency"], cost["price_source"]))
+        self.assertAlmostEqual(219.15, cost["price_per_tb"])
+        self.assertAlmostEqual(10, cost["price_per_hour"])
+        start, end = (datetime.datetime.fromisoformat(self.data["span"][key].replace("Z", "+00:00")) for key in ("start", "end"))
+        self.assertAlmostEqual(10 * (end - start).total_seconds() / 3600 / len(self.data["jobs"]), cost["price_per_job"])
+        self.assertAlmostEqual(500, cost["tiers"][0]["price_per_tb"])
+        self.assertIsNone(cost["tiers"][1]["price_per_tb"])
+        self.assertEqual({"converged_cores", "gpu_hours_lost"}, set(cost["why"]))
+        words, text = (" ".join(form.split()) for form in
+                       (" ".join(check(harness.must([*command, "html"])).text), harness.must([*command, "text"])))
+        for said in ("438,300", "219.15", "10.00", "500.00", "EUR", cost["tiers"][1]["why"], *cost["why"].values()):
+            self.assertIn(said, words)
+            self.assertIn(said, text)
+        self.assertIsNone(self.data["cluster"]["capacity"]["cost"]["price_per_tb"])
+        self.assertIn("--platform", self.data["cluster"]["capacity"]["cost"]["why"]["price_per_tb"])
 
     def test_nothing_is_said_to_be_nothing(self):
         text = harness.must([harness.unblend(), "report", "-f", "html", "--job", "nobody*", self.recording])

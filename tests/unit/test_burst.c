@@ -277,6 +277,8 @@ static void bad_platforms(void **state)
         "{\"schema\":\"unblend.platform/1\",\"nodes_may_fail\":1}", "{\"schema\":\"unblend.platform/1\",\"speed\":1}",
         "{\"schema\":\"unblend.platform/1\",\"tiers\":[{}]}", "{\"schema\":\"unblend.platform/1\",\"volumes\":[1]}",
         "{\"schema\":\"unblend.platform/1\",\"iops\":1,\"iops\":2}",
+        "{\"schema\":\"unblend.platform/1\",\"tiers\":[{\"name\":\"a\",\"price\":-1}]}",
+        "{\"schema\":\"unblend.platform/1\",\"price\":10,\"tiers\":[{\"name\":\"a\",\"price\":6},{\"name\":\"b\",\"price\":5}]}",
     };
     struct offer offer;
 
