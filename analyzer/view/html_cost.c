@@ -6,9 +6,17 @@
 
 #include "analyzer/cost.h"
 
+/* Sentences wrap; what is in html_words() is cut short where it is long. */
+static void sentence(FILE *out, const char *text)
+{
+    fputs("<td class=\"words\">", out);
+    html_text(out, text);
+    fputs("</td>", out);
+}
+
 static void price_of_tiers(FILE *out, const struct offer *offer)
 {
-    static const char *const columns[] = {"<Tier", "Capacity", "Price", "A TB", "<Cannot tell", NULL};
+    static const char *const columns[] = {"<Tier", "TB", "Price", "A TB", "<Why not", NULL};
     char text[HUMAN_SIZE];
 
     if (!offer->tier_count)
@@ -21,10 +29,10 @@ static void price_of_tiers(FILE *out, const struct offer *offer)
 
         fputs("<tr>", out);
         html_name(out, tier->name);
-        html_bytes(out, tier->bytes);
+        html_cell(out, isnan(tier->bytes) ? "" : human_money(text, tier->bytes / 1e12), tier->bytes);
         html_cell(out, isnan(tier->price) ? "" : human_money(text, tier->price), tier->price);
         html_cell(out, isnan(per_tb) ? "" : human_money(text, per_tb), per_tb);
-        html_words(out, why ? why : "");
+        sentence(out, why ? why : "");
         fputs("</tr>\n", out);
     }
     html_table_end(out);
@@ -32,12 +40,13 @@ static void price_of_tiers(FILE *out, const struct offer *offer)
 
 void html_cost(FILE *out, const struct report *report)
 {
-    static const char *const columns[] = {"<What it costs", "Figure", "<Unit", "<Cannot tell, because", NULL};
+    static const char *const columns[] = {"<Cost of", "Figure", "<Unit, or why not", NULL};
     const char *currency = report->offer->currency ? report->offer->currency : "";
     struct cost cost;
     char text[HUMAN_SIZE];
 
     cost_of(report, &cost);
+    fputs("<div class=\"costs\">\n", out);
     html_table(out, cost.of_tiers ? "What it costs; the price is that of its tiers together" : "What it costs", columns);
     for (enum cost_figure f = COST_PRICE; f < COST_FIGURES; f++) {
         double value = cost.figure[f];
@@ -45,10 +54,10 @@ void html_cost(FILE *out, const struct report *report)
         fputs("<tr>", out);
         html_name(out, cost_infos[f].words);
         html_cell(out, isnan(value) ? "" : human_money(text, value), value);
-        html_words(out, cost_infos[f].money && !isnan(value) ? currency : "");
-        html_words(out, cost.why[f] ? cost.why[f] : "");
+        sentence(out, cost.why[f] ? cost.why[f] : cost_infos[f].money ? currency : "");
         fputs("</tr>\n", out);
     }
     html_table_end(out);
     price_of_tiers(out, report->offer);
+    fputs("</div>\n", out);
 }

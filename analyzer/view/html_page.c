@@ -200,6 +200,7 @@ void html_profiles(FILE *out, const struct profile_list *list)
 {
     static const char *const columns[] = {"<Profile", "<", "Bytes", "Operations", "Confidence", "<Evidence", NULL};
 
+    fputs("<div class=\"profiles\">\n", out);
     html_table(out, NULL, columns);
     for (uint32_t i = 0; i < list->count; i++) {
         const struct profile_share *p = &list->shares[i];
@@ -221,4 +222,5 @@ void html_profiles(FILE *out, const struct profile_list *list)
         fputs("</td></tr>\n", out);
     }
     html_table_end(out);
+    fputs("</div>\n", out);
 }
