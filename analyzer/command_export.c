@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyzer/export/export.h"
-#include "analyzer/source.h"
+#include "analyzer/gather.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
@@ -71,25 +71,6 @@ static int check(const struct arguments *a, size_t *format)
     return -EINVAL;
 }
 
-static int read_totals(struct source *source, struct aggregate *totals)
-{
-    struct batch *batch;
-    int got;
-
-    while ((got = source->next(source, &batch)) == 1) {
-        int err = aggregate_add(totals, batch);
-
-        batch_free(batch);
-        if (err) {
-            log_error("cannot add up what was read: %s", log_errno(err));
-            return err;
-        }
-    }
-    if (!got && (got = aggregate_sort(totals)))
-        log_error("cannot add up what was read: %s", log_errno(got));
-    return got;
-}
-
 static int write_out(const struct arguments *a, size_t format, const struct aggregate *totals)
 {
     const struct export export = {.totals = totals, .volume = a->volume, .fill = a->fill};
@@ -102,7 +83,8 @@ static int write_out(const struct arguments *a, size_t format, const struct aggr
         err = -ENOMEM;
     if (err) {
         log_error("cannot export: %s",
-                  err == -ENODATA ? "no job did anything there: see 'unblend report' for jobs and volumes" : log_errno(err));
+                  err != -ENODATA ? log_errno(err)
+                                  : "no job did anything there: see 'unblend report' for jobs and volumes");
         return err;
     }
     out = a->out ? fopen(a->out, "we") : stdout;
@@ -127,7 +109,7 @@ static int run(const struct arguments *a, size_t format)
     if (!err)
         err = source_outward(&a->outward, &source);
     if (!err)
-        err = read_totals(source, &totals);
+        err = gather(source, &totals, NULL);
     if (!err)
         err = write_out(a, format, &totals);
     source_freep(&source);

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "analyzer/behaviour.h"
+#include "analyzer/classify.h"
+#include "analyzer/gather.h"
 #include "analyzer/learn.h"
-#include "analyzer/report.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
@@ -97,25 +98,6 @@ static int teach(const struct arguments *a, const struct lesson *lesson, struct 
     return 0;
 }
 
-static int read_totals(struct source *source, struct aggregate *totals)
-{
-    struct batch *batch;
-    int got;
-
-    while ((got = source->next(source, &batch)) == 1) {
-        int err = aggregate_add(totals, batch);
-
-        batch_free(batch);
-        if (err) {
-            log_error("cannot add up what was read: %s", log_errno(err));
-            return err;
-        }
-    }
-    if (!got && (got = aggregate_sort(totals)))
-        log_error("cannot add up what was read: %s", log_errno(got));
-    return got;
-}
-
 static int run(const struct arguments *a)
 {
     const struct source_window window = {.since_ns = INT64_MIN, .until_ns = INT64_MAX, .job = a->job};
@@ -129,7 +111,7 @@ static int run(const struct arguments *a)
     if (!err)
         err = source_recording(a->files + 1, a->file_count - 1, &window, &damaged, &source);
     if (!err)
-        err = read_totals(source, &totals);
+        err = gather(source, &totals, NULL);
     if (!err) {
         err = lesson_take(&totals, a->volume, &lesson);
         if (err)

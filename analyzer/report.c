@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cleanup.h"
+#include "analyzer/gather.h"
 #include "lib/log.h"
 
 static bool always(const struct report *report)
@@ -165,8 +165,7 @@ static const struct {
     struct gap gap;
     bool (*holds)(const struct report *report);
 } gaps[] = {
-    {{"access-shape", "where transfers start is not recorded: sequential, consecutive and random "
-                      "are null"},
+    {{"access-shape", "where transfers start is not recorded: sequential, consecutive and random are null"},
      lacks_order},
     {{"file-size", "sizes of opened files are not recorded: file_size is null"}, lacks_file_sizes},
     {{"page-cache", "whether the page cache served a read is not known with O_DIRECT, of transfers between files, "
@@ -183,8 +182,7 @@ static const struct {
      is_coarser_than_1s},
     {{"burst-window-10s", "intervals are no parts of 10 s: figures of 10 s windows are null"},
      is_coarser_than_10s},
-    {{"in-flight", "what is in flight was not looked at between the intervals' ends: in_flight.max "
-                   "is null"},
+    {{"in-flight", "what is in flight was not looked at between the intervals' ends: in_flight.max is null"},
      lacks_looks},
     {{"in-flight-block", "requests of the block layer are seen when they complete: of them in_flight "
                          "knows the mean only, the rest is null"},
@@ -196,22 +194,25 @@ static const struct {
     {{"nfs-requests", "requests to NFS servers, and at one, are not followed one by one: the storage side has the sums "
                       "that the kernel keeps, without percentiles, sizes and for whom"},
      has_nfs},
-    {{"working-set", "files that were opened before anybody looked are in no working set, and their bytes count as reread; "
-                     "working_set is null where no regular file was seen being opened"},
+    {{"working-set", "files that were opened before anybody looked are in no working set, and their bytes count as "
+                     "reread; working_set is null where no regular file was seen being opened"},
      always},
     {{"exposed-io", "ranks' main threads are watched by unblend record alone, not by agents: io_wait.exposed is null"},
      lacks_stalls},
     {{"gpu", "GPUs are not asked how busy they are: io_wait.gpu_hours is null"}, always},
     {{"trees", "paths are not recorded: trees is null"}, always},
-    {{"limits", "what storage can do was not told (--platform): limit and utilization are of the highest that was seen"},
+    {{"limits", "what storage can do was not told (--platform): limit and utilization are of the highest "
+                "that was seen"},
      lacks_offer},
-    {{"demand-windows", "windows shorter than the recorded intervals, or longer than the span, have no demand: there it is "
-                        "null; so is in_flight in windows of 100 ms"},
+    {{"demand-windows", "windows shorter than the recorded intervals, or longer than the span, have no demand: there "
+                        "it is null; so is in_flight in windows of 100 ms"},
      always},
-    {{"space", "how full some volumes are was not told: agents ask once a minute, a mount that hangs does not answer, and "
-               "recordings made without an agent do not ask: used_bytes, total_bytes, used_files and total_files are null"},
+    {{"space", "how full some volumes are was not told: agents ask once a minute, a mount that hangs does not answer, "
+               "and recordings made without an agent do not ask: used_bytes, total_bytes, used_files and total_files "
+               "are null"},
      lacks_space},
-    {{"growth", "two weeks are needed to tell how fast volumes fill up: growth_bytes_day and full_at are null"}, lacks_growth},
+    {{"growth", "two weeks are needed to tell how fast volumes fill up: growth_bytes_day and full_at are null"},
+     lacks_growth},
     {{"processes", "the records hold no processes: profiles are unmixed from the totals of jobs"},
      lacks_processes},
 };
@@ -229,26 +230,6 @@ static int find_gaps(struct report *report)
         if (gaps[i].holds(report))
             report->gaps[count++] = &gaps[i].gap;
     return 0;
-}
-
-static int read_all(struct source *source, struct report *report)
-{
-    struct batch *batch;
-    int got;
-
-    while ((got = source->next(source, &batch)) == 1) {
-        int err = aggregate_add(&report->totals, batch);
-
-        if (!err && report->look_for_suspects)
-            err = suspects_add(&report->suspects, batch);
-
-        batch_free(batch);
-        if (err) {
-            log_error("cannot add up what was read: %s", log_errno(err));
-            return err;
-        }
-    }
-    return got;
 }
 
 static int classify(const struct catalogue *catalogue, struct report *report)
@@ -274,17 +255,10 @@ static int classify(const struct catalogue *catalogue, struct report *report)
 
 int report_build(struct source *source, const struct catalogue *catalogue, struct report *report)
 {
-    int err = read_all(source, report);
+    int err = gather(source, &report->totals, report->look_for_suspects ? &report->suspects : NULL);
 
     if (err)
         return err;
-    err = aggregate_sort(&report->totals);
-    if (!err)
-        err = suspects_finish(&report->suspects);
-    if (err) {
-        log_error("cannot add up what was read: %s", log_errno(err));
-        return err;
-    }
     for (uint32_t i = 0; i < report->totals.node_count; i++)
         report->in_flight += report->totals.nodes[i].in_flight;
     err = classify(catalogue, report);

@@ -2,7 +2,6 @@
 /* A workload file of DLIO, with keys that its documentation lists (https://dlio-benchmark.readthedocs.io). */
 #include "analyzer/export/export.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <sys/param.h>
@@ -20,12 +19,6 @@ struct shape {
     double checkpoint, steps; /* bytes of one, and steps between two; 0: none */
     bool shuffled, sync;
 };
-
-static void put_name(FILE *out, const char *name)
-{
-    for (; *name; name++)
-        fputc(iscntrl((unsigned char)*name) ? '?' : *name, out);
-}
 
 static double middle(const struct histogram_cell *cell)
 {
@@ -125,7 +118,8 @@ static void put(FILE *out, const struct shape *s)
             s->threads, s->shuffled ? "seed" : "off", s->shuffled ? "seed" : "off");
     fprintf(out, "\ntrain:\n  epochs: %.0f\n  computation_time: %.6f\n", s->epochs, s->compute_s);
     if (s->checkpoint > 0)
-        fprintf(out, "\ncheckpoint:\n  checkpoint_folder: checkpoints/unblend\n  steps_between_checkpoints: %.0f\n  fsync: %s\n",
+        fprintf(out, "\ncheckpoint:\n  checkpoint_folder: checkpoints/unblend\n  steps_between_checkpoints: %.0f\n"
+                     "  fsync: %s\n",
                 s->steps, s->sync ? "True" : "False");
 }
 
@@ -151,12 +145,13 @@ int export_dlio(const struct export *export, FILE *out)
     find_shape(job, volume, &shape);
     find_pace(job, volume, &shape);
     fputs("# Made by unblend export dlio from job ", out);
-    put_name(out, job->name);
+    export_put_name(out, job->name);
     fputs(" on ", out);
-    put_name(out, volume->name);
-    fputs("\n# A guess where calls do not tell: which library read them (format), where in a file a sample ends, how many make a\n"
-          "# batch (1 here), and which files were opened more than once (epochs).\n# Not told: metadata operations by themselves, "
-          "bursts, sizes of single writes.\n",
+    export_put_name(out, volume->name);
+    fputs("\n# A guess where calls do not tell: which library read them (format), where in a file a sample ends, how "
+          "many make a\n"
+          "# batch (1 here), and which files were opened more than once (epochs).\n"
+          "# Not told: metadata operations by themselves, bursts, sizes of single writes.\n",
           out);
     if (more)
         fprintf(out, "# %u more jobs read something: --job GLOB selects.\n", more);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/export/export.h"
 
+#include <ctype.h>
 #include <string.h>
 
 const struct volume_total *export_volume(const struct export *export, const struct job_total *job)
@@ -29,4 +30,10 @@ double export_span_s(const struct job_total *job)
         last = job->units[i].last_ns > last ? job->units[i].last_ns : last;
     }
     return first < last ? (double)(last - first) / 1e9 : job->series.length * job->series.slot_ms / 1e3;
+}
+
+void export_put_name(FILE *out, const char *name)
+{
+    for (; *name; name++)
+        fputc(iscntrl((unsigned char)*name) ? '?' : *name, out);
 }

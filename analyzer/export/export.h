@@ -20,6 +20,9 @@ const struct volume_total *export_volume(const struct export *export, const stru
 /* From the job's first interval with I/O to its last one, in seconds. */
 double export_span_s(const struct job_total *job);
 
+/* A name in a comment of the file: it comes from outside, and a line break in it would be another line. */
+void export_put_name(FILE *out, const char *name);
+
 /* Write the whole file. 0, -ENODATA when no job did anything there, or -ENOMEM. */
 int export_fio(const struct export *export, FILE *out);
 int export_dlio(const struct export *export, FILE *out);

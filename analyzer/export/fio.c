@@ -2,7 +2,6 @@
 /* A fio job file (https://fio.readthedocs.io): every option that is written is known to fio 3.28 and later. */
 #include "analyzer/export/export.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -21,13 +20,6 @@ struct writing {
     uint32_t count;
     bool stonewall; /* the next section waits for all before it */
 };
-
-/* Names come from outside: a line break in one would be another line of the job file. */
-static void put_name(FILE *out, const char *name)
-{
-    for (; *name; name++)
-        fputc(iscntrl((unsigned char)*name) ? '?' : *name, out);
-}
 
 static void open_section(struct writing *w, const char *kind, uint32_t job, uint32_t section)
 {
@@ -123,7 +115,8 @@ static void put_names(struct writing *w, uint32_t job, uint32_t i)
     case STEP_EMPTY:
         /* Behind the end of the shared file. */
         put_files(w, job, i, 0, w->plans[job].shared_bytes + 512 * s->ops);
-        fprintf(w->out, "offset=%llu\nioengine=libaio\nrw=read\nbs=512\nio_size=1t\nnumber_ios=%llu\ncreate_on_open=1\n",
+        fprintf(w->out, "offset=%llu\nioengine=libaio\nrw=read\nbs=512\nio_size=1t\nnumber_ios=%llu\n"
+                        "create_on_open=1\n",
                 (unsigned long long)w->plans[job].shared_bytes, (unsigned long long)s->ops);
         return;
     case STEP_STAT:
@@ -198,7 +191,8 @@ static void put_rest(FILE *out, const struct plan *plan, const struct job_total 
                 human_count(other, plan->deletes));
     fputs("#   which operations came after which, which files were the same, and how long operations took\n", out);
     if (plan->looked > plan->stats)
-        fprintf(out, "# fio itself makes %s stats more than were recorded.\n", human_count(number, plan->looked - plan->stats));
+        fprintf(out, "# fio itself makes %s stats more than were recorded.\n",
+                human_count(number, plan->looked - plan->stats));
     if (plan->made > plan->creates)
         fprintf(out, "# It makes %s files more, to have some to read and write; another run finds them.\n",
                 human_count(number, plan->made - plan->creates));
@@ -211,14 +205,15 @@ static void put_head(struct writing *w)
     fputs("# Made by unblend export fio; run in a directory of the volume that is to be tried.\n", out);
     fputs(w->export->fill
               ? "# Files are filled with data first, by writes that a recording of the run counts, too.\n"
-              : "# Files are made sparse, so that all writes are the workload's: what was never written is read as zeros,\n"
+              : "# Files are made sparse, so that all writes are the workload's: what was never written is read "
+                "as zeros,\n"
                 "# without the device. For reads of the device export with --fill.\n",
           out);
     for (uint32_t j = 0; j < w->count; j++) {
         fprintf(out, "#\n# Job %u: ", j + 1);
-        put_name(out, w->jobs[j]->name);
+        export_put_name(out, w->jobs[j]->name);
         fputs(" on ", out);
-        put_name(out, w->volumes[j]->name);
+        export_put_name(out, w->volumes[j]->name);
         fprintf(out, ", %.3g s. Of what it did fio is not told of:\n", export_span_s(w->jobs[j]));
         put_rest(out, &w->plans[j], w->jobs[j], w->volumes[j]);
     }
