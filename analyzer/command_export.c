@@ -71,9 +71,33 @@ static int check(const struct arguments *a, size_t *format)
     return -EINVAL;
 }
 
-static int write_out(const struct arguments *a, size_t format, const struct aggregate *totals)
+/* A volume can be asked for by its pseudonym, as a report shows it, and by its true name. *out is NULL when it was not,
+   or when the name is one of the totals'. 0 or -errno (logged). */
+static int volume_pseudonym(const struct arguments *a, const struct aggregate *totals, char **out)
 {
-    const struct export export = {.totals = totals, .volume = a->volume, .fill = a->fill};
+    struct outward outward;
+    int err;
+
+    *out = NULL;
+    for (uint32_t v = 0; a->volume && v < totals->volume_count; v++)
+        if (strcmp(totals->volumes[v].name, a->volume) == 0)
+            return 0;
+    if (!a->volume || !a->outward.pseudonyms)
+        return 0;
+    err = outward_new(&a->outward, &outward);
+    if (err)
+        return err;
+    *out = outward_volume(&outward, a->volume);
+    if (!*out) {
+        log_error("cannot make pseudonyms: %s", log_errno(-ENOMEM));
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+static int write_out(const struct arguments *a, size_t format, const char *volume, const struct aggregate *totals)
+{
+    const struct export export = {.totals = totals, .volume = volume, .fill = a->fill};
     _cleanup_free_ char *text = NULL;
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size), *out;
@@ -100,6 +124,7 @@ static int write_out(const struct arguments *a, size_t format, const struct aggr
 static int run(const struct arguments *a, size_t format)
 {
     const struct source_window window = {.since_ns = INT64_MIN, .until_ns = INT64_MAX, .job = a->job};
+    _cleanup_free_ char *volume = NULL;
     struct aggregate totals = {0};
     struct source *source = NULL;
     bool damaged;
@@ -111,7 +136,9 @@ static int run(const struct arguments *a, size_t format)
     if (!err)
         err = gather(source, &totals, NULL);
     if (!err)
-        err = write_out(a, format, &totals);
+        err = volume_pseudonym(a, &totals, &volume);
+    if (!err)
+        err = write_out(a, format, volume ? volume : a->volume, &totals);
     source_freep(&source);
     aggregate_clear(&totals);
     return err;

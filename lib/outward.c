@@ -10,6 +10,7 @@
 #include "lib/log.h"
 
 #define DIGITS 20 /* 80 bits: two of a million names meet by a chance of 1 in 2 * 10^12 */
+#define PSEUDONYM_SIZE (16 + DIGITS + 1)
 
 /* Places in the lists of names; a field's prefix stands in front of its digits. */
 enum { CLUSTER, NODE, JOB, USER, COMMAND, LABEL, MOUNT, SOURCE, FIELDS };
@@ -88,18 +89,26 @@ static bool allows(const struct outward *outward, unsigned field)
     return outward->allowed & 1u << field;
 }
 
-/* What names nothing keeps its name: no text at all, and the volume that could not be told. */
-static int rename_(const struct outward *outward, struct batch *batch, unsigned field, const char **name)
+/* Returns text with the pseudonym, or the name itself when it is none or stays as it is. What names nothing keeps its
+   name: no text at all, and the volume that could not be told. */
+static const char *pseudonym(const struct outward *outward, unsigned field, const char *name, char text[PSEUDONYM_SIZE])
 {
-    char text[16 + DIGITS + 1];
     size_t length = strlen(fields[field]);
 
-    if (!*name || !**name || strcmp(*name, "?") == 0 || outward->plain & 1u << field)
-        return 0;
+    if (!name || !*name || strcmp(name, "?") == 0 || outward->plain & 1u << field)
+        return name;
     memcpy(text, fields[field], length);
     text[length] = '-';
-    site_key_digest(&outward->key, fields[field], *name, text + length + 1, DIGITS);
-    return batch_set(batch, name, text);
+    site_key_digest(&outward->key, fields[field], name, text + length + 1, DIGITS);
+    return text;
+}
+
+static int rename_(const struct outward *outward, struct batch *batch, unsigned field, const char **name)
+{
+    char text[PSEUDONYM_SIZE];
+    const char *other = pseudonym(outward, field, *name, text);
+
+    return other == *name ? 0 : batch_set(batch, name, other);
 }
 
 static int change_job(const struct outward *outward, struct batch *batch, struct job *job)
@@ -125,15 +134,21 @@ static int change_job(const struct outward *outward, struct batch *batch, struct
 }
 
 /* A volume is called by where it is mounted, or by its source: its name is hidden with either. */
-static int change_volume(const struct outward *outward, struct batch *batch, struct volume *volume)
+static struct outward of_volumes(const struct outward *outward)
 {
-    const char **mounts = (const char **)(uintptr_t)volume->mounts;
     struct outward either = *outward;
-    int err;
 
     if (~outward->plain & (1u << MOUNT | 1u << SOURCE))
         either.plain = 0;
-    err = rename_(&either, batch, MOUNT, &volume->name);
+    return either;
+}
+
+static int change_volume(const struct outward *outward, struct batch *batch, struct volume *volume)
+{
+    const char **mounts = (const char **)(uintptr_t)volume->mounts;
+    const struct outward either = of_volumes(outward);
+    int err = rename_(&either, batch, MOUNT, &volume->name);
+
     if (!err)
         err = rename_(&either, batch, MOUNT, &volume->lower); /* another volume's name */
     if (!allows(outward, ALLOW_MOUNT))
@@ -187,4 +202,12 @@ int outward_apply(const struct outward *outward, struct batch *batch)
     for (uint32_t i = 0; !err && i < batch->volume_count; i++)
         err = change_volume(outward, batch, &batch->volumes[i]);
     return err;
+}
+
+char *outward_volume(const struct outward *outward, const char *name)
+{
+    const struct outward either = of_volumes(outward);
+    char text[PSEUDONYM_SIZE];
+
+    return strdup(pseudonym(&either, MOUNT, name, text));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a batch looks like to those outside of the site: names are pseudonyms, keyed by the site and always the same for the
- * same name, and of what is no figure only what is on an allow-list is there at all. Processes never are.
+ * What a batch looks like to those outside of the site: names are pseudonyms, keyed by the site and always the same for
+ * the same name, and of what is no figure only what is on an allow-list is there at all. Processes never are.
  */
 #ifndef UNBLEND_LIB_OUTWARD_H
 #define UNBLEND_LIB_OUTWARD_H
@@ -36,12 +36,16 @@ struct outward_options {
      when "these keep their names: all, or some of " OUTWARD_FIELDS},                                                  \
         {"site-key", 0, OPTION_STRING, "FILE", &(outward)->site_key, when "the key of the pseudonyms"}
 #define OUTWARD_ALLOW_LIST(outward, when)                                                                              \
-    {"fields", 0, OPTION_STRING, "FIELD,...", &(outward)->fields, when "besides figures only these leave: " OUTWARD_ALLOWED}
+    {"fields", 0, OPTION_STRING, "FIELD,...", &(outward)->fields,                                                      \
+     when "besides figures only these leave: " OUTWARD_ALLOWED}
 
 /* Checks the options and reads or makes the key. 0 or -errno, after one line in the log; -EINVAL is wrong usage. */
 int outward_new(const struct outward_options *options, struct outward *out);
 
 /* Changes the batch, which is for encoding only afterwards. 0 or -ENOMEM. */
 int outward_apply(const struct outward *outward, struct batch *batch);
+
+/* What a volume of that name is called in such a batch: malloc'ed, NULL without memory. */
+char *outward_volume(const struct outward *outward, const char *name);
 
 #endif

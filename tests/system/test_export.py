@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is recorded, exported, run by fio and recorded again is much the same."""
+"""What is recorded, exported, run by fio and recorded again is much the same; and it names nobody when it is not to."""
+import json
 import os
+import re
+import shutil
+import subprocess
 
 import harness
+import made
 
+AS_NODE = "import os, socket, sys; socket.sethostname(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])"
 PROGRAM = os.path.join(harness.SOURCE, "tests/system/mixture.py")
 
 # From its documentation, by section.
@@ -109,6 +115,145 @@ class ExportTest(harness.SystemTest):
         done = self.export("fio", self.path("none"))
         self.assertEqual(1, done.returncode)
         self.assert_one_line(done.stderr, "none")
+
+
+class PseudonymTest(harness.SystemTest):
+    """
+    An input that goes to somebody else names nobody. What does the work, and where, is called hush-something, so that
+    half a name that leaks is found, too.
+    """
+
+    NODES = ("hush-node", "hush-other")
+    PSEUDONYM = r"\b(?:job|mount)-[0-9a-f]{20}\b"
+
+    def made(self, node):
+        """A node's recording with a name of its own for all that can have one."""
+        path = self.path(node + ".rec")
+        with subprocess.Popen([os.path.join(harness.bindir(), "tests/system/json_recording"), path],
+                              stdin=subprocess.PIPE, text=True) as tool:
+            for second in range(5):
+                batch = {**made.batch(second, 0), "cluster": "hush-cluster", "node": node}
+                for n, job in enumerate(batch["jobs"]):
+                    job.update(job=f"hush-job{n}", user=f"hush-user{n}", command=f"hush-command{n}",
+                               labels={"account": f"hush-account{n}"})
+                for n, volume in enumerate(batch["volumes"]):
+                    volume.update(volume=f"hush-volume{n}", source=f"hush-server:/{n}", mounts=[f"/hush/mount{n}"])
+                for n, process in enumerate(batch["processes"]):
+                    process.update(command=f"hush-program{n}")
+                json.dump(batch, tool.stdin)
+                tool.stdin.write("\n")
+        self.assertEqual(0, tool.returncode)
+        return path
+
+    def recorded(self):
+        """A copy made by a program with a name, on a node with a name."""
+        volume = self.make_volume(32)
+        program = self.path("hush-copy")
+        shutil.copy(harness.tool("cp"), program)
+        with open(os.path.join(volume.mount, "from"), "wb") as file:
+            file.write(bytes(1 << 20))
+        path = self.path("recorded.rec")
+        done = harness.run([harness.tool("unshare"), "--uts", harness.PYTHON, "-I", "-S", "-c", AS_NODE, self.NODES[0],
+                            harness.unblend(), "record", "-o", path, "-j", "hush-job", "--", program,
+                            os.path.join(volume.mount, "from"), os.path.join(volume.mount, "to")])
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        return path
+
+    def names(self, *recordings):
+        """All names that a recording has, by what they name."""
+        found = {kind: set() for kind in ("cluster", "node", "job", "user", "command", "volume", "mount", "source",
+                                          "label")}
+        for batch in (batch for recording in recordings for batch in harness.batches(recording)):
+            found["cluster"].add(batch["cluster"])
+            found["node"].add(batch["node"])
+            for job in batch["jobs"]:
+                found["job"].add(job["job"])
+                found["user"].add(job["user"])
+                found["command"].add(job["command"])
+                found["label"].update(job["labels"].values())
+            found["command"].update(process["command"] for process in batch.get("processes", []))
+            for volume in batch["volumes"]:
+                found["volume"].add(volume["volume"])
+                found["mount"].update(volume["mounts"])
+                found["source"].add(volume["source"])
+        return {kind: names - {None, "", "?"} for kind, names in found.items()}
+
+    def any_of(self, names):
+        """Some are as short as a slash: they are looked for as words."""
+        longest = sorted(names, key=len, reverse=True)
+        return rf"(?<![\w./-])(?:{'|'.join(map(re.escape, longest))})(?![\w./-])"
+
+    def assert_unnamed(self, names, text):
+        for kind, some in names.items():
+            if some:
+                self.assertEqual([], re.findall(self.any_of(some), text), kind)
+        self.assertNotIn("hush", text)
+
+    def export(self, format_, recordings, *options):
+        done = harness.run([harness.unblend(), "export", format_, *options, *recordings])
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        return done.stdout
+
+    def keyed(self, key, *options):
+        return ("--pseudonyms", "--site-key", self.path(key + ".key"), *options)
+
+    def assert_exports(self, recordings, names):
+        for format_ in ("fio", "dlio"):
+            with self.subTest(format=format_):
+                plain = self.export(format_, recordings)
+                self.assertTrue([name for name in names["job"] if name in plain])
+                self.assertTrue([name for name in names["volume"] if name in plain])
+                first, again, other = (self.export(format_, recordings, *self.keyed(key)) for key in ("a", "a", "b"))
+                self.assert_unnamed(names, first)
+                self.assert_unnamed(names, other)
+                self.assertEqual(first, again)
+                called, otherwise = (re.findall(self.PSEUDONYM, text) for text in (first, other))
+                self.assertEqual({"job", "mount"}, {name.split("-")[0] for name in called})
+                self.assertEqual(len(called), len(otherwise))
+                self.assertEqual(set(), set(called) & set(otherwise))
+                # names are all that is changed
+                nameless = re.sub(self.any_of(names["job"] | names["volume"]), "NAME", plain)
+                self.assertEqual(nameless, re.sub(self.PSEUDONYM, "NAME", first))
+                self.assertEqual(nameless, re.sub(self.PSEUDONYM, "NAME", other))
+
+    def test_of_what_a_program_did(self):
+        recording = self.recorded()
+        names = self.names(recording)
+        for kind, name in (("node", self.NODES[0]), ("job", "hush-job"), ("command", "hush-copy")):
+            self.assertIn(name, names[kind])
+        for kind in ("user", "volume", "mount", "source"):
+            self.assertTrue(names[kind], kind)
+        self.assert_exports([recording], names)
+
+    def test_of_all_that_can_have_a_name(self):
+        recordings = [self.made(node) for node in self.NODES]
+        names = self.names(*recordings)
+        for kind, some in names.items():
+            self.assertTrue(some, kind)
+        self.assertEqual(set(self.NODES), names["node"])
+        self.assert_exports(recordings, names)
+
+    def test_a_name_has_one_pseudonym_in_all_that_a_site_makes(self):
+        recordings = [self.made(node) for node in self.NODES]
+        one, other = (re.findall(self.PSEUDONYM, self.export("fio", [recording], *self.keyed("a")))
+                      for recording in recordings)
+        self.assertEqual(one, other)
+        report = harness.report(recordings[0], *self.keyed("a"))
+        self.assertEqual({name for name in one if name.startswith("job")},
+                         {job["job"] for job in report.data["jobs"]} & set(one))
+        self.assertEqual({name for name in one if name.startswith("mount")},
+                         {volume["volume"] for job in report.data["jobs"] for volume in job["volumes"]} & set(one))
+
+    def test_what_is_asked_for_has_its_true_name(self):
+        recording = self.made(self.NODES[0])
+        text = self.export("fio", [recording], *self.keyed("a", "--job", "hush-job0", "--volume", "hush-volume1"))
+        self.assert_unnamed(self.names(recording), text)
+        job, volume = re.findall(self.PSEUDONYM, text)
+        self.assertEqual(text,
+                         self.export("fio", [recording], *self.keyed("a", "--job", "hush-job0", "--volume", volume)))
+        self.assertIn(job, self.export("fio", [recording], *self.keyed("a")))
+        self.assertIn("hush-volume1", self.export("fio", [recording], *self.keyed("a", "--plain", "mount,source",
+                                                                                  "--volume", "hush-volume1")))
 
 
 if __name__ == "__main__":
