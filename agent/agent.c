@@ -329,8 +329,8 @@ static void say_ready(const struct agent *agent)
     const struct agent_options *options = agent->options;
     char status[256];
 
-    snprintf(status, sizeof(status), "watching; socket %s%s%s", options->socket, options->collector ? ", collector " : "",
-             options->collector ? options->collector : "");
+    snprintf(status, sizeof(status), "watching; socket %s%s%s", options->socket,
+             options->collector ? ", collector " : "", options->collector ? options->collector : "");
     notify_ready(status);
 }
 
@@ -351,7 +351,8 @@ static int start_metrics(struct agent *agent)
     return address ? metrics_new(address, agent->events, &agent->totals, tell_state, agent, &agent->metrics) : 0;
 }
 
-/* For whoever has moved the copy away, or replaced a certificate: token and certificates are read for each connection. */
+/* For whoever has moved the copy away, or replaced a certificate: token and certificates are read for each
+   connection. */
 static void reload(struct agent *agent)
 {
     notify_reloading();

@@ -43,7 +43,8 @@ struct agent_options {
 
 struct agent;
 
-/* Runs until SIGTERM or SIGINT; SIGHUP makes it open anew what it has open for long. The exit status: 0, or 1 when options or rights cannot work (logged). */
+/* Runs until SIGTERM or SIGINT; SIGHUP makes it open anew what it has open for long. The exit status: 0, or 1 when
+   options or rights cannot work (logged). */
 int agent_run(const struct agent_options *options);
 
 /* What the socket may ask for. 0 or -errno. */

@@ -13,7 +13,8 @@ struct backoff {
 /* Twice as long each time, half of it at random (Brooker, "Exponential Backoff And Jitter"). */
 unsigned backoff_next(struct backoff *backoff);
 
-/* When we were asked to wait for so long (0: not said), as all others were: that, and up to as much again, more each time. */
+/* When we were asked to wait for so long (0: not said), as all others were: that, and up to as much again, more each
+   time. */
 unsigned backoff_asked(struct backoff *backoff, unsigned asked_ms);
 
 /* 0 to most. */

@@ -21,8 +21,8 @@ int dropped_load(struct dropped_list *list, const struct spool_disk *disk);
 int dropped_save(const struct dropped_list *list, const struct spool_disk *disk);
 void dropped_free(struct dropped_list *list);
 
-/* Adds a range, unless it is there. Neighbours become one unless maybe_sent: of those the collector may have some, and only what stands
-   by itself keeps its exact count then. 0 or -ENOMEM. */
+/* Adds a range, unless it is there. Neighbours become one unless maybe_sent: of those the collector may have some, and
+   only what stands by itself keeps its exact count then. 0 or -ENOMEM. */
 int dropped_add(struct dropped_list *list, const struct dropped *range, bool maybe_sent);
 
 /* Puts what no batch carries yet into this one's coverage; 0 or -ENOMEM. */

@@ -123,8 +123,8 @@ static void histograms(FILE *out, const struct total_set *set)
 {
     head(out, "unblend_operation_seconds", "histogram", "seconds", "How long operations took.");
     for (uint32_t i = 0; i < set->count; i++)
-        histogram(out, "unblend_operation_seconds", &set->rows[i], &set->rows[i].latency_ns, TIME_FIRST, TIME_LAST, 1e-9,
-                  set->rows[i].latency_sum_ns);
+        histogram(out, "unblend_operation_seconds", &set->rows[i], &set->rows[i].latency_ns, TIME_FIRST,
+                  TIME_LAST, 1e-9, set->rows[i].latency_sum_ns);
     head(out, "unblend_operation_bytes", "histogram", "bytes", "How much single operations transferred.");
     for (uint32_t i = 0; i < set->count; i++)
         if (operation_info(set->rows[i].op)->has_size)

@@ -72,7 +72,8 @@ int join_enroll(struct remote *remote, const char *join_file, const char *token_
                 const char *cluster, char *why, size_t size)
 {
     struct utsname host = {.nodename = ""};
-    json_auto_t *body = uname(&host) ? NULL : json_pack("{s:s, s:s}", "node", node ? node : host.nodename, "cluster", cluster);
+    json_auto_t *body = uname(&host) ? NULL : json_pack("{s:s, s:s}", "node", node ? node : host.nodename, "cluster",
+                                                        cluster);
     _cleanup_free_ char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     struct remote_answer answer;
     char token[REMOTE_TOKEN_MAX];

@@ -7,8 +7,8 @@
 
 #include "lib/remote.h"
 
-/* Exchanges the join token (node NULL: the host's name) and writes the token to a file that only its owner reads. 0, or -errno with *why for people;
-   -EACCES when the collector refuses: trying again soon does not help. */
+/* Exchanges the join token (node NULL: the host's name) and writes the token to a file that only its owner reads. 0, or
+   -errno with *why for people; -EACCES when the collector refuses: trying again soon does not help. */
 int join_enroll(struct remote *remote, const char *join_file, const char *token_file, const char *node,
                 const char *cluster, char *why, size_t size);
 

@@ -24,8 +24,8 @@ struct metrics {
     int fd; /* the library's epoll descriptor */
 };
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type, char *text, size_t size,
-                              enum MHD_ResponseMemoryMode mode)
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type, char *text,
+                              size_t size, enum MHD_ResponseMemoryMode mode)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(size, text, mode);
     enum MHD_Result result;

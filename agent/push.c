@@ -62,7 +62,8 @@ static void set_status(struct push *push, const char *status)
         log_info("collector %s: reached", push->options.url);
 }
 
-/* The node's token: read anew, so that it can be replaced, or bought with the join token. 0, or -errno with the reason. */
+/* The node's token: read anew, so that it can be replaced, or bought with the join token. 0, or -errno with the
+   reason. */
 static int get_token(struct push *push, char token[REMOTE_TOKEN_MAX], char *reason, size_t size)
 {
     const struct push_options *o = &push->options;
@@ -176,7 +177,8 @@ static unsigned settle(struct push *push, const struct body *body, const struct 
         set_status(push, reason);
         return put_off(push, place);
     case 409:
-        log_warning("the collector knows another batch under the number of batch %" PRIu64 ": taking a new stream", place);
+        log_warning("the collector knows another batch under the number of batch %" PRIu64 ": taking a new stream",
+                    place);
         err = spool_restream(push->spool, place);
         break;
     case 429:
@@ -327,7 +329,8 @@ int push_start(const struct push_options *options, struct spool *spool, struct p
     pthread_mutex_init(&push->lock, NULL);
     push->spool = spool;
     push->options = *options;
-    push->spread_ms = backoff_random(options->interval_ms / 2 < SPREAD_MAX_MS ? options->interval_ms / 2 : SPREAD_MAX_MS);
+    push->spread_ms =
+        backoff_random(options->interval_ms / 2 < SPREAD_MAX_MS ? options->interval_ms / 2 : SPREAD_MAX_MS);
     push->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     err = push->event < 0 ? -errno : prepare(push);
     if (!err)

@@ -24,7 +24,8 @@ struct push_options {
     const char *node, *cluster; /* as which to join */
 };
 
-/* Checks the options, whose strings must outlive it, and starts the thread. 0 or -errno, logged: the options cannot work. */
+/* Checks the options, whose strings must outlive it, and starts the thread. 0 or -errno, logged: the options cannot
+   work. */
 int push_start(const struct push_options *options, struct spool *spool, struct push **out);
 
 /* There is something new in the spool. urgent: try at once, even in the middle of a backoff. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How full volumes are: asked once a minute, by a child, for statfs() of a file system whose server is away waits until it
- * is back. A child that waits so is left to itself, its volume is not asked again until it has ended, and the next child
- * asks the others.
+ * How full volumes are: asked once a minute, by a child, for statfs() of a file system whose server is away waits until
+ * it is back. A child that waits so is left to itself, its volume is not asked again until it has ended, and the next
+ * child asks the others.
  */
 #ifndef UNBLEND_AGENT_SPACE_H
 #define UNBLEND_AGENT_SPACE_H

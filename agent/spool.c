@@ -170,8 +170,8 @@ static int save_dropped(struct spool *spool)
     return err;
 }
 
-/* A batch will never arrive: counted, what it carried is to be told again, and all that is on disk before the batch goes
-   from there. Without room for that it stays (-errno), unless it must go. */
+/* A batch will never arrive: counted, what it carried is to be told again, and all that is on disk before the batch
+   goes from there. Without room for that it stays (-errno), unless it must go. */
 static int give_up(struct spool *spool, unsigned i, const char *why, bool keep, bool must)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
@@ -201,7 +201,8 @@ static int start_over(struct spool *spool)
 {
     struct dropped_list dropped;
 
-    log_warning("state %s: the directory has gone, and %u batches with it: making it anew", spool->path, spool->queue.count);
+    log_warning("state %s: the directory has gone, and %u batches with it: making it anew", spool->path,
+                spool->queue.count);
     for (unsigned i = 0; i < spool->queue.count; i++) {
         struct waiting waiting = *queue_at(&spool->queue, i);
         const struct stream *stream = streams_find(&spool->streams, waiting.place);

@@ -66,7 +66,8 @@ static int append(struct total_set *set, const char *job, const char *volume, en
 }
 
 /* The series, or where there are too many the one that takes the others. */
-static int find_or_add(struct total_set *set, const char *job, const char *volume, enum operation op, struct total **out)
+static int find_or_add(struct total_set *set, const char *job, const char *volume, enum operation op,
+                       struct total **out)
 {
     struct total *total = find(set, job, volume, op);
 

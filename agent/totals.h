@@ -3,8 +3,8 @@
  * Sums since the agent's start, for monitoring systems that ask now and then: counts by job, volume and operation, and
  * histograms by volume and operation, as those of every job would be too many. Units are those of lib/record.h.
  *
- * What has been silent for TOTALS_IDLE_S is forgotten: jobs come and go. Beyond TOTALS_MAX series of a kind, new ones are
- * summed up under the name TOTALS_OTHERS, so that nothing is missing in a sum.
+ * What has been silent for TOTALS_IDLE_S is forgotten: jobs come and go. Beyond TOTALS_MAX series of a kind, new ones
+ * are summed up under the name TOTALS_OTHERS, so that nothing is missing in a sum.
  */
 #ifndef UNBLEND_AGENT_TOTALS_H
 #define UNBLEND_AGENT_TOTALS_H

@@ -79,8 +79,8 @@ struct volume_total {
     struct windows windows;
     struct working working;
     struct series busy;    /* time inside operations, see busy_of() */
-    /* Of the cluster's volumes only: what the block layer was asked for, or a file system's server or platform, as the first
-       of its layers to speak tells; and the time in it. */
+    /* Of the cluster's volumes only: what the block layer was asked for, or a file system's server or platform, as the
+       first of its layers to speak tells; and the time in it. */
     struct series reached, reached_busy;
     enum layer reached_layer;
     bool reached_known;

@@ -52,11 +52,12 @@ int aggregate_volume_demand(struct volume_total *volume, const struct batch *bat
     }
     volume->reached_known = true;
     err = aggregate_demand(&volume->reached, batch, slot);
-    return err ? err : aggregate_busy(&volume->reached_busy, batch, record->op, record->latency_sum_ns, record_ops(record));
+    return err ? err : aggregate_busy(&volume->reached_busy, batch, record->op, record->latency_sum_ns,
+                                      record_ops(record));
 }
 
-/* What requests to a file system's server, or a platform, say of what reached it. Devices' are records, and servers' own
-   counters are of all their clients, seen or not. */
+/* What requests to a file system's server, or a platform, say of what reached it. Devices' are records, and servers'
+   own counters are of all their clients, seen or not. */
 int aggregate_station(struct aggregate *a, const struct batch *batch, const struct station *station)
 {
     static const enum operation ops[REQUESTS] = {
@@ -81,12 +82,14 @@ int aggregate_station(struct aggregate *a, const struct batch *batch, const stru
     volume->reached_known = true;
     err = aggregate_demand(&volume->reached, batch, &slot);
     if (!err && station->known & STATION_SERVICE)
-        err = aggregate_busy(&volume->reached_busy, batch, op, station->queue_sum_ns + station->service_sum_ns, station->ops);
+        err = aggregate_busy(&volume->reached_busy, batch, op, station->queue_sum_ns + station->service_sum_ns,
+                             station->ops);
     if (err || volume->scope != SCOPE_SHARED)
         return err;
     a->shared.reached_known = true;
     err = aggregate_demand(&a->shared.reached, batch, &slot);
     if (!err && station->known & STATION_SERVICE)
-        err = aggregate_busy(&a->shared.reached_busy, batch, op, station->queue_sum_ns + station->service_sum_ns, station->ops);
+        err = aggregate_busy(&a->shared.reached_busy, batch, op, station->queue_sum_ns + station->service_sum_ns,
+                             station->ops);
     return err;
 }

@@ -34,7 +34,8 @@ static char *write_text(const char *format, va_list arguments)
     return vasprintf(&text, format, arguments) < 0 ? NULL : text;
 }
 
-static void __attribute__((format(printf, 3, 4))) say(struct answer *a, enum answer_state state, const char *format, ...)
+static void __attribute__((format(printf, 3, 4))) say(struct answer *a, enum answer_state state,
+                                                      const char *format, ...)
 {
     va_list arguments;
 
@@ -126,8 +127,8 @@ static void add_queue(struct answer *a, const struct backends *backends)
 /* Demand with what the platform can do: of what reached it, where that was seen. */
 static void compare(struct answer *a, const struct report *report)
 {
-    static const char *const words[METRIC_COUNT] = {"bytes read", "bytes written", "reads", "writes", "metadata operations",
-                                                    "operations in flight"};
+    static const char *const words[METRIC_COUNT] = {"bytes read", "bytes written", "reads", "writes",
+                                                    "metadata operations", "operations in flight"};
     const struct capacity *c = &report->capacity;
     const struct capacity_entry *entry = &c->cluster[c->cluster_count - 1];
     const struct capacity_use *use = NULL;
@@ -259,8 +260,8 @@ static void change(const struct report *report, struct answer *a)
         human_duration(time, r.seconds);
     switch (r.kind) {
     case REMEDY_PACK:
-        say(a, ANSWER_PLAIN, "Packing the files that %s reads on %s saves %s opens and %s.", r.job->name, r.volume->name, ops,
-            time);
+        say(a, ANSWER_PLAIN, "Packing the files that %s reads on %s saves %s opens and %s.", r.job->name,
+            r.volume->name, ops, time);
         add(a, "In files of 1 GiB, opened once each; what faster reading gains comes on top.");
         break;
     case REMEDY_ENLARGE:
@@ -268,12 +269,12 @@ static void change(const struct report *report, struct answer *a)
             r.volume->name, ops, time);
         break;
     case REMEDY_LOOK:
-        say(a, ANSWER_PLAIN, "Not looking for files that are not there saves %s %s calls on %s and %s.", r.job->name, ops,
-            r.volume->name, time);
+        say(a, ANSWER_PLAIN, "Not looking for files that are not there saves %s %s calls on %s and %s.",
+            r.job->name, ops, r.volume->name, time);
         break;
     case REMEDY_APART:
-        say(a, ANSWER_PLAIN, "Running %s while %s does not use %s saves it %s.", r.job->name, r.other->name, r.volume->name,
-            time);
+        say(a, ANSWER_PLAIN, "Running %s while %s does not use %s saves it %s.", r.job->name, r.other->name,
+            r.volume->name, time);
         break;
     }
     add(a, "That is %.1f %% of the time that all threads spent in operations.", 100 * r.seconds / all);
@@ -314,8 +315,8 @@ static void growth(const struct report *report, struct answer *a)
         halves(&grown->series, middle, &b, &c);
     human_bytes(more, b);
     halves(&totals->series, middle, &b, &c);
-    say(a, ANSWER_PLAIN, "Demand %s by %.0f %%, from the first to the second half of %.0f days.", c >= b ? "grew" : "fell",
-        b > 0 ? 100 * fabs(c - b) / b : 0, days);
+    say(a, ANSWER_PLAIN, "Demand %s by %.0f %%, from the first to the second half of %.0f days.",
+        c >= b ? "grew" : "fell", b > 0 ? 100 * fabs(c - b) / b : 0, days);
     if (grown)
         add(a, "Most on %s: %s more than the %s before.", grown->name, human_bytes(text, most), more);
 }
@@ -381,16 +382,17 @@ static void unseen(const struct report *report, struct answer *a)
     if (report->damaged)
         say(a, ANSWER_BAD, "Part of a recording: it is damaged.");
     else if (totals->lost || totals->dropped_batches)
-        say(a, share > 0.01 ? ANSWER_BAD : ANSWER_PLAIN, "%s operations, %.2g %% of all.", human_count(lost, totals->lost),
-            100 * share);
+        say(a, share > 0.01 ? ANSWER_BAD : ANSWER_PLAIN, "%s operations, %.2g %% of all.",
+            human_count(lost, totals->lost), 100 * share);
     else if (missing || totals->bypass_count)
         say(a, ANSWER_PLAIN, "No operation was lost; %u hook%s missing.", missing, missing == 1 ? " is" : "s are");
     else
         say(a, ANSWER_GOOD, "Nothing of what is watched was lost.");
-    add(a, "%s operations stand under a coarser key, %s without a job or volume.", human_count(coarse, totals->overflow),
-        human_count(nobody, totals->unattributed));
+    add(a, "%s operations stand under a coarser key, %s without a job or volume.",
+        human_count(coarse, totals->overflow), human_count(nobody, totals->unattributed));
     if (totals->bypass_count)
-        add(a, "%u way%s around the kernel found.", totals->bypass_count, totals->bypass_count == 1 ? " was" : "s were");
+        add(a, "%u way%s around the kernel found.", totals->bypass_count,
+            totals->bypass_count == 1 ? " was" : "s were");
     if (totals->dropped_batches)
         add(a, "%s batches were dropped on the way.", human_count(lost, totals->dropped_batches));
 }

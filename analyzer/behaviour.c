@@ -80,7 +80,8 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     out->creates = (double)tally_succeeded(tally, OP_CREATE);
     out->median_file = histogram_quantile(sizes, 0.5, false, &median) ? (double)median : NAN;
     out->bytes_per_open = ratio(out->read_bytes + out->fault_bytes, out->opens);
-    /* A page fault brings in what was read ahead, or nothing when it is there already: it says little of what is read. */
+    /* A page fault brings in what was read ahead, or nothing when it is there already: it says little of what is
+       read. */
     out->coverage = sizes->length ? ratio(out->read_bytes + out->fault_bytes, bytes) : NAN;
     out->creates_per_open = ratio(out->creates, out->opens);
     out->bytes_per_create = out->creates > 0 ? out->write_bytes / out->creates : INFINITY;
@@ -119,11 +120,13 @@ static void of_names(const struct tally *tally, struct behaviour *out)
     /* Directories are opened to be read, and closed: an open of a regular file is none of a walk's. */
     out->lookups = stats + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK) +
                    (double)tally_ops(tally, OP_SEEK) +
-                   (tally->op[OP_OPEN].size.length ? 2 * directories : 2 * fmin(opens, (double)tally_ops(tally, OP_READDIR)));
+                   (tally->op[OP_OPEN].size.length ? 2 * directories
+                                                   : 2 * fmin(opens, (double)tally_ops(tally, OP_READDIR)));
     out->lookups = ratio(fmin(out->lookups, out->ops), out->ops);
     out->stats_per_open = ratio(stats, opens);
     out->seeks_per_open = ratio((double)tally_ops(tally, OP_SEEK), opens);
-    out->missing = ratio(behaviour_missing(&tally->op[OP_STAT]) + behaviour_missing(&tally->op[OP_OPEN]), stats + opens);
+    out->missing = ratio(behaviour_missing(&tally->op[OP_STAT]) + behaviour_missing(&tally->op[OP_OPEN]),
+                         stats + opens);
     out->open_errors = ratio((double)tally->op[OP_OPEN].errors, opens);
 }
 
@@ -155,8 +158,8 @@ static const struct {
     FIELD(fault_bytes),   FIELD(write_bytes),    FIELD(minor_faults),    FIELD(bytes_per_open),   FIELD(median_file),
     FIELD(coverage),      FIELD(jumps),          FIELD(read_mean),       FIELD(write_mean),       FIELD(write_share),
     FIELD(large_writes),  FIELD(copy_likeness),  FIELD(stats_per_open),  FIELD(seeks_per_open),   FIELD(seeks_per_read),
-    FIELD(missing),       FIELD(open_errors),    FIELD(creates_per_open), FIELD(bytes_per_create), FIELD(bytes_per_fsync),
-    FIELD(fault_share),   FIELD(minors_per_op),  FIELD(bytes_per_op),    FIELD(metadata),
+    FIELD(missing),       FIELD(open_errors),    FIELD(creates_per_open), FIELD(bytes_per_create),
+    FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(minors_per_open),
 };
 

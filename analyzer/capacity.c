@@ -174,8 +174,8 @@ static int add_entry(struct capacity_entry **list, uint32_t *count, const struct
 }
 
 /* A volume, or all shared ones, at both layers. */
-static int add_volume(struct capacity_entry **list, uint32_t *count, const struct volume_total *volume, const char *name,
-                      const struct offer *offer, const struct aggregate *totals)
+static int add_volume(struct capacity_entry **list, uint32_t *count, const struct volume_total *volume,
+                      const char *name, const struct offer *offer, const struct aggregate *totals)
 {
     const struct load asked = {&volume->series, &volume->busy, &volume->windows};
     const struct load reached = {&volume->reached, &volume->reached_busy, NULL};
@@ -240,7 +240,8 @@ static int add_profiles(struct portion **list, uint32_t *count, const struct agg
                 continue;
             portion = find_portion(list, count, share->profile);
             err = portion ? add_portion(portion, &totals->jobs[i],
-                                        isnan(share->share_bytes) ? share->share_ops : share->share_bytes, share->share_ops)
+                                        isnan(share->share_bytes) ? share->share_ops : share->share_bytes,
+                                        share->share_ops)
                           : -ENOMEM;
             if (err)
                 return err;
@@ -270,8 +271,8 @@ static int by_mean(const void *a, const void *b)
 }
 
 /* The portions as entries, and the portions' end. */
-static int take_portions(struct portion *list, uint32_t count, const struct offer *offer, const struct aggregate *totals,
-                         struct capacity_entry **entries, uint32_t *entry_count)
+static int take_portions(struct portion *list, uint32_t count, const struct offer *offer,
+                         const struct aggregate *totals, struct capacity_entry **entries, uint32_t *entry_count)
 {
     int err = 0;
 

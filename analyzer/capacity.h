@@ -75,7 +75,8 @@ struct need {
     enum metric_id metric;
     double sustained, peak;      /* the 95th percentile of the longest windows of up to a minute; the highest second */
     double above_s;              /* for how long at a stretch it is above the sustained one */
-    double node_lost;            /* what each second's peak asks of all nodes when one is lost: NAN when their number is not known */
+    /* what each second's peak asks of all nodes when one is lost: NAN when their number is not known */
+    double node_lost;
     int64_t peak_ms;
     unsigned with;               /* set of the metrics whose peaks fall into the same second */
     bool sized;
@@ -90,7 +91,8 @@ struct capacity {
     uint32_t required_count; /* none when no volume is shared */
 };
 
-/* profiles: one a job of the sorted totals, NULL for none. platform: NULL for none. Names are borrowed. 0 or -ENOMEM. */
+/* profiles: one a job of the sorted totals, NULL for none. platform: NULL for none. Names are borrowed. 0 or
+   -ENOMEM. */
 int capacity_build(const struct aggregate *totals, const struct profile_list *profiles, const struct offer *offer,
                    struct capacity *out);
 void capacity_clear(struct capacity *capacity);

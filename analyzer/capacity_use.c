@@ -43,8 +43,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Adds what one metric uses of its limit, by window. */
-static int add_use(const struct load *load, const struct capacity_entry *entry, enum metric_id metric, uint32_t window_ms,
-                   int64_t from, int64_t last, double *use, size_t count)
+static int add_use(const struct load *load, const struct capacity_entry *entry, enum metric_id metric,
+                   uint32_t window_ms, int64_t from, int64_t last, double *use, size_t count)
 {
     bool flight = metric == METRIC_IN_FLIGHT;
     _cleanup_free_ double *x = NULL;
@@ -133,8 +133,9 @@ static int merge_shared(const struct aggregate *totals, enum metric_id metric, s
             const struct record *record = &totals->volumes[i].tally.op[op];
             bool counts = metric == METRIC_METADATA_OPS ? operation_info(op)->class == OP_CLASS_METADATA
                           : metric == METRIC_IN_FLIGHT ? true
-                          : metric == METRIC_READ_BYTES || metric == METRIC_READ_OPS ? op == OP_READ || op == OP_MMAP_FAULT
-                                                                                     : op == OP_WRITE;
+                          : metric == METRIC_READ_BYTES || metric == METRIC_READ_OPS
+                              ? op == OP_READ || op == OP_MMAP_FAULT
+                              : op == OP_WRITE;
 
             if (totals->volumes[i].scope != SCOPE_SHARED || !counts)
                 continue;

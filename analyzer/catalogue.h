@@ -47,7 +47,8 @@ struct requirement {
 /* The part of a process's operations that bounds are about. */
 enum side {
     SIDE_BOTH,  /* all of it, on all volumes */
-    SIDE_READ,  /* on one volume: reads, and what goes with them; SIDE_WRITE takes what makes, writes and changes files */
+    /* on one volume: reads, and what goes with them; SIDE_WRITE takes what makes, writes and changes files */
+    SIDE_READ,
     SIDE_WRITE,
     SIDE_JOB, /* all processes of the job together */
 };

@@ -43,8 +43,10 @@ static int parse(int argc, char **argv, struct arguments *a)
         {"platform", 0, OPTION_STRING, "FILE", &a->platform,
          "what the shared storage can do, to compare demand with: see unblend-platform(5)"},
         {"what-if", 0, OPTION_STRING, "SCENARIO,...", &a->what_if,
-         "with --platform, what becomes of 2x, of PROFILE=2+PROFILE=0.5, or of 2x@FILE, on another platform (default 1x,2x,4x)"},
-        {"suspects", 0, OPTION_FLAG, NULL, &a->suspects, "print the names of nodes that are worse than their peers, one a line"},
+         "with --platform, what becomes of 2x, of PROFILE=2+PROFILE=0.5, or of 2x@FILE, on another platform (default "
+         "1x,2x,4x)"},
+        {"suspects", 0, OPTION_FLAG, NULL, &a->suspects,
+         "print the names of nodes that are worse than their peers, one a line"},
         {"db", 0, OPTION_STRING, "CONNINFO", &a->db, "read a collector's PostgreSQL database"},
         OUTWARD_PSEUDONYMS(&a->outward, "show keyed pseudonyms instead of names"),
         OUTWARD_NAMES(&a->outward, "with --pseudonyms: "),
@@ -158,7 +160,8 @@ static int make(const struct arguments *a, const struct view *view, const struct
 {
     /* --since and --until are about what is reported. */
     const struct source_window always = {INT64_MIN, INT64_MAX, window->node, window->job};
-    struct report report = {.offer = offer, .scenarios = scenarios, .look_for_suspects = a->suspects}, before = {.offer = offer};
+    struct report report = {.offer = offer, .scenarios = scenarios, .look_for_suspects = a->suspects},
+        before = {.offer = offer};
     struct comparison comparison = {0};
     int err = build(a, window, false, catalogue, &report);
 

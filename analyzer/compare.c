@@ -64,8 +64,8 @@ static void note(struct run *run, struct moved moved)
 }
 
 /* Mean and variance of the mean of a rate, a second. False when there are too few parts. */
-static bool means(const struct series *series, const struct series *span, unsigned demands, double *mean, double *variance,
-                  double *parts)
+static bool means(const struct series *series, const struct series *span, unsigned demands, double *mean,
+                  double *variance, double *parts)
 {
     _cleanup_free_ double *x = NULL;
     double part[PARTS], sum = 0, squares = 0;
@@ -96,7 +96,8 @@ static bool means(const struct series *series, const struct series *span, unsign
     return true;
 }
 
-static void compare_rate(struct run *run, struct moved moved, const struct aspect *a, const struct aspect *b, unsigned r)
+static void compare_rate(struct run *run, struct moved moved, const struct aspect *a, const struct aspect *b,
+                         unsigned r)
 {
     const struct series *x = rates[r].busy ? a->busy : a->series, *y = rates[r].busy ? b->busy : b->series;
     double va, vb, na, nb, error, freedom, unit = rates[r].busy ? 1e9 : 1, critical;
@@ -130,7 +131,8 @@ static void compare_rate(struct run *run, struct moved moved, const struct aspec
 }
 
 /* The quantile with its interval. False when so few values say nothing of it. */
-static bool rank(const struct histogram *h, double q, double independent, double z, double *value, double *low, double *high)
+static bool rank(const struct histogram *h, double q, double independent, double z, double *value, double *low,
+                 double *high)
 {
     double n = fmin((double)histogram_count(h), independent), half = z * sqrt(q * (1 - q) / n);
     uint64_t at, below, above;
@@ -155,7 +157,8 @@ static void compare_quantile(struct run *run, struct moved moved, const struct h
     if (run->counting)
         return;
     z = student_critical(run->alpha, 1e9);
-    if (!rank(x, q, in_x, z, &moved.before, &low[0], &high[0]) || !rank(y, q, in_y, z, &moved.after, &low[1], &high[1])) {
+    if (!rank(x, q, in_x, z, &moved.before, &low[0], &high[0]) ||
+        !rank(y, q, in_y, z, &moved.after, &low[1], &high[1])) {
         run->out->unknown++;
         return;
     }
@@ -167,7 +170,8 @@ static void compare_quantile(struct run *run, struct moved moved, const struct h
     note(run, moved);
 }
 
-static void compare_sides(struct run *run, const char *what, const char *name, const struct aspect *a, const struct aspect *b)
+static void compare_sides(struct run *run, const char *what, const char *name, const struct aspect *a,
+                          const struct aspect *b)
 {
     struct moved moved = {.what = what, .name = name, .low = NAN, .high = NAN};
 

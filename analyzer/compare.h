@@ -2,10 +2,10 @@
 /*
  * Two reports, before and after a change: what moved beyond noise.
  *
- * Rates are compared by the means of up to 20 equal parts of each span (Welch's test on batch means, which takes care of
- * demand that comes in waves), sizes and latencies by the order statistics of their histograms, in which an interval stands
- * for at most ten independent operations, and two buckets (25 %) is the least that counts. All tests together call noise a
- * change once in a hundred comparisons (Bonferroni). Jobs and volumes are matched by name.
+ * Rates are compared by the means of up to 20 equal parts of each span (Welch's test on batch means, which takes care
+ * of demand that comes in waves), sizes and latencies by the order statistics of their histograms, in which an interval
+ * stands for at most ten independent operations, and two buckets (25 %) is the least that counts. All tests together
+ * call noise a change once in a hundred comparisons (Bonferroni). Jobs and volumes are matched by name.
  */
 #ifndef UNBLEND_ANALYZER_COMPARE_H
 #define UNBLEND_ANALYZER_COMPARE_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a volume fills up: what was told of it over time, thinned out so that memory is bounded; and how fast it grows, from
- * two weeks on. Growth is the slope of a line through the days' means (least squares), its interval Student's t at 95 %,
- * with as many independent days as their autocorrelation leaves; it is full where lines of those slopes reach the total.
+ * How a volume fills up: what was told of it over time, thinned out so that memory is bounded; and how fast it grows,
+ * from two weeks on. Growth is the slope of a line through the days' means (least squares), its interval Student's t at
+ * 95 %, with as many independent days as their autocorrelation leaves; it is full where lines of those slopes reach the
+ * total.
  */
 #ifndef UNBLEND_ANALYZER_FILLING_H
 #define UNBLEND_ANALYZER_FILLING_H

@@ -194,8 +194,8 @@ json_t *learn_profile(const struct lesson *lesson, const char *name)
         if (one)
             json_array_append_new(bounds, one);
     }
-    profile = json_pack("{s:s,s:s,s:s,s:[s],s:f,s:[{s:s,s:o}],s:[{s:s,s:o}]}", "name", name, "kind", "pattern", "summary",
-                        "learned from recordings", "sources", "unblend learn", "confidence",
+    profile = json_pack("{s:s,s:s,s:s,s:[s],s:f,s:[{s:s,s:o}],s:[{s:s,s:o}]}", "name", name, "kind", "pattern",
+                        "summary", "learned from recordings", "sources", "unblend learn", "confidence",
                         lesson->count >= FEW ? 0.8 : 0.6, "signatures", "name", "as recorded", "mix", mix, "process",
                         "side", "both", "requires", bounds);
     if (profile && lesson->count < FEW)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One among its like: how far a value stands above its peers', in median absolute deviations (scaled by 1.4826, so that
- * they are standard deviations where peers are normal; Rousseeuw and Croux 1993). The deviation never counts for less than
- * a share of the median or an amount, or peers that are all the same would make anything stand out.
+ * they are standard deviations where peers are normal; Rousseeuw and Croux 1993). The deviation never counts for less
+ * than a share of the median or an amount, or peers that are all the same would make anything stand out.
  */
 #ifndef UNBLEND_ANALYZER_PEER_H
 #define UNBLEND_ANALYZER_PEER_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The model of storage under load: a closed network of one station and a delay. So many requesters each ask, wait for the
- * answer, and think; the station has servers that each take a fixed time. Solved by mean value analysis (Reiser and
- * Lavenberg 1980), several servers by Seidmann's split of their time into a queue and a delay. A quantile of the waiting
- * takes the others at the queue as independent of each other. Beyond 80 % of what the station can do, waiting grows
- * faster than any model is right.
+ * The model of storage under load: a closed network of one station and a delay. So many requesters each ask, wait for
+ * the answer, and think; the station has servers that each take a fixed time. Solved by mean value analysis (Reiser and
+ * Lavenberg 1980), several servers by Seidmann's split of their time into a queue and a delay. A quantile of the
+ * waiting takes the others at the queue as independent of each other. Beyond 80 % of what the station can do, waiting
+ * grows faster than any model is right.
  */
 #ifndef UNBLEND_ANALYZER_QUEUEING_H
 #define UNBLEND_ANALYZER_QUEUEING_H

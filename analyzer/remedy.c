@@ -38,11 +38,13 @@ static void pack(const struct job_total *job, const struct volume_total *volume,
 static void enlarge(const struct job_total *job, const struct volume_total *volume, struct remedy *best)
 {
     const struct record *read = &volume->tally.op[OP_READ];
-    uint64_t known = read->order[ORDER_SEQUENTIAL] + read->order[ORDER_CONSECUTIVE] + read->order[ORDER_RANDOM], fastest;
+    uint64_t known = read->order[ORDER_SEQUENTIAL] + read->order[ORDER_CONSECUTIVE] + read->order[ORDER_RANDOM],
+        fastest;
     double ops = (double)record_ops(read), saved = ops - ceil((double)read->bytes / LARGE_READ);
 
     if (!(saved > 0) || !read->bytes || (double)read->bytes / ops > SMALL_READ ||
-        2 * read->order[ORDER_CONSECUTIVE] < known || !known || !histogram_quantile(&read->latency_ns, 0.01, false, &fastest))
+        2 * read->order[ORDER_CONSECUTIVE] < known || !known ||
+        !histogram_quantile(&read->latency_ns, 0.01, false, &fastest))
         return;
     take(best, (struct remedy){REMEDY_ENLARGE, job, NULL, volume, saved, saved * (double)fastest / 1e9});
 }

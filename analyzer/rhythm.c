@@ -96,7 +96,8 @@ int rhythm_of(const struct series *series, unsigned demands, struct rhythm *out)
     r.mean = sum / series->length;
     for (uint32_t i = 0; i < series->length && r.peak > PEAKY * r.mean; i++)
         if (rates[i] >= SPIKE * r.peak)
-            add_slot(&r, &runs, rates[i], slot_s, (double)(series->first + i) * slot_s, !i || rates[i - 1] < SPIKE * r.peak);
+            add_slot(&r, &runs, rates[i], slot_s, (double)(series->first + i) * slot_s,
+                     !i || rates[i - 1] < SPIKE * r.peak);
     r.spike_count = runs.count;
     if (runs.count) {
         find_period(&runs, &r);

@@ -39,7 +39,8 @@ static int parse_factors(char *text, struct scenario *out)
         char *equals = strchr(word, '=');
 
         if (!equals || equals == word || (size_t)(equals - word) >= sizeof(factor->profile) ||
-            out->factor_count == SCENARIO_FACTORS || parse_factor(equals + 1, equals + 1 + strlen(equals + 1), &factor->factor))
+            out->factor_count == SCENARIO_FACTORS ||
+            parse_factor(equals + 1, equals + 1 + strlen(equals + 1), &factor->factor))
             return -EINVAL;
         memcpy(factor->profile, word, (size_t)(equals - word));
         out->factor_count++;
@@ -145,7 +146,9 @@ static bool fill_demand(const struct scenario *s, const struct report *report, s
 static void fill_use(const double limits[METRIC_COUNT], struct scenario_result *out)
 {
     static const enum metric_id pools[][2] = {
-        {METRIC_READ_BYTES, METRIC_WRITE_BYTES}, {METRIC_READ_OPS, METRIC_WRITE_OPS}, {METRIC_METADATA_OPS, METRIC_COUNT}};
+        {METRIC_READ_BYTES, METRIC_WRITE_BYTES},
+        {METRIC_READ_OPS, METRIC_WRITE_OPS},
+        {METRIC_METADATA_OPS, METRIC_COUNT}};
 
     for (size_t p = 0; p < sizeof(pools) / sizeof(*pools); p++) {
         double mean = 0, p95 = 0, max = 0, largest = 0;
@@ -185,14 +188,16 @@ static double seen99(const struct report *report)
 }
 
 /*
- * The station's rate is what it can do of the mix that is asked for; a requester is what was in flight at once, and thinks so
- * long that the recorded rate comes out. What the recorded p99 has beyond the model's own wait stays as it is.
+ * The station's rate is what it can do of the mix that is asked for; a requester is what was in flight at once, and
+ * thinks so long that the recorded rate comes out. What the recorded p99 has beyond the model's own wait stays as it
+ * is.
  */
 static void fill_latency(const struct report *report, const struct offer *offer, struct scenario_result *out)
 {
     const struct capacity *c = &report->capacity;
     const struct capacity_entry *entry = &c->cluster[c->cluster_count - 1];
-    double recorded = 0, asked = 0, requesters = entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].max, p99 = seen99(report);
+    double recorded = 0, asked = 0, requesters = entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].max,
+        p99 = seen99(report);
     double scale, service = offer->figure[OFFER_LATENCY_US] / 1e6;
     struct queueing q;
     struct queueing_result before, after;
@@ -206,7 +211,8 @@ static void fill_latency(const struct report *report, const struct offer *offer,
         return;
     scale = asked / recorded;
     requesters = fmax(requesters, 1);
-    q = (struct queueing){requesters, fmax(requesters / recorded - service, 0), service, asked / out->use_mean * service};
+    q = (struct queueing){requesters, fmax(requesters / recorded - service, 0), service,
+                          asked / out->use_mean * service};
     queueing_solve(&q, &before);
     q.requesters *= scale;
     queueing_solve(&q, &after);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What if: this demand, multiplied as a whole or by profile, on a described platform, with all its nodes and with those lost
- * that may fail. Copies are taken to run in step, so peaks multiply as means do: the careful case. Latency and throughput
- * come from queueing.h, fitted to what was recorded: as many requesters as were in flight at most, thinking for the rest of
- * their time.
+ * What if: this demand, multiplied as a whole or by profile, on a described platform, with all its nodes and with those
+ * lost that may fail. Copies are taken to run in step, so peaks multiply as means do: the careful case. Latency and
+ * throughput come from queueing.h, fitted to what was recorded: as many requesters as were in flight at most, thinking
+ * for the rest of their time.
  *
  * Written as FACTORS[@FILE], FACTORS being 2x (all of it twice) or PROFILE=2+PROFILE=0.5; several with commas between.
  */
@@ -53,8 +53,8 @@ struct scenario_result {
 int scenarios_parse(const char *text, struct scenario_list *out);
 void scenarios_clear(struct scenario_list *list);
 
-/* The scenarios on the report's platform or their own: for each, with all nodes, and without those that may fail. *out has
-   2 * count places at least; what it cannot reckon is left out. Returns how many there are. */
+/* The scenarios on the report's platform or their own: for each, with all nodes, and without those that may fail. *out
+   has 2 * count places at least; what it cannot reckon is left out. Returns how many there are. */
 unsigned scenarios_run(const struct scenario_list *list, const struct report *report, struct scenario_result *out);
 
 #endif

@@ -68,8 +68,8 @@ int source_agent(const char *socket_path, uint64_t interval_ns, struct source **
 /* The probe itself, for whoever has the rights; max_cost as in probe/sampler.h. 0 or -errno (logged). */
 int source_live(uint64_t interval_ns, uint64_t max_cost, struct source **out);
 
-/* Puts itself in front of a source, when pseudonyms are asked for: names come as those outside of the site may see them. What
-   is asked for by name is found by its true one. 0 or -errno (logged), and the source is as it was. */
+/* Puts itself in front of a source, when pseudonyms are asked for: names come as those outside of the site may see
+   them. What is asked for by name is found by its true one. 0 or -errno (logged), and the source is as it was. */
 int source_outward(const struct outward_options *options, struct source **source);
 
 #endif

@@ -122,7 +122,8 @@ static int64_t at_most(int64_t ns, int64_t limit)
 static int cut_pieces(struct database *db)
 {
     static const char sql[] =
-        "select coalesce((select (extract(epoch from since) * 1000000)::bigint from unblend.tiers where tier = 'raw'), 0), "
+        "select "
+        "coalesce((select (extract(epoch from since) * 1000000)::bigint from unblend.tiers where tier = 'raw'), 0), "
         "coalesce((select (extract(epoch from since) * 1000000)::bigint from unblend.tiers where tier = '1m'), 0), "
         "exists (select from unblend.kept_spans where since <= unblend.timestamp_of($1) "
         "and until >= unblend.timestamp_of($2))";

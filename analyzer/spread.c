@@ -14,9 +14,9 @@ const uint32_t spread_window_ms[SPREAD_WINDOWS] = {FLOW_SLOT_MS, 1000};
 /*
  * Runs, when values are known by bucket only. For each bucket b: the last window at or below b ends all runs above b.
  * That window is the same for neighbouring buckets, so steps of them are kept, each with its last window. A value in
- * bucket k ends the runs above every bucket from k on: their steps go, and one step takes their place, so a window costs
- * as many steps as it removes. A run above b is also one above all lower buckets: it is noted at the highest bucket of its
- * step, and holds for the lower ones.
+ * bucket k ends the runs above every bucket from k on: their steps go, and one step takes their place, so a window
+ * costs as many steps as it removes. A run above b is also one above all lower buckets: it is noted at the highest
+ * bucket of its step, and holds for the lower ones.
  */
 static void note(struct spread_demand *s, unsigned highest, int64_t run)
 {

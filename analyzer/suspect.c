@@ -146,8 +146,9 @@ static double value_of(const struct sighting *sighting, enum symptom symptom)
 
     switch (symptom) {
     case SYMPTOM_P99:
-        return sighting->ops >= OPS_MIN && histogram_quantile(&sighting->latency_ns, 0.99, false, &p99) ? (double)p99 / 1e9
-                                                                                                       : NAN;
+        return sighting->ops >= OPS_MIN && histogram_quantile(&sighting->latency_ns, 0.99, false, &p99)
+                   ? (double)p99 / 1e9
+                   : NAN;
     case SYMPTOM_ERRORS:
         return sighting->ops >= OPS_MIN ? (double)sighting->errors / (double)sighting->ops : NAN;
     default:

@@ -16,7 +16,8 @@ static const uint32_t windows[WORKING_WINDOWS] = {3600, 86400, 7 * 86400};
 static uint64_t *bin_at(struct working *working, int64_t number)
 {
     int64_t first = working->length && working->first < number ? working->first : number;
-    int64_t end = working->length && working->first + working->length > number ? working->first + working->length : number + 1;
+    int64_t end = working->length && working->first + working->length > number ? working->first + working->length
+                                                                               : number + 1;
     uint64_t *bins;
 
     if (end - first > BINS_MAX)

@@ -2,8 +2,9 @@
 /*
  * What watching costs a program, in ns of CPU time per call: a pread of a cached 4 KiB, by one thread and by two on
  * two CPUs, a stat of an absolute path, and a call that nobody watches. All variants run in turn in every round, each
- * in short slices, so that they share the machine's mood; shown are medians (or what --quantile says) of all slices, what each adds to the
- * untraced call, and that in relation to the floor, an empty pair of programs on the same two hooks.
+ * in short slices, so that they share the machine's mood; shown are medians (or what --quantile says) of all slices,
+ * what each adds to the untraced call, and that in relation to the floor, an empty pair of programs on the same two
+ * hooks.
  */
 #include <fcntl.h>
 #include <pthread.h>

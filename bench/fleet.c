@@ -64,7 +64,8 @@ static void fill(struct node *node, struct histogram *h, unsigned octave, unsign
 {
     for (unsigned i = 0; i < values; i++) {
         uint64_t r = random_of(node);
-        unsigned at = (unsigned)((r & 0xffff) + (r >> 16 & 0xffff) + (r >> 32 & 0xffff)) * spread * BUCKET_SUB / 3 / 65536;
+        unsigned at =
+            (unsigned)((r & 0xffff) + (r >> 16 & 0xffff) + (r >> 32 & 0xffff)) * spread * BUCKET_SUB / 3 / 65536;
 
         (void)histogram_add_bucket(h, octave * BUCKET_SUB + at, 1 + (r >> 60));
     }

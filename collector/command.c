@@ -99,7 +99,8 @@ static int run_init_db(const struct values *values)
 static const struct command commands[] = {
     {NULL, "[OPTION...] | COMMAND [OPTION...]",
      "Takes the agents' batches over HTTP into PostgreSQL.\n"
-     "Commands: init-db, conninfo, enroll NODE, revoke NODE, prune, keep, export, import FILE, profiles [FILE], site-key;\n"
+     "Commands: init-db, conninfo, enroll NODE, revoke NODE, prune, keep, export, import FILE, profiles [FILE], "
+     "site-key;\n"
      "each has its own --help.",
      OPERAND_NONE, false, run_serve},
     {"init-db", "(--db CONNINFO | --embedded DIR)", "Makes the schema, or brings it up to date.",
@@ -122,7 +123,8 @@ static const struct command commands[] = {
     {"profiles", "[FILE] (--db CONNINFO | --embedded DIR)",
      "Stores the profiles of a report in JSON, from FILE or standard input, for dashboards.", OPERAND_FILE, false,
      command_profiles},
-    {"site-key", "[--site-key FILE]", "Prints the public key of this site's bundles, for the other side's enroll --site.",
+    {"site-key", "[--site-key FILE]",
+     "Prints the public key of this site's bundles, for the other side's enroll --site.",
      OPERAND_NONE, true, command_site_key},
 };
 

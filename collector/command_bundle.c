@@ -147,14 +147,16 @@ static int find_site(struct store *store, const struct importing *i, const char 
     }
     hex(key, text);
     if (err == -EACCES)
-        log_error("%s is refused: nobody here is known by its key: if it is right, enroll --site NAME --key %s", path, text);
+        log_error("%s is refused: nobody here is known by its key: if it is right, enroll --site NAME --key %s",
+                  path, text);
     else if (err)
         log_error("cannot import: %s: check the database", store_why(store));
     return err;
 }
 
 /* A frame at once; if it is not taken, a line at a time. 0, or -errno when trying again may help. */
-static int take_lines(struct store *store, struct importing *i, const struct identity *who, const char *text, size_t size)
+static int take_lines(struct store *store, struct importing *i, const struct identity *who, const char *text,
+                      size_t size)
 {
     struct answer answer;
     const char *line;

@@ -42,8 +42,8 @@ static int prune(struct store *store, const struct values *values, void *context
     printf("%" PRId64 " batches summed up, %u pieces dropped, %u wait, %" PRIu64 " MiB in use\n", batches, done.dropped,
            done.waiting, done.bytes >> 20);
     if (done.full)
-        log_warning("the database is larger than --max-db-size allows, and nothing may be dropped but what is new, kept "
-                    "or read");
+        log_warning("the database is larger than --max-db-size allows, and nothing may be dropped but what is new, "
+                    "kept or read");
     return 0;
 }
 

@@ -49,7 +49,8 @@ int command_profiles(const struct values *values)
     if (path)
         fclose(file);
     if (err) {
-        log_error("%s: %s: give what unblend report --format json wrote", path ? path : "standard input", log_errno(err));
+        log_error("%s: %s: give what unblend report --format json wrote", path ? path : "standard input",
+                  log_errno(err));
         return EXIT_FAILURE;
     }
     if (report_check(text, size, why)) {

@@ -54,8 +54,8 @@ void db_close(struct db *db);
 /* One or more statements without parameters or result. */
 int db_run(struct db *db, const char *sql);
 
-/* One statement; out may be NULL. The result is the caller's: PQclear(). The server parses one with arguments that comes
-   again and again only once. */
+/* One statement; out may be NULL. The result is the caller's: PQclear(). The server parses one with arguments that
+   comes again and again only once. */
 int db_query(struct db *db, const char *sql, const struct db_args *args, PGresult **out);
 
 /* FETCH from a cursor, which says whether the result is binary. The result is the caller's. */

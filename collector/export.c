@@ -58,15 +58,17 @@ static int read_rows(const struct export *export, const PGresult *intervals, str
     _cleanup_free_ char *jobs = database_ids(intervals, DATABASE_JOB_IDS, 0, count);
     _cleanup_free_ char *volumes = database_ids(intervals, DATABASE_VOLUME_IDS, 0, count);
     _cleanup_free_ char *batches = database_ids(intervals, DATABASE_BATCH_ID, 0, count);
-    const char *span[] = {PQgetvalue(intervals, 0, DATABASE_TIME), PQgetvalue(intervals, count - 1, DATABASE_TIME), batches};
+    const char *span[] = {PQgetvalue(intervals, 0, DATABASE_TIME), PQgetvalue(intervals, count - 1, DATABASE_TIME),
+                          batches};
 
     if (!jobs || !volumes || !batches)
         return -ENOMEM;
     err = query(export, "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[])", 1,
                 (const char *const[]){jobs}, false, &rows->jobs);
     if (!err)
-        err = query(export, "select " DATABASE_VOLUME_COLUMNS " from unblend.volumes where volume_id = any($1::bigint[])", 1,
-                    (const char *const[]){volumes}, false, &rows->volumes);
+        err = query(export,
+                    "select " DATABASE_VOLUME_COLUMNS " from unblend.volumes where volume_id = any($1::bigint[])",
+                    1, (const char *const[]){volumes}, false, &rows->volumes);
     if (!err)
         err = query(export,
                     "select " DATABASE_SAMPLE_COLUMNS " from unblend.samples where time between $1 and $2 "

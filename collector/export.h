@@ -7,7 +7,8 @@
 #include "lib/bundle.h"
 #include "lib/outward.h"
 
-/* Adds each batch that begins in [since_ns, until_ns) to the bundle, in the order of their time. 0 or -errno (logged). */
+/* Adds each batch that begins in [since_ns, until_ns) to the bundle, in the order of their time. 0 or -errno
+   (logged). */
 int export_batches(struct store *store, int64_t since_ns, int64_t until_ns, const struct outward *outward,
                    struct bundle_writer *bundle, uint64_t *count);
 

@@ -130,7 +130,8 @@ static unsigned send_rows(struct forward *forward, const struct outbox_row *rows
     int err = body ? remote_token(forward->options->token_file, token) : -ENOMEM;
 
     if (err)
-        snprintf(answer.text, sizeof(answer.text), "token file %.200s: %s", forward->options->token_file, log_errno(err));
+        snprintf(answer.text, sizeof(answer.text), "token file %.200s: %s", forward->options->token_file,
+                 log_errno(err));
     else
         remote_post(forward->remote, "v1/batches", token, "zstd", body, size, &answer);
     explicit_bzero(token, sizeof(token));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Passes what was stored here on to another site's collector, from a thread of its own: the oldest first, and forgotten
- * after a 200 only. What was sent and not yet forgotten when somebody is killed is sent again, and the other side's ledger
- * knows it. Any number of collectors share the work.
+ * after a 200 only. What was sent and not yet forgotten when somebody is killed is sent again, and the other side's
+ * ledger knows it. Any number of collectors share the work.
  */
 #ifndef UNBLEND_COLLECTOR_FORWARD_H
 #define UNBLEND_COLLECTOR_FORWARD_H

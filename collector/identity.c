@@ -8,7 +8,8 @@
 
 #define CHAIN_MAX 16
 
-/* A handshake may still use one that was replaced, so all stay to the end: certificates are renewed a few times a year. */
+/* A handshake may still use one that was replaced, so all stay to the end: certificates are renewed a few times a
+   year. */
 struct identity_pair {
     struct identity_pair *before;
     gnutls_pcert_st chain[CHAIN_MAX];

@@ -8,8 +8,8 @@
 
 #include <gnutls/abstract.h>
 
-/* Two PEM texts, of a chain and its key, which are not kept. 0, or -EINVAL when they are none or do not fit together: then
-   what was shown before is shown on. Not from two threads at once. */
+/* Two PEM texts, of a chain and its key, which are not kept. 0, or -EINVAL when they are none or do not fit together:
+   then what was shown before is shown on. Not from two threads at once. */
 int identity_set(const char *certificate, const char *key);
 
 /* For MHD_OPTION_HTTPS_CERT_CALLBACK2. */

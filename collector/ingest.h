@@ -33,8 +33,8 @@ int ingest_validate(const struct batch *batch, struct codec_error *error);
  * body. */
 bool ingest_line(const char *text, size_t size, size_t *at, const char **line, size_t *line_size);
 
-/* One line, into the store's transaction, which is begun with the first line that is worth it. 0 with answer->status 200,
-   or a refusal in the answer, which then holds for this line alone; or what the store says. */
+/* One line, into the store's transaction, which is begun with the first line that is worth it. 0 with answer->status
+   200, or a refusal in the answer, which then holds for this line alone; or what the store says. */
 int ingest_put(struct store *store, const struct identity *who, const char *line, size_t size, bool *begun,
                struct answer *answer);
 
@@ -43,8 +43,8 @@ int ingest_put(struct store *store, const struct identity *who, const char *line
 void ingest(struct store *store, const struct identity *who, enum encoding encoding,
             const void *body, size_t size, struct answer *answer);
 
-/* From now on what is stored also waits for another site, as those outside may see it; before the first ingest(). Must live
-   as long; NULL: nothing leaves. */
+/* From now on what is stored also waits for another site, as those outside may see it; before the first ingest(). Must
+   live as long; NULL: nothing leaves. */
 void ingest_forward(const struct outward *outward);
 
 /* The answer to a failure of the store. */

@@ -7,7 +7,8 @@
 
 #define JOIN_BODY_MAX 4096u /* bytes */
 
-/* {"node": NAME, "cluster": NAME}, cluster may be left out. 0, or -EINVAL with the field and why in the answer (400). */
+/* {"node": NAME, "cluster": NAME}, cluster may be left out. 0, or -EINVAL with the field and why in the answer
+   (400). */
 int join_decode(const char *body, size_t size, struct identity *who, struct answer *answer);
 
 /* Makes the exchange, logs it, and says so in the answer; token is set with 200 only. */

@@ -27,7 +27,8 @@ static void number_or_null(struct db_args *args, int64_t value)
         db_number(args, value);
 }
 
-/* A stream of the batch's node: the row, locked until the transaction ends. *found is false when there is no such row. */
+/* A stream of the batch's node: the row, locked until the transaction ends. *found is false when there is no such
+   row. */
 static int lock_stream(struct db *db, const struct batch *batch, const char *stream, struct ledger_place *place,
                        int64_t *next_seq, bool *found)
 {

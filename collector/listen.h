@@ -15,7 +15,8 @@ struct listener;
 
 struct listen_options {
     bool is_tls;                   /* with what identity.h shows; else plain HTTP */
-    const char *client_ca;         /* PEM text that must live as long: who comes with a token needs a certificate of these, too; NULL: not */
+    /* PEM text that must live as long: who comes with a token needs a certificate of these, too; NULL: not */
+    const char *client_ca;
     uint64_t node_rate;            /* requests a second of each node; 0: no limit */
 };
 

@@ -88,7 +88,8 @@ static int check_profiles(const json_t *profiles, const char *where, size_t at, 
             if (!is_count(json_object_get(profile, numbers[n])))
                 return wrong(why, where, at, numbers[n], "of a profile is no share");
         json_array_foreach (profiles, k, other)
-            if (k < i && json_equal(json_object_get(other, "kind"), kind) && json_equal(json_object_get(other, "profile"), name))
+            if (k < i && json_equal(json_object_get(other, "kind"), kind) &&
+                json_equal(json_object_get(other, "profile"), name))
                 return wrong(why, where, at, "profiles", "names one twice");
     }
     return 0;
@@ -143,7 +144,8 @@ static int check(const json_t *report, char why[REPORT_WHY])
     if (err)
         return err;
     if (!json_is_array(nodes) || !json_is_array(jobs) || !json_is_object(cluster))
-        return wrong(why, NULL, 0, !json_is_array(nodes) ? "nodes" : !json_is_array(jobs) ? "jobs" : "cluster", "is missing");
+        return wrong(why, NULL, 0, !json_is_array(nodes) ? "nodes" : !json_is_array(jobs) ? "jobs" : "cluster",
+                     "is missing");
     json_array_foreach (nodes, i, entry)
         if (!is_text(json_object_get(entry, "cluster")) || !is_text(json_object_get(entry, "node")))
             return wrong(why, "nodes", i, "node", "or its cluster has no name");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a text is a report of `unblend report --format json` of which the profiles can be stored. It comes from outside:
- * what this lets pass, unblend.store_profiles() takes without an error.
+ * Whether a text is a report of `unblend report --format json` of which the profiles can be stored. It comes from
+ * outside: what this lets pass, unblend.store_profiles() takes without an error.
  */
 #ifndef UNBLEND_COLLECTOR_REPORT_CHECK_H
 #define UNBLEND_COLLECTOR_REPORT_CHECK_H

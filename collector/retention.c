@@ -70,8 +70,8 @@ static int drop_tables(struct db *db, const struct piece *piece)
     return db_run(db, sql);
 }
 
-/* Dropping takes the tables for itself, for a moment: it does not wait long for readers, since everybody who comes later
-   waits behind it. *dropped is false when it must wait. */
+/* Dropping takes the tables for itself, for a moment: it does not wait long for readers, since everybody who comes
+   later waits behind it. *dropped is false when it must wait. */
 static int drop_piece(struct db *db, const struct piece *piece, bool *dropped)
 {
     bool pending = false;
@@ -164,8 +164,8 @@ static int late_bounds(struct db *db, enum tier tier, char until[64], char *unke
     return 0;
 }
 
-/* Rows in the default partitions whose time is over: came late for it, and were kept since then for as long. Joins go by
-   node_id, and what is looked up elsewhere stands as text, so that this works on distributed tables, too. */
+/* Rows in the default partitions whose time is over: came late for it, and were kept since then for as long. Joins go
+   by node_id, and what is looked up elsewhere stands as text, so that this works on distributed tables, too. */
 static int drop_late(struct db *db, enum tier tier, uint64_t keep_ns)
 {
     const char *batches = partition_tables[tier][0];
@@ -175,8 +175,8 @@ static int drop_late(struct db *db, enum tier tier, uint64_t keep_ns)
     if (err)
         return err;
     snprintf(late, sizeof(late),
-             "b.time < '%s' and b.received < now() - %" PRIu64 " * interval '1 s' and %s%s", until, keep_ns / 1000000000,
-             unkept,
+             "b.time < '%s' and b.received < now() - %" PRIu64 " * interval '1 s' and %s%s", until,
+             keep_ns / 1000000000, unkept,
              tier == TIER_RAW ? " and not exists (select from unblend.pending_1m as q "
                                 "where q.node_id = b.node_id and q.batch_id = b.batch_id)"
                               : "");

@@ -93,7 +93,8 @@ static int find_subjects(struct round *round, const struct db_args *args, struct
         unsigned kind = (unsigned)atoi(PQgetvalue(result, row, 0)) % KINDS;
 
         subjects->list[kind][subjects->count[kind]++] =
-            (struct subject){strtoll(PQgetvalue(result, row, 1), NULL, 10), strtoll(PQgetvalue(result, row, 2), NULL, 10)};
+            (struct subject){strtoll(PQgetvalue(result, row, 1), NULL, 10),
+                             strtoll(PQgetvalue(result, row, 2), NULL, 10)};
         *all = *all && !PQgetisnull(result, row, 2);
     }
     return 0;
@@ -263,7 +264,8 @@ static int write_demand(struct round *round, const struct rolled *totals)
         struct demand_row row = {0};
         const uint64_t *numbers = (const uint64_t *)&row;
 
-        for (; i < totals->count && totals->series[i].key.group == key->group && totals->series[i].key.job == key->job; i++)
+        for (; i < totals->count && totals->series[i].key.group == key->group &&
+             totals->series[i].key.job == key->job; i++)
             add_demand(&row, &totals->series[i].record);
         copy_row(&round->rows, 11);
         copy_time(&round->rows, key->group * 1000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What can be asked for: POST /v1/batches, POST /v1/enroll, GET /healthz, /readyz, /metrics; and each request's way, from
- * its headers by who it is to its answer.
+ * What can be asked for: POST /v1/batches, POST /v1/enroll, GET /healthz, /readyz, /metrics; and each request's way,
+ * from its headers by who it is to its answer.
  */
 #ifndef UNBLEND_COLLECTOR_ROUTE_H
 #define UNBLEND_COLLECTOR_ROUTE_H

@@ -55,7 +55,8 @@ int schema_check(struct db *db)
         return err;
     ours = how_many_of_ours(names);
     if ((unsigned)PQntuples(names) > ours)
-        snprintf(db->why, sizeof(db->why), "the schema has %u steps that this program does not know: install the newer Unblend",
+        snprintf(db->why, sizeof(db->why),
+                 "the schema has %u steps that this program does not know: install the newer Unblend",
                  (unsigned)PQntuples(names) - ours);
     else if (ours < schema_migration_count)
         snprintf(db->why, sizeof(db->why), "the schema lacks %u of %u steps: run unblend-collector init-db",

@@ -18,8 +18,8 @@ struct serve_options {
     const char *user; /* to become when root; NULL: unblend with an embedded database, else stay */
 };
 
-/* Serves until SIGTERM or SIGINT; SIGHUP makes it read its certificate again. 0, or -errno (logged) when it could not start; -EINVAL and -EPERM
-   mean that the options are wrong. */
+/* Serves until SIGTERM or SIGINT; SIGHUP makes it read its certificate again. 0, or -errno (logged) when it could not
+   start; -EINVAL and -EPERM mean that the options are wrong. */
 int serve(const struct serve_options *options);
 
 #endif

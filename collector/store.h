@@ -68,8 +68,8 @@ int store_join_revoke(struct store *store, const char *glob);
 
 /*
  * Gives a node a token in exchange for a join token, and notes it. who->cluster "" becomes that of the join token. Also
- * -EACCES: there is no such join token, or no more; -EPERM: not for that name or cluster; -EEXIST: the node has a token;
- * -EDQUOT: it is used up.
+ * -EACCES: there is no such join token, or no more; -EPERM: not for that name or cluster; -EEXIST: the node has a
+ * token; -EDQUOT: it is used up.
  */
 int store_join(struct store *store, const uint8_t join_hash[SHA256_SIZE], struct identity *who, const char *address,
                const uint8_t hash[SHA256_SIZE], int64_t *left);
@@ -101,7 +101,8 @@ int store_outbox_settle(struct store *store, const struct outbox_row *rows, unsi
 /* Lets a role of the database write what collectors write, or read the views; makes it if it is not there. */
 int store_grant(struct store *store, const char *role, bool may_write);
 
-/* The connection itself, ready for use, for what the database is kept in order by; NULL when store_why() says why not. */
+/* The connection itself, ready for use, for what the database is kept in order by; NULL when store_why() says why
+   not. */
 struct db *store_db(struct store *store);
 
 static inline void store_freep(struct store **store)

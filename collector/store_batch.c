@@ -69,7 +69,8 @@ static int space_text(const struct batch *batch, char **text)
 
         if (batch->volumes[i].has_space)
             failed |= json_array_append_new(list, json_pack("[I,I,I,I,I]", (json_int_t)i, (json_int_t)space->used_bytes,
-                                                            (json_int_t)space->total_bytes, (json_int_t)space->used_files,
+                                                            (json_int_t)space->total_bytes,
+                                                            (json_int_t)space->used_files,
                                                             (json_int_t)space->total_files)) != 0;
     }
     if (failed)

@@ -191,9 +191,11 @@ static int note_join(struct store *store, const char *join_id, const struct iden
     db_text(&args, who->node);
     db_text(&args, address);
     return db_query(&store->db,
-                    "with used as (update unblend.join_token set uses_left = uses_left - 1 where join_id = $1::integer) "
-               "insert into unblend.enrolment (join_id, cluster, node, address) values ($1::integer, $2, $3, $4)",
-               &args, NULL);
+                    "with used as (update unblend.join_token set uses_left = uses_left - 1 "
+                    "where join_id = $1::integer) "
+                    "insert into unblend.enrolment (join_id, cluster, node, address) "
+                    "values ($1::integer, $2, $3, $4)",
+                    &args, NULL);
 }
 
 static int exchange(struct store *store, const uint8_t join_hash[SHA256_SIZE], struct identity *who,

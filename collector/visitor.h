@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections, and who of them has shown a token. The others get some seconds for a request, however it trickles, and are
- * so many at most: the oldest make room for new ones. So nobody without a token keeps those out who have one.
+ * Connections, and who of them has shown a token. The others get some seconds for a request, however it trickles, and
+ * are so many at most: the oldest make room for new ones. So nobody without a token keeps those out who have one.
  */
 #ifndef UNBLEND_COLLECTOR_VISITOR_H
 #define UNBLEND_COLLECTOR_VISITOR_H

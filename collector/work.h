@@ -26,8 +26,8 @@ struct values {
 /* Something to do with the database. 0, or -errno after one line in the log. */
 typedef int work_function(struct store *store, const struct values *values, void *context);
 
-/* Becomes the database's user, makes the database answer (set_up: with schema and partitions), does the work, and leaves
-   all as it was. The exit status. */
+/* Becomes the database's user, makes the database answer (set_up: with schema and partitions), does the work, and
+   leaves all as it was. The exit status. */
 int work_with_database(const struct values *values, bool set_up, work_function *work, void *context);
 
 #endif

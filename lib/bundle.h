@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A bundle: batches on their way to another site without a network. Every frame is signed, for its place in the bundle too,
- * so a bundle that was changed by a bit, cut short, or put together from others is found out.
+ * A bundle: batches on their way to another site without a network. Every frame is signed, for its place in the bundle
+ * too, so a bundle that was changed by a bit, cut short, or put together from others is found out.
  *
  *   file   "UNBLENDX", the signer's public key (32 bytes), a random id (16), then frames
  *   frame  u32 length of the payload, u8 whether it is the last, Ed25519 signature (64), payload; little endian
@@ -37,7 +37,8 @@ void bundle_reader_free(struct bundle_reader *reader); /* NULL is fine */
 /* Who says to have signed it; bundle_next() finds out. */
 const uint8_t *bundle_key(const struct bundle_reader *reader);
 
-/* The next frame's lines, malloc'ed. 1; 0 behind the last one, when nothing follows; -EBADMSG for what was changed; -errno. */
+/* The next frame's lines, malloc'ed. 1; 0 behind the last one, when nothing follows; -EBADMSG for what was changed;
+   -errno. */
 int bundle_next(struct bundle_reader *reader, void **lines, size_t *size);
 
 /* To the first frame again. 0 or -errno. */

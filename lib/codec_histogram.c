@@ -132,7 +132,8 @@ int codec_histogram_unpack(const void *data, size_t size, struct histogram *h)
     unsigned numbers = 0;
     int err;
 
-    /* a number ends with the byte that has no high bit: of most there is one, and the cells take no more than they need */
+    /* a number ends with the byte that has no high bit: of most there is one, and the cells take no more than they
+       need */
     for (size_t i = 0; i < size && numbers < 2 * BUCKET_COUNT; i++)
         numbers += at[i] < 0x80;
     err = histogram_reserve(&g.histogram, numbers / 2);

@@ -18,8 +18,8 @@
 static int fd = -1;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The service manager names the stream that it has given to us as device:inode. stderr may have been led elsewhere since,
-   and whoever did that wants the lines there. */
+/* The service manager names the stream that it has given to us as device:inode. stderr may have been led elsewhere
+   since, and whoever did that wants the lines there. */
 static bool stderr_is_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");

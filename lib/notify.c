@@ -35,8 +35,8 @@ void notify_init(void)
     unsetenv("WATCHDOG_PID");
 }
 
-/* Nobody can be told that it did not work, and nothing depends on it but the manager's patience. A busy one is waited for,
-   but not for long. */
+/* Nobody can be told that it did not work, and nothing depends on it but the manager's patience. A busy one is waited
+   for, but not for long. */
 static void tell(const char *text)
 {
     _cleanup_close_ int fd = manager_size ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;

@@ -11,8 +11,8 @@
 int privilege_user(const char *name, uid_t *uid, gid_t *gid);
 
 /* Becomes that user, with its groups, and leaves the working directory, which that user may not be allowed to see
-   (initdb and shells mind): relative paths end here. keep has count numbers of capabilities. To be called before the first
-   thread. 0 or -errno (logged). */
+   (initdb and shells mind): relative paths end here. keep has count numbers of capabilities. To be called before the
+   first thread. 0 or -errno (logged). */
 int privilege_drop(const char *name, const unsigned *keep, unsigned count);
 
 #endif

@@ -222,9 +222,9 @@ int batch_set(struct batch *batch, const char **field, const char *value);
 
 /*
  * Find or add by key (jobs and volumes by name, processes by pid and start). On a find the fields that
- * the batch does not know yet are filled in, and end_ns, exit, command and exited are taken over; watched_ns and exposed_ns
- * are left alone. Everything is
- * copied. 0, -ENOMEM, or -EINVAL for a process's job out of range; *index only on success.
+ * the batch does not know yet are filled in, and end_ns, exit, command and exited are taken over; watched_ns and
+ * exposed_ns are left alone. Everything is copied. 0, -ENOMEM, or -EINVAL for a process's job out of range; *index only
+ * on success.
  */
 int batch_job(struct batch *batch, const struct job *job, uint32_t *index);
 int batch_volume(struct batch *batch, const struct volume *volume, uint32_t *index);
@@ -245,7 +245,8 @@ int batch_station(struct batch *batch, const struct station *key, struct station
 /* Frees what a record that is left out of its batch holds. */
 void record_clear(struct record *record);
 
-/* Adds the counts of src to dst, which is of the same interval (keys untouched). 0, -ENOMEM or -ERANGE; dst unchanged on failure. */
+/* Adds the counts of src to dst, which is of the same interval (keys untouched). 0, -ENOMEM or -ERANGE; dst unchanged
+   on failure. */
 int record_add(struct record *dst, const struct record *src);
 
 static inline uint64_t record_ops(const struct record *record)

@@ -75,7 +75,8 @@ int recording_frame(struct recording_reader *reader, const void **payload, size_
 /* Where the next frame begins, in bytes from the file's start; of what can be seeked in only. */
 uint64_t recording_tell(const struct recording_reader *reader);
 
-/* Goes on reading at that place. One that is no frame's beginning counts as damage up to the next frame. 0 or -errno. */
+/* Goes on reading at that place. One that is no frame's beginning counts as damage up to the next frame. 0 or
+   -errno. */
 int recording_seek(struct recording_reader *reader, uint64_t offset);
 
 void recording_reader_free(struct recording_reader *reader); /* NULL is fine */

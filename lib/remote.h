@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A collector somewhere else, to which something is posted: by an agent its batches, by a collector what it forwards. One
- * set of rules for both: TLS 1.2 or later and a certificate that fits, or plain HTTP to this very machine; no redirect is
- * followed; proxies as the environment or the options name them.
+ * A collector somewhere else, to which something is posted: by an agent its batches, by a collector what it forwards.
+ * One set of rules for both: TLS 1.2 or later and a certificate that fits, or plain HTTP to this very machine; no
+ * redirect is followed; proxies as the environment or the options name them.
  *
  * Not thread safe. Links libcurl.
  */

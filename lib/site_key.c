@@ -49,7 +49,8 @@ static int make(const char *path)
 
     if (err)
         return err;
-    if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret) || asprintf(&fresh, "%s.%d", path, getpid()) < 0)
+    if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret) ||
+        asprintf(&fresh, "%s.%d", path, getpid()) < 0)
         return -EIO;
     for (unsigned i = 0; i < sizeof(secret); i++)
         snprintf(text + 2 * i, 3, "%02x", secret[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The secret of a site: 256 random bits in a file that only its owner reads, made on first use and kept for good. From it
- * come the names under which things leave the site, always the same for the same name, and the key that signs bundles.
- * Links libcrypto.
+ * The secret of a site: 256 random bits in a file that only its owner reads, made on first use and kept for good. From
+ * it come the names under which things leave the site, always the same for the same name, and the key that signs
+ * bundles. Links libcrypto.
  */
 #ifndef UNBLEND_LIB_SITE_KEY_H
 #define UNBLEND_LIB_SITE_KEY_H
@@ -19,8 +19,8 @@ struct site_key {
     uint8_t public_key[SITE_KEY_SIZE]; /* what others know it by */
 };
 
-/* Reads the file, or makes it with the directories above. 0 or -errno; -EPERM when others could read it, -EBADMSG when it
-   is no such file. */
+/* Reads the file, or makes it with the directories above. 0 or -errno; -EPERM when others could read it, -EBADMSG when
+   it is no such file. */
 int site_key_load(const char *path, struct site_key *out);
 
 /* Where the key is when nobody says: malloc'ed, NULL without memory. */

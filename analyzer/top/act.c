@@ -228,7 +228,8 @@ static void change_pace(struct screen *screen, bool faster)
         }
     if (screen->interval_ns < feed_shortest(screen->feed)) {
         screen->interval_ns = feed_shortest(screen->feed);
-        say(screen, "the agent takes a sample each second: shorter intervals are for a probe of one's own (without --agent, as root)");
+        say(screen, "the agent takes a sample each second: shorter intervals are for a probe of one's own (without "
+                    "--agent, as root)");
     }
     feed_interval(screen->feed, screen->interval_ns);
 }

@@ -154,7 +154,8 @@ static void put_bursts(const struct pen *pen, const struct detail *detail, bool 
     }
     if (axis.first == axis.last)
         return;
-    detail_head(pen, "In bursts and outside of them", process ? "how long operations of its job took" : "how long it took");
+    detail_head(pen, "In bursts and outside of them",
+                process ? "how long operations of its job took" : "how long it took");
     draw_tone(pen, TONE_FAINT);
     fprintf(pen->out, COLS < NARROW ? "%-13s %7s %16s  " : "%-13s %7s %17s %9s %19s  ", "", "ops", "p50", "p99", "");
     draw_axis(pen, &axis, human_ns);

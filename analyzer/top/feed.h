@@ -14,14 +14,16 @@ struct feed;
 /* The source's next sample: 1, 0 at the end, -EINTR for a signal, or -errno (logged). */
 int sample_next(struct source *source, struct sample *out);
 
-/* Begins to read. A replay is paced. The source stays with the feed's thread, which ends with the program. 0 or -errno. */
+/* Begins to read. A replay is paced. The source stays with the feed's thread, which ends with the program. 0 or
+   -errno. */
 int feed_new(struct source *source, bool replay, struct feed **out);
 
 /* Readable when feed_take() has something. */
 int feed_fd(const struct feed *feed);
 
 /* 1 with a sample, the caller's then; *jumped: time is not that of the sample before, what is known of it is void;
-   *warming: it only leads up to one that comes at once. 0 when nothing is ready, -ENODATA at the end, -errno (logged). */
+   warming: it only leads up to one that comes at once. 0 when nothing is ready, -ENODATA at the end, -errno
+   (logged). */
 int feed_take(struct feed *feed, struct sample *out, bool *jumped, bool *warming);
 
 /* A replay stands still, or goes on. */

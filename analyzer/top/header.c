@@ -97,7 +97,8 @@ static void put_totals(const struct screen *screen, int y)
     }
 }
 
-static void put_history(const struct screen *screen, int y, int x, const char *label, const float *history, enum ink ink)
+static void put_history(const struct screen *screen, int y, int x, const char *label, const float *history,
+                        enum ink ink)
 {
     float heights[SPARK_WIDTH], most = 0;
     unsigned each = HISTORY_SECONDS / SPARK_WIDTH;

@@ -67,7 +67,8 @@ int model_take_coverage(struct model *model, const struct coverage *c)
     int err = count_one(model, "lost", c->lost, true, "operations that the kernel let the probe miss");
 
     if (!err)
-        err = count_one(model, "overflow", c->overflow, true, "operations counted under a coarser key for want of room");
+        err = count_one(model, "overflow", c->overflow, true,
+                        "operations counted under a coarser key for want of room");
     if (!err)
         err = count_one(model, "unattributed", c->unattributed, false, "operations under no job, or on no volume that "
                                                                        "could be told");

@@ -405,8 +405,8 @@ static unsigned unknown_in(const struct batch *batch)
            (lacks_hook(c, operation_info(OP_MMAP_FAULT)->name) ? UNKNOWN_FAULTS : 0u);
 }
 
-/* Moves the history on to the second of the wall clock that most of the sample's last second lies in: so one that ends a
-   little early or late has its own. A clock that was set back moves nothing. */
+/* Moves the history on to the second of the wall clock that most of the sample's last second lies in: so one that ends
+   a little early or late has its own. A clock that was set back moves nothing. */
 static void turn_history(struct model *model)
 {
     int64_t second = (model->end_ns - (int64_t)(1e9 * fmin(model->seconds, 1) / 2)) / 1000000000;

@@ -21,18 +21,18 @@
 
 const struct tab tabs[] = {
     {"nodes", "Nodes", "what each node of the cluster asks for", ENTITY_NODE,
-     "read_bytes_s write_bytes_s ops_s metadata_ops_s p99_ns history errors_s read_ops_s write_ops_s size_mean size_p95 "
-     "p50_ns p95_ns max_ns in_flight queue lost state read_total write_total ops_total node",
+     "read_bytes_s write_bytes_s ops_s metadata_ops_s p99_ns history errors_s read_ops_s write_ops_s size_mean "
+     "size_p95 p50_ns p95_ns max_ns in_flight queue lost state read_total write_total ops_total node",
      "node", "read_bytes_s", true},
-    {"processes", "Processes", "what each process does", ENTITY_PROCESS, "pid user " WHO_COLUMNS "command job", "command",
-     "ops_s", false},
+    {"processes", "Processes", "what each process does", ENTITY_PROCESS, "pid user " WHO_COLUMNS "command job",
+     "command", "ops_s", false},
     {"jobs", "Jobs", "what the processes of each job do together", ENTITY_JOB,
      "user processes " WHO_COLUMNS "state source job", "job", "ops_s", false},
-    {"volumes", "Volumes", "what is asked of each file system", ENTITY_VOLUME, WHERE_COLUMNS "fstype state source mount",
-     "mount", "ops_s", false},
+    {"volumes", "Volumes", "what is asked of each file system", ENTITY_VOLUME,
+     WHERE_COLUMNS "fstype state source mount", "mount", "ops_s", false},
     {"devices", "Devices", "requests at the block layer", ENTITY_DEVICE,
-     "read_bytes_s write_bytes_s read_ops_s write_ops_s p99_ns queue_p99_ns service_p99_ns in_flight queue history size_mean size_p95 fsyncs_s discards_s "
-     "errors_s p50_ns p95_ns max_ns read_total write_total ops_total device",
+     "read_bytes_s write_bytes_s read_ops_s write_ops_s p99_ns queue_p99_ns service_p99_ns in_flight queue history "
+     "size_mean size_p95 fsyncs_s discards_s errors_s p50_ns p95_ns max_ns read_total write_total ops_total device",
      "device", "read_bytes_s", false},
     {"profiles", "Profiles", "the blend, unmixed", ENTITY_PROFILE,
      "share_bytes share_ops confidence processes history profile why", "why", "share_bytes", false},

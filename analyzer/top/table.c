@@ -134,7 +134,9 @@ static void find_cursor(struct screen *screen)
             return;
         }
     }
-    screen->cursor = screen->cursor < screen->row_count ? screen->cursor : screen->row_count ? screen->row_count - 1 : 0;
+    screen->cursor = screen->cursor < screen->row_count ? screen->cursor
+                     : screen->row_count                ? screen->row_count - 1
+                                                        : 0;
 }
 
 static void scroll_to_cursor(struct screen *screen)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The threads of a process of this node, as the kernel counts them itself (/proc/PID/task/TID/io): all read and write
- * calls, those of sockets and pipes, too, but no metadata, no page faults and no io_uring. Records know processes only: the
- * threads' rows are added up before they become records.
+ * calls, those of sockets and pipes, too, but no metadata, no page faults and no io_uring. Records know processes only:
+ * the threads' rows are added up before they become records.
  */
 #ifndef UNBLEND_ANALYZER_TOP_THREADS_H
 #define UNBLEND_ANALYZER_TOP_THREADS_H

@@ -82,8 +82,8 @@ static json_t *moved(const struct moved *m)
 {
     return json_pack("{s:s,s:o,s:s,s:o,s:f,s:f,s:o,s:o,s:o}", "what", m->what, "name", json_text(m->name), "metric",
                      m->metric, "op", json_text(m->op), "before", m->before, "after", m->after, "change",
-                     json_number(m->before > 0 ? m->after / m->before : NAN), "change_low", json_number(m->low), "change_high",
-                     json_number(m->high));
+                     json_number(m->before > 0 ? m->after / m->before : NAN), "change_low", json_number(m->low),
+                     "change_high", json_number(m->high));
 }
 
 static json_t *strings(const char *const *list, uint32_t count)
@@ -110,10 +110,10 @@ json_t *compare_json(const struct comparison *c)
         json_decref(list);
         return NULL;
     }
-    return json_pack("{s:{s:o,s:o},s:o,s:I,s:I,s:o,s:o}", "before", "start", json_time(c->before->totals.start_ns), "end",
-                     json_time(c->before->totals.end_ns), "moved", list, "within_noise", (json_int_t)c->within, "cannot_tell",
-                     (json_int_t)c->unknown, "only_before", strings(c->gone, c->gone_count), "only_after",
-                     strings(c->come, c->come_count));
+    return json_pack("{s:{s:o,s:o},s:o,s:I,s:I,s:o,s:o}", "before",
+                     "start", json_time(c->before->totals.start_ns), "end", json_time(c->before->totals.end_ns),
+                     "moved", list, "within_noise", (json_int_t)c->within, "cannot_tell", (json_int_t)c->unknown,
+                     "only_before", strings(c->gone, c->gone_count), "only_after", strings(c->come, c->come_count));
 }
 
 static void html_names(FILE *out, const char *what, const char *const *list, uint32_t count)
@@ -130,14 +130,16 @@ static void html_names(FILE *out, const char *what, const char *const *list, uin
 
 void compare_html(FILE *out, const struct comparison *c)
 {
-    static const char *const columns[] = {"<What", "<Name", "<Operation", "<Metric", "Before", "After", "<Change", NULL};
+    static const char *const columns[] = {"<What", "<Name", "<Operation", "<Metric", "Before", "After",
+                                          "<Change", NULL};
     char text[2 * HUMAN_SIZE], start[HUMAN_SIZE], end[HUMAN_SIZE];
 
     fputs("<section>\n", out);
     html_heading(out, "moved", "What moved");
-    fprintf(out, "<p>Compared with %s to %s UTC: %u figures moved beyond noise, %u did not, of %u too little was seen to tell.</p>\n",
-            html_moment(start, c->before->totals.start_ns), html_moment(end, c->before->totals.end_ns), c->count, c->within,
-            c->unknown);
+    fprintf(out, "<p>Compared with %s to %s UTC: %u figures moved beyond noise, %u did not, of %u too little was seen "
+                 "to tell.</p>\n",
+            html_moment(start, c->before->totals.start_ns), html_moment(end, c->before->totals.end_ns), c->count,
+            c->within, c->unknown);
     if (c->count) {
         html_table(out, "Beyond noise: all tests together call noise a change once in a hundred comparisons", columns);
         for (uint32_t i = 0; i < c->count && i < 2 * LISTED; i++) {

@@ -36,8 +36,8 @@ static void span(FILE *out, const struct aggregate *totals)
     human_time(end, totals->end_ns);
     human_duration(length, (double)(totals->end_ns - totals->start_ns) / 1e9);
     human_duration(interval, totals->interval_ms / 1e3);
-    fprintf(out, "<p>From <time datetime=\"%s\">%.10s %.8s</time> to <time datetime=\"%s\">%.10s %.8s</time> UTC: %s, in intervals "
-                 "of %s. ",
+    fprintf(out, "<p>From <time datetime=\"%s\">%.10s %.8s</time> to <time datetime=\"%s\">%.10s %.8s</time> UTC: %s, "
+                 "in intervals of %s. ",
             start, start, start + 11, end, end, end + 11, length, interval);
     fprintf(out, "%u node%s: ", totals->node_count, totals->node_count == 1 ? "" : "s");
     for (uint32_t i = 0; i < totals->node_count && i < NAMED_NODES; i++) {
@@ -131,8 +131,8 @@ static int write_html(struct report *report, FILE *out)
     else
         for (size_t i = 0; !err && i < sizeof(sections) / sizeof(*sections); i++)
             err = sections[i](out, report);
-    fputs("</main>\n<footer><p>Counts are exact. A quantile is the nearest rank's, as the lower bound of a bucket that is at most "
-          "12.5 % wide. Times are UTC. An en dash stands for what could not be observed; why, is said under "
+    fputs("</main>\n<footer><p>Counts are exact. A quantile is the nearest rank's, as the lower bound of a bucket that "
+          "is at most 12.5 % wide. Times are UTC. An en dash stands for what could not be observed; why, is said under "
           "&#8220;What was not seen&#8221;. Made by Unblend " PACKAGE_VERSION ".</p></footer>\n<script>\n", out);
     fputs(report_js, out);
     fputs("</script>\n</body>\n</html>\n", out);

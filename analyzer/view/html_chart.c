@@ -89,8 +89,8 @@ static void x_axis(FILE *out, double y, int64_t from_ms, double span_ms)
 }
 
 /* An area of steps. */
-static void area(FILE *out, const struct chart_timeline *c, const double *values, double top, double height, double most,
-                 const char *more)
+static void area(FILE *out, const struct chart_timeline *c, const double *values, double top, double height,
+                 double most, const char *more)
 {
     fprintf(out, "<path class=\"f%u%s\" d=\"M%.1f %.1f", c->color, more, LEFT, top + height);
     for (size_t i = 0; i < c->count; i++) {
@@ -109,8 +109,8 @@ static void timeline_table(FILE *out, const struct chart_timeline *c)
     size_t group = (c->count + TABLED - 1) / TABLED;
     char moment[HUMAN_SIZE], a[HUMAN_SIZE], b[HUMAN_SIZE];
 
-    fputs("<details><summary>Its figures</summary><div class=\"scroll\"><table><thead><tr><th scope=\"col\">From (UTC)</th>"
-          "<th scope=\"col\">Mean</th><th scope=\"col\">Highest</th></tr></thead><tbody>\n", out);
+    fputs("<details><summary>Its figures</summary><div class=\"scroll\"><table><thead><tr><th scope=\"col\">From "
+          "(UTC)</th><th scope=\"col\">Mean</th><th scope=\"col\">Highest</th></tr></thead><tbody>\n", out);
     for (size_t i = 0; i < c->count; i += group) {
         double sum = 0, max = 0;
         size_t n = 0;
@@ -154,7 +154,8 @@ void chart_timeline(FILE *out, const struct chart_timeline *c)
             continue;
         html_moment(moment, (int64_t)((double)c->from_ms + (double)i * c->step_ms) * 1000000);
         fprintf(out,
-                "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" fill=\"none\" pointer-events=\"all\"><title>%s\n"
+                "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" fill=\"none\" "
+                "pointer-events=\"all\"><title>%s\n"
                 "mean %s, highest %s</title></rect>\n",
                 LEFT + PLOT * (double)i / (double)c->count, top, PLOT / (double)c->count, height, moment,
                 c->unit(mean_text, c->mean[i]), c->unit(max_text, c->max[i]));
@@ -187,8 +188,8 @@ void chart_heat(FILE *out, const struct chart_heat *c)
             if (isnan(value))
                 continue;
             fprintf(out,
-                    "<rect class=\"heat\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill-opacity=\"%.2f\"><title>%s, "
-                    "%s %zu: %s</title></rect>\n",
+                    "<rect class=\"heat\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                    "fill-opacity=\"%.2f\"><title>%s, %s %zu: %s</title></rect>\n",
                     LEFT + cell * (double)column, y, cell - 1, height - 1, 0.05 + 0.95 * sqrt(value / most), name,
                     c->column_name, column, c->unit(text, value));
         }
@@ -204,8 +205,8 @@ void chart_shares(FILE *out, const char *title, const struct chart_share *shares
     char text[HUMAN_SIZE];
     double at = 0;
 
-    fprintf(out, "<figure><figcaption><b>%s</b></figcaption>\n<svg viewBox=\"0 0 %.0f 26\" aria-hidden=\"true\">", title,
-            WIDTH);
+    fprintf(out, "<figure><figcaption><b>%s</b></figcaption>\n<svg viewBox=\"0 0 %.0f 26\" aria-hidden=\"true\">",
+            title, WIDTH);
     for (unsigned i = 0; i < count; i++) {
         double width = WIDTH * shares[i].share;
 
@@ -216,8 +217,8 @@ void chart_shares(FILE *out, const char *title, const struct chart_share *shares
     fputs("</svg>\n<ul class=\"legend\">", out);
     for (unsigned i = 0; i < count; i++)
         fprintf(out,
-                "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"f%u\" width=\"10\" height=\"10\"/></svg>%s "
-                "%s</li>",
+                "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"f%u\" width=\"10\" "
+                "height=\"10\"/></svg>%s %s</li>",
                 shares[i].color, shares[i].name, html_percent_text(text, shares[i].share));
     fputs("</ul></figure>\n", out);
 }

@@ -119,7 +119,8 @@ void html_seconds(FILE *out, double seconds)
 {
     char text[HUMAN_SIZE];
 
-    html_cell(out, isnan(seconds) ? "" : seconds < 60 ? human_ns(text, 1e9 * seconds) : human_duration(text, seconds), seconds);
+    html_cell(out, isnan(seconds) ? "" : seconds < 60 ? human_ns(text, 1e9 * seconds) : human_duration(text, seconds),
+              seconds);
 }
 
 char *html_percent_text(char *buffer, double share)
@@ -168,8 +169,8 @@ char *html_moment(char *buffer, int64_t ns)
 
 void html_operations(FILE *out, const struct tally *tally)
 {
-    static const char *const columns[] = {"<Operation", "Count",    "Failed",   "Bytes",   "Size p50",    "p95",       "p99",
-                                          "Time p50",   "p95",      "p99",      "In all",  NULL};
+    static const char *const columns[] = {"<Operation", "Count",    "Failed", "Bytes", "Size p50", "p95",
+                                          "p99",        "Time p50", "p95",    "p99",   "In all",   NULL};
 
     html_table(out, "Sizes are bytes really transferred, without empty transfers; &#8220;in all&#8221; is the time of "
                     "all of them together", columns);

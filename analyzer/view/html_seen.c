@@ -73,7 +73,8 @@ static void finding(FILE *out, const struct finding *f)
     char low[HUMAN_SIZE], high[HUMAN_SIZE], text[HUMAN_SIZE];
     bool any = false;
 
-    fprintf(out, "<section class=\"answer %s\"><h3>%s: ", strcmp(f->severity, "low") == 0 ? "plain" : "bad", f->severity);
+    fprintf(out, "<section class=\"answer %s\"><h3>%s: ", strcmp(f->severity, "low") == 0 ? "plain" : "bad",
+            f->severity);
     html_text(out, f->id);
     fputs("</h3><p class=\"verdict\">", out);
     html_text(out, f->remedy);
@@ -107,7 +108,8 @@ static void findings(FILE *out, const struct finding_list *list)
         finding(out, &list->list[i]);
     fputs("</div>\n", out);
     if (list->count > FINDINGS)
-        fprintf(out, "<p class=\"faint\">And %u more, that cost less; --format json has all.</p>\n", list->count - FINDINGS);
+        fprintf(out, "<p class=\"faint\">And %u more, that cost less; --format json has all.</p>\n",
+                list->count - FINDINGS);
 }
 
 int html_wrong(FILE *out, struct report *report)

@@ -51,9 +51,11 @@ static void row(FILE *out, const struct chart_shape *c, unsigned at, unsigned fi
     fold(c->histograms[at], octaves);
     for (unsigned o = first; o <= last; o++)
         most = octaves[o] > most ? octaves[o] : most;
-    fprintf(out, "<text class=\"strong\" x=\"0\" y=\"%.1f\">%s</text><text x=\"0\" y=\"%.1f\">%s</text>\n", base - 15, c->names[at],
-            base - 2, histogram_quantile(c->histograms[at], 0.5, false, &middle) ? c->unit(text, (double)middle) : "");
-    fprintf(out, "<line class=\"axis\" x1=\"%.0f\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT, WIDTH - RIGHT, base, base);
+    fprintf(out, "<text class=\"strong\" x=\"0\" y=\"%.1f\">%s</text><text x=\"0\" y=\"%.1f\">%s</text>\n", base - 15,
+            c->names[at], base - 2,
+            histogram_quantile(c->histograms[at], 0.5, false, &middle) ? c->unit(text, (double)middle) : "");
+    fprintf(out, "<line class=\"axis\" x1=\"%.0f\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT, WIDTH - RIGHT,
+            base, base);
     for (unsigned o = first; o <= last; o++) {
         double height = most ? (ROW - 10) * (double)octaves[o] / (double)most : 0;
 
@@ -61,11 +63,11 @@ static void row(FILE *out, const struct chart_shape *c, unsigned at, unsigned fi
             continue;
         height = fmax(height, 1);
         fprintf(out,
-                "<rect class=\"f%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>%s from %s to %s: %s\n%s of "
-                "them</title></rect>\n",
-                c->colors[at], LEFT + step * (o - first) + 0.5, base - height, fmax(step - 1, 0.5), height, c->names[at],
-                bound_text(low, o, c->unit), bound_text(high, o + 1, c->unit), human_count(text, octaves[o]),
-                html_percent_text(share, (double)octaves[o] / (double)all));
+                "<rect class=\"f%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>%s from %s to %s: %s\n"
+                "%s of them</title></rect>\n",
+                c->colors[at], LEFT + step * (o - first) + 0.5, base - height, fmax(step - 1, 0.5), height,
+                c->names[at], bound_text(low, o, c->unit), bound_text(high, o + 1, c->unit),
+                human_count(text, octaves[o]), html_percent_text(share, (double)octaves[o] / (double)all));
     }
 }
 
@@ -89,9 +91,9 @@ void chart_shapes(FILE *out, const struct chart_shape *c)
         hold(c->histograms[i], &first, &last);
     if (first > last)
         return;
-    fprintf(out, "<figure><figcaption><b>%s</b><br>a bar is a doubling, as high as it is frequent in its row; the median "
-                 "stands beside</figcaption>\n<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s: quantiles are in the "
-                 "table of operations\">\n",
+    fprintf(out, "<figure><figcaption><b>%s</b><br>a bar is a doubling, as high as it is frequent in its row; the "
+                 "median stands beside</figcaption>\n<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s: "
+                 "quantiles are in the table of operations\">\n",
             c->title, WIDTH, ROW * c->count + 16, c->title);
     for (unsigned i = 0; i < c->count; i++)
         row(out, c, i, first, last);

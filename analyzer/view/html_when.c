@@ -14,7 +14,8 @@
 #define MEETINGS 12
 
 /* The series in at most BINS bins of whole slots, a second. The mean is over the bin, the maximum that of its slots. */
-static size_t bins_of(const struct series *s, unsigned demands, double mean[BINS], double max[BINS], uint32_t *slots_a_bin)
+static size_t bins_of(const struct series *s, unsigned demands, double mean[BINS], double max[BINS],
+                      uint32_t *slots_a_bin)
 {
     uint32_t each = (s->length + BINS - 1) / BINS;
     size_t count = (s->length + each - 1) / each;
@@ -50,8 +51,8 @@ static void timeline(FILE *out, const struct series *series, const char *title, 
     for (size_t i = 0; i < count; i++)
         any |= max[i] > 0;
     if (any)
-        chart_timeline(out, &(struct chart_timeline){title, color, series_from(series), (double)each * series->slot_ms, count,
-                                                     mean, max, unit});
+        chart_timeline(out, &(struct chart_timeline){title, color, series_from(series),
+                                                     (double)each * series->slot_ms, count, mean, max, unit});
 }
 
 /* A heatmap's rows and columns: days and hours, or finer for short spans. */
@@ -180,7 +181,9 @@ static void meetings(FILE *out, const struct report *report)
 
     if (!report->blend.meeting_count)
         return;
-    html_table(out, "Who meets whom, by what it costs: time of one operation together and alone, and the difference over all",
+    html_table(out,
+               "Who meets whom, by what it costs: time of one operation together and alone, and the difference over "
+               "all",
                columns);
     for (uint32_t i = 0; i < report->blend.meeting_count && i < MEETINGS; i++) {
         const struct meeting *m = &report->blend.meetings[i];
@@ -209,8 +212,9 @@ int html_when(FILE *out, struct report *report)
         return 0;
     fputs("<section>\n", out);
     html_heading(out, "when", "When: over time, and in bursts");
-    fprintf(out, "<p>What programs asked for, page cache hits included, on all volumes. The pale area is the highest of %s, the full "
-                 "one the mean.</p>\n<div class=\"charts\">\n", human_duration(slot, totals->series.slot_ms / 1e3));
+    fprintf(out, "<p>What programs asked for, page cache hits included, on all volumes. The pale area is the highest "
+                 "of %s, the full one the mean.</p>\n<div class=\"charts\">\n",
+            human_duration(slot, totals->series.slot_ms / 1e3));
     timeline(out, &totals->series, "Read", DEMAND_BIT(DEMAND_READ_BYTES), CHART_READ, html_byte_rate_text);
     timeline(out, &totals->series, "Written", DEMAND_BIT(DEMAND_WRITE_BYTES), CHART_WRITE, html_byte_rate_text);
     timeline(out, &totals->series, "Reads and writes", DEMAND_DATA_OPS, CHART_OTHER, ops_rate);

@@ -48,15 +48,17 @@ static void volume_row(FILE *out, const struct volume_total *volume, const struc
 
 static void volumes(FILE *out, const struct aggregate *totals)
 {
-    static const char *const columns[] = {"<Volume", "<Type",   "<Scope",    "Operations", "Metadata",  "Read",
-                                          "Written", "Read p50", "Read p99", "Write p99",  "In flight", "Used",       "Full",     NULL};
+    static const char *const columns[] = {"<Volume",  "<Type",    "<Scope",    "Operations", "Metadata",
+                                          "Read",     "Written",  "Read p50",  "Read p99",   "Write p99",
+                                          "In flight", "Used",    "Full",      NULL};
 
     html_table(out, "Volumes; in flight is the mean number of operations at a time", columns);
     for (uint32_t i = 0; i < totals->volume_count && i < LISTED_VOLUMES; i++)
         volume_row(out, &totals->volumes[i], totals);
     html_table_end(out);
     if (totals->volume_count > LISTED_VOLUMES)
-        fprintf(out, "<p class=\"faint\">And %u more; --format json has all.</p>\n", totals->volume_count - LISTED_VOLUMES);
+        fprintf(out, "<p class=\"faint\">And %u more; --format json has all.</p>\n",
+                totals->volume_count - LISTED_VOLUMES);
 }
 
 /* An estimate as a number, with its 95 % interval where it is none for sure. */
@@ -90,7 +92,9 @@ static void working_set(FILE *out, const struct aggregate *totals)
 
         for (unsigned w = 0; w < count; w++) {
             if (!any)
-                html_table(out, "Working sets: different files that were opened, and how often all of their bytes were read", columns);
+                html_table(out,
+                           "Working sets: different files that were opened, and how often all of their bytes were read",
+                           columns);
             any = true;
             fputs("<tr>", out);
             html_name(out, totals->volumes[i].name);
@@ -106,14 +110,16 @@ static void working_set(FILE *out, const struct aggregate *totals)
     if (any)
         html_table_end(out);
     else
-        fputs("<p class=\"faint\">Working sets and re-reads: cannot tell, because no regular file was seen being opened.</p>\n", out);
+        fputs("<p class=\"faint\">Working sets and re-reads: cannot tell, because no regular file was seen being "
+              "opened.</p>\n", out);
 }
 
 static void nodes(FILE *out, const struct aggregate *totals)
 {
     static const char *const columns[] = {"<Node", "<Role", "<Kernel", "In flight at the end", NULL};
 
-    fprintf(out, "<details%s><summary>Nodes: %u</summary>\n", totals->node_count <= 12 ? " open" : "", totals->node_count);
+    fprintf(out, "<details%s><summary>Nodes: %u</summary>\n", totals->node_count <= 12 ? " open" : "",
+            totals->node_count);
     html_table(out, NULL, columns);
     for (uint32_t i = 0; i < totals->node_count && i < LISTED_NODES; i++) {
         const struct node_total *node = &totals->nodes[i];
@@ -172,7 +178,8 @@ static void storage(FILE *out, const struct report *report)
 
     if (!backends->count)
         return;
-    html_table(out, "The storage side: requests that reached devices and servers; a mean stands for p50 where only sums are kept",
+    html_table(out, "The storage side: requests that reached devices and servers; a mean stands for p50 where only "
+                    "sums are kept",
                columns);
     for (uint32_t i = 0; i < backends->count && rows < LISTED_STATIONS; i++)
         for (enum request_kind r = REQUEST_READ; r < REQUESTS; r++) {

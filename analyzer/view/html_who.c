@@ -45,14 +45,15 @@ static const char *mostly(const struct profile_list *list)
 
 static void jobs(FILE *out, const struct report *report)
 {
-    static const char *const columns[] = {"<Job",    "<User",    "Nodes",         "<Mostly", "Operations", "Metadata", "Read",
-                                          "Written", "In storage", "<Share of it", NULL};
+    static const char *const columns[] = {"<Job",     "<User", "Nodes",   "<Mostly",    "Operations",
+                                          "Metadata", "Read",  "Written", "In storage", "<Share of it", NULL};
     const struct aggregate *totals = &report->totals;
     double most = 0;
 
     for (uint32_t i = 0; i < totals->job_count; i++)
         most = fmax(most, seconds_of(&totals->jobs[i].tally));
-    html_table(out, "Jobs by bytes; &#8220;in storage&#8221; is the time inside operations, of all threads together", columns);
+    html_table(out, "Jobs by bytes; &#8220;in storage&#8221; is the time inside operations, of all threads together",
+               columns);
     for (uint32_t i = 0; i < totals->job_count && i < LISTED; i++) {
         const struct job_total *job = &totals->jobs[i];
         struct ratios ratios;
@@ -185,8 +186,8 @@ int html_who(FILE *out, struct report *report)
     fputs("<section>\n", out);
     html_heading(out, "who", "Who: jobs and profiles");
     if (!isnan(report->blend.effective))
-        fprintf(out, "<p>A volume sees %.1f profiles at a time (blend index %.2f: 0 when one comes after the other, 0.5 for two "
-                     "evenly).</p>\n", report->blend.effective, report->blend.blend);
+        fprintf(out, "<p>A volume sees %.1f profiles at a time (blend index %.2f: 0 when one comes after the other, "
+                     "0.5 for two evenly).</p>\n", report->blend.effective, report->blend.blend);
     fputs("<div class=\"charts\">\n", out);
     blend(out, report, true);
     blend(out, report, false);

@@ -186,9 +186,10 @@ static json_t *meetings(const struct report *report)
         const struct job_total *victim = &report->totals.jobs[m->victim], *other = &report->totals.jobs[m->other];
 
         json_add(&failed, list,
-                 json_pack("{s:s,s:s,s:o,s:s,s:o,s:f,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "volume", m->volume->name, "job", victim->name,
-                           "node", json_text(victim->node), "with", other->name, "with_node", json_text(other->node),
-                           "seconds", m->seconds, "latency_together_ns", json_number(m->together_ns),
+                 json_pack("{s:s,s:s,s:o,s:s,s:o,s:f,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "volume", m->volume->name,
+                           "job", victim->name, "node", json_text(victim->node), "with", other->name, "with_node",
+                           json_text(other->node), "seconds", m->seconds, "latency_together_ns",
+                           json_number(m->together_ns),
                            "latency_alone_ns", json_number(m->alone_ns), "latency_alone_low_ns",
                            json_number(m->alone_low_ns), "latency_alone_high_ns", json_number(m->alone_high_ns),
                            "ops_s_together", json_number(m->together_ops_s), "ops_s_alone", json_number(m->alone_ops_s),
@@ -277,8 +278,8 @@ static json_t *coverage(const struct report *report)
                      "dropped_batches", (json_int_t)totals->dropped_batches, "dropped_ops",
                      totals->dropped_unknown ? json_null() : json_integer((json_int_t)totals->dropped_ops),
                      "shed_ms",
-                     aggregate_shed_unknown(totals) ? json_null() : json_shed(totals->shed_ms), "damaged", report->damaged, "hooks", hooks(report), "bypass",
-                     bypasses(report));
+                     aggregate_shed_unknown(totals) ? json_null() : json_shed(totals->shed_ms), "damaged",
+                     report->damaged, "hooks", hooks(report), "bypass", bypasses(report));
 }
 
 json_t *json_report(struct report *report)

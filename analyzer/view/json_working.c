@@ -5,8 +5,8 @@
 
 static json_t *estimate(const struct sketch_estimate *e)
 {
-    return json_pack("{s:I,s:I,s:I}", "value", (json_int_t)llround(e->value), "low", (json_int_t)llround(e->low), "high",
-                     (json_int_t)llround(e->high));
+    return json_pack("{s:I,s:I,s:I}", "value", (json_int_t)llround(e->value), "low",
+                     (json_int_t)llround(e->low), "high", (json_int_t)llround(e->high));
 }
 
 json_t *json_working_set(const struct working *working)

@@ -28,10 +28,10 @@ static json_t *one(const struct series *series, unsigned demands)
     if (rhythm_of(series, demands, &r))
         return json_null();
     return json_pack("{s:o,s:o,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "mean_bytes_s", json_number(r.mean), "peak_bytes_s",
-                     json_number(r.peak), "spikes", (int)r.spike_count, "period_s", json_number(r.period_s), "steadiness",
-                     json_number(r.spike_count < 3 ? NAN : r.steadiness), "spike_s", json_number(r.length_s),
-                     "spike_bytes", json_number(r.bytes), "spike_bytes_s", json_number(r.bytes / r.length_s), "ramp_up_s",
-                     json_number(r.ramp_s), "first_spikes", spikes(&r));
+                     json_number(r.peak), "spikes", (int)r.spike_count, "period_s", json_number(r.period_s),
+                     "steadiness", json_number(r.spike_count < 3 ? NAN : r.steadiness),
+                     "spike_s", json_number(r.length_s), "spike_bytes", json_number(r.bytes), "spike_bytes_s",
+                     json_number(r.bytes / r.length_s), "ramp_up_s", json_number(r.ramp_s), "first_spikes", spikes(&r));
 }
 
 json_t *json_rhythm(const struct series *series)

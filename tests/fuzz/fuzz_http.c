@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A connection to the collector, through libmicrohttpd and the handler, in front of a store that takes everything. Input
- * that begins with an even byte is the body of a good request, other input is what comes over the wire.
+ * A connection to the collector, through libmicrohttpd and the handler, in front of a store that takes everything.
+ * Input that begins with an even byte is the body of a good request, other input is what comes over the wire.
  */
 #include <netinet/in.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char head[] = "POST /v1/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
-                           "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\nContent-Length: %zu\r\n\r\n";
+                           "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\nContent-Length: %zu\r\n"
+                           "\r\n";
 static unsigned begun;
 
 /* --- a store and a pool that do nothing, at once --- */
@@ -94,7 +95,8 @@ bool pool_push(struct pool *pool, struct task *task)
 
 static struct listener listener;
 
-static void completed(void *context, struct MHD_Connection *connection, void **slot, enum MHD_RequestTerminationCode code)
+static void completed(void *context, struct MHD_Connection *connection, void **slot,
+                      enum MHD_RequestTerminationCode code)
 {
     if (*slot)
         request_free(*slot);
@@ -104,9 +106,10 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
 static void start(void)
 {
     CHECK(!visitors_new(false, &listener.visitors));
-    CHECK(!limit_new(0, 0, &listener.nodes) && !limit_new(0, 0, &listener.failures) && !limit_new(0, 0, &listener.others));
-    listener.daemon = MHD_start_daemon(MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, route_request,
-                                       &listener, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
+    CHECK(!limit_new(0, 0, &listener.nodes) && !limit_new(0, 0, &listener.failures) &&
+          !limit_new(0, 0, &listener.others));
+    listener.daemon = MHD_start_daemon(MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL,
+                                       route_request, &listener, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
                                        MHD_OPTION_NOTIFY_CONNECTION, visitors_notify, listener.visitors,
                                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(32 << 10), MHD_OPTION_END);
     CHECK(listener.daemon);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What lies in a spool when an agent starts: each file's first two bytes say its name and how much of the input it gets. What
-   is whole is handed out, what is damaged is set aside, and nothing ends the agent. */
+/* What lies in a spool when an agent starts: each file's first two bytes say its name and how much of the input it
+   gets. What is whole is handed out, what is damaged is set aside, and nothing ends the agent. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -46,7 +46,8 @@ static void save(const char *name, const void *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {"streams", "dropped", "stream", "spool/00000000000000000001",
-                                        "spool/00000000000000000002", "spool/18446744073709551615", "spool/new", "spool/x"};
+                                        "spool/00000000000000000002", "spool/18446744073709551615", "spool/new",
+                                        "spool/x"};
     char command[128];
     struct spool *spool;
     uint64_t place = 0, last = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Part of the table of calls: those that go through io_uring and libaio. For calls.c to include: so no include guard. */
+/* Part of the table of calls: those that go through io_uring and libaio. For calls.c to include: so no include
+   guard. */
 #define RING(name_, opcode_, ...) {"uring-" name_, IORING_OP_##opcode_, __VA_ARGS__, .way = WAY_RING}
     RING("read", READ, {DATA, BUFFER, 4096, 8192}, FRESH, 4096, OP_READ),
     RING("read-own-offset", READ, {DATA, BUFFER, 1000, -1}, FRESH, 1000, OP_READ),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Part of the table of calls: those of 32-bit programs on x86, by their numbers (arch/x86/entry/syscalls/syscall_32.tbl).
- * For calls.c to include: so no include guard.
+ * Part of the table of calls: those of 32-bit programs on x86, by their numbers
+ * (arch/x86/entry/syscalls/syscall_32.tbl). For calls.c to include: so no include guard.
  */
 #define COMPAT(name_, number_, ...) {"compat-" name_, number_, __VA_ARGS__, .way = WAY_COMPAT}
     COMPAT("read", 3, {DATA, BUFFER, 1000}, FRESH, 1000, OP_READ),

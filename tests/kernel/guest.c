@@ -217,7 +217,8 @@ static void check_counts(struct trial *trial, const struct batch *batch,
     if (call->way >= WAY_RING && call->way <= WAY_RING_CROWDED && got[call->op].ops < fired &&
         fired - got[call->op].ops <= batch->coverage.lost + killed)
         expected[call->op] = got[call->op];
-    if (getpid() != 1 && call->block && got[call->block].ops < fired && fired - got[call->block].ops <= batch->coverage.lost)
+    if (getpid() != 1 && call->block && got[call->block].ops < fired &&
+        fired - got[call->block].ops <= batch->coverage.lost)
         expected[call->block] = got[call->block];
     for (int op = OP_FIRST; op < OP_COUNT; op++)
         if (operation_is_file(op) || (op == (int)call->block && trial->crew == CREW_CHILD))
@@ -351,7 +352,8 @@ static int look_at_hooks(struct trial *trial)
         return err;
     trial->faults = attached(batch, "mmap_fault");
     trial->kinds = attached(batch, "page_fault_user") || attached(batch, "fentry/filemap_fault");
-    printf("page faults: %s, their kind: %s\n", trial->faults ? "seen" : "not seen", trial->kinds ? "seen" : "not seen");
+    printf("page faults: %s, their kind: %s\n", trial->faults ? "seen" : "not seen",
+           trial->kinds ? "seen" : "not seen");
     for (uint32_t i = 0; i < batch->coverage.hook_count; i++)
         if (!batch->coverage.hooks[i].attached)
             printf("without %s: %s\n", batch->coverage.hooks[i].name, batch->coverage.hooks[i].why);

@@ -8,10 +8,12 @@
 
 #include <stdbool.h>
 
+/* In a ring the call's number is IORING_OP_*, and its arguments are struct io_uring_sqe's fd, addr, len, off, flags,
+   and file_index (of getxattr and setxattr: addr3). */
 enum way {
     WAY_CALL,         /* a system call */
-    WAY_RING,         /* io_uring; the call's number is IORING_OP_*, its arguments are struct io_uring_sqe's fd, addr, */
-    WAY_RING_WORKER,  /* len, off, flags, and file_index (of getxattr and setxattr: addr3). By a worker thread; */
+    WAY_RING,         /* io_uring: */
+    WAY_RING_WORKER,  /* by a worker thread; */
     WAY_RING_THREAD,  /* by a thread that polls; */
     WAY_RING_FILE,    /* with the file registered; */
     WAY_RING_CROWDED, /* all at once, with a ring for completions that has no room for so many */

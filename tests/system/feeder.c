@@ -8,8 +8,9 @@
  *   feeder STATE
  *       prints the numbers of the batches that wait in a state directory, and what is to be told as dropped
  *
- * With PATIENT in the environment pauses after trouble are as long as they are. In ACCOUNT, "begin N" stands before a batch is given to the spool and "done N STREAM SEQ" behind: only what is done
- * was promised. In GRAVE (from the environment) lies what a power cut could still undo: see the wrapped calls.
+ * With PATIENT in the environment pauses after trouble are as long as they are. In ACCOUNT, "begin N" stands before a
+ * batch is given to the spool and "done N STREAM SEQ" behind: only what is done was promised. In GRAVE (from the
+ * environment) lies what a power cut could still undo: see the wrapped calls.
  */
 #include <curl/curl.h>
 #include <dirent.h>

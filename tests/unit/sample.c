@@ -92,7 +92,8 @@ static void add_volumes(struct batch *batch, uint64_t *state)
 
         if (below(state, 3) == 0) {
             volume.has_space = true;
-            volume.space = (struct space){below(state, 1000), below(state, 1u << 30), below(state, 9), below(state, 99)};
+            volume.space = (struct space){below(state, 1000), below(state, 1u << 30), below(state, 9),
+                                          below(state, 99)};
         }
         must(batch_volume(batch, &volume, &at));
     }

@@ -46,7 +46,8 @@ static const struct {
     {"/system.slice/docker-" ID ".scope", CGROUP_CONTAINER, ID, "", "docker"},
     {"/docker/" ID "/system.slice/nginx.service", CGROUP_CONTAINER, ID, "", "docker"},
     {"/machine.slice/libpod-" ID ".scope/container", CGROUP_CONTAINER, ID, "", "podman"},
-    {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope", CGROUP_CONTAINER, ID, "", "podman"},
+    {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope", CGROUP_CONTAINER, ID, "",
+     "podman"},
     {"/machine.slice/libpod-conmon-" ID ".scope", CGROUP_OTHER, "", "", NULL},
     {"/libpod_parent/libpod-" ID, CGROUP_CONTAINER, ID, "", "podman"},
     {"/system.slice/nerdctl-" ID ".scope", CGROUP_CONTAINER, ID, "", "containerd"},
@@ -112,7 +113,8 @@ static void test_lines(void **state)
 {
     (void)state;
     expect_lines("0::/system.slice/cron.service\n", CGROUP_UNIT, "cron.service");
-    expect_lines("12:devices:/slurm/uid_1/job_5/step_0\n11:memory:/slurm/uid_1/job_5\n4:pids:/system.slice/slurmd.service\n"
+    expect_lines("12:devices:/slurm/uid_1/job_5/step_0\n11:memory:/slurm/uid_1/job_5\n"
+                 "4:pids:/system.slice/slurmd.service\n"
                  "1:name=systemd:/system.slice/slurmd.service\n0::/system.slice/slurmd.service\n",
                  CGROUP_SLURM, "5");
     expect_lines("5:cpu,cpuacct:/docker/" ID "\n0::/\n", CGROUP_CONTAINER, ID);

@@ -70,7 +70,8 @@ static void test_folders_of_pods(void **state)
 
     tree_file(*state, POD "/volumes/kubernetes.io~projected/kube-api-access-x/namespace", "team-b");
     tree_file(*state, POD "/etc-hosts",
-              "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost\nfe00::0\tip6-localnet\n"
+              "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n"
+              "::1\tlocalhost ip6-localhost\nfe00::0\tip6-localnet\n"
               "10.244.1.5\ttrain-1\n");
     facts = look(*state, CGROUP_POD);
     assert_string_equal("team-b", facts.namespace);
@@ -83,8 +84,8 @@ static void test_runtimes(void **state)
     struct container_facts facts;
 
     tree_file(*state, "/run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json",
-              "{\"annotations\":{\"io.kubernetes.cri.sandbox-namespace\":\"ns\",\"io.kubernetes.cri.sandbox-name\":\"p\","
-              "\"io.kubernetes.cri.container-name\":\"main\"}}");
+              "{\"annotations\":{\"io.kubernetes.cri.sandbox-namespace\":\"ns\","
+              "\"io.kubernetes.cri.sandbox-name\":\"p\",\"io.kubernetes.cri.container-name\":\"main\"}}");
     facts = look(*state, CGROUP_POD);
     assert_string_equal("ns", facts.namespace);
     assert_string_equal("p", facts.pod);
@@ -107,7 +108,8 @@ static void test_docker_name(void **state)
 {
     struct container_facts facts;
 
-    tree_file(*state, "/var/lib/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/web\",\"Config\":{\"Labels\":null}}");
+    tree_file(*state, "/var/lib/docker/containers/" ID "/config.v2.json",
+              "{\"Name\":\"/web\",\"Config\":{\"Labels\":null}}");
     facts = look(*state, CGROUP_CONTAINER);
     assert_string_equal("web", facts.name);
     container_clear(&facts);
@@ -115,7 +117,8 @@ static void test_docker_name(void **state)
 
 static void test_broken_files(void **state)
 {
-    static const char *const broken[] = {"", "{", "[]", "{\"annotations\":7}", "{\"Name\":{}}", "\xff\xfe", "{\"Config\":[]}"};
+    static const char *const broken[] = {"", "{", "[]", "{\"annotations\":7}", "{\"Name\":{}}", "\xff\xfe",
+                                         "{\"Config\":[]}"};
 
     for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
         struct container_facts facts;
@@ -125,7 +128,8 @@ static void test_broken_files(void **state)
         assert_string_equal("", facts.name);
         container_clear(&facts);
     }
-    for (const char *const *folder = (const char *const[]){"", "_", "__", "a_b", "_b_" UID, "a__" UID, "a_b_" UID "x", NULL};
+    for (const char *const *folder = (const char *const[]){"", "_", "__", "a_b", "_b_" UID, "a__" UID,
+                                                           "a_b_" UID "x", NULL};
          *folder; folder++) {
         struct container_facts facts = {.labels = NULL};
 

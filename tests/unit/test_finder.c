@@ -108,7 +108,8 @@ static void test_order(void **state)
 
     expect(world, make_process(world, 100, 1, "a", "A=1|UNBLEND_JOB=mine|SLURM_JOB_ID=7|", slurm), "mine", "env");
     expect(world, make_process(world, 101, 1, "a", "TRAINING_JOB_NAME=t|SLURM_JOB_ID=7|", slurm), "7", "slurm");
-    expect(world, make_process(world, 102, 1, "a", "TRAINING_JOB_NAME=t|UNBLEND_JOB=|XUNBLEND_JOB=x|", slurm), "t", "env");
+    expect(world, make_process(world, 102, 1, "a", "TRAINING_JOB_NAME=t|UNBLEND_JOB=|XUNBLEND_JOB=x|", slurm),
+           "t", "env");
     expect(world, make_process(world, 103, 1, "a", "PATH=/bin|", slurm), "42", "slurm");
     expect(world, make_process(world, 104, 1, "a", "TORCHELASTIC_RUN_ID=r1|", slurm), "r1", "env");
     expect(world, make_process(world, 105, 1, "a", "", "0::/system.slice/x.service\n"), "x.service", "systemd");
@@ -132,7 +133,8 @@ static void test_given(void **state)
     uint32_t same = make_process(world, 101, 1, "a", "UNBLEND_JOB=outer|", "0::/\n");
     uint32_t slurm = make_process(world, 102, 1, "a", "SLURM_JOB_ID=3|", "0::/slurm/uid_1/job_3\n");
 
-    assert_int_equal(0, origin_job(world->origin, &(struct job){.name = "given", .kind = "command", .command = "c"}, &id));
+    assert_int_equal(0, origin_job(world->origin,
+                                   &(struct job){.name = "given", .kind = "command", .command = "c"}, &id));
     world->processes[inner].job = world->processes[same].job = world->processes[slurm].job = id;
     expect(world, inner, "inner", "env");
     assert_int_equal(id, world->processes[inner].job); /* whoever gave it waits for it */
@@ -151,7 +153,8 @@ static void test_pod(void **state)
     expect(world, index, "team-a/train-0", "kubernetes");
     assert_string_equal("team-a", label(job_of(world, index), "namespace"));
     assert_string_equal("train-0", label(job_of(world, index), "pod"));
-    expect(world, make_process(world, 101, 1, "a", "", "0::/kubepods/pod" "11111111-1111-1111-1111-111111111111/" ID "\n"),
+    expect(world, make_process(world, 101, 1, "a", "",
+                               "0::/kubepods/pod" "11111111-1111-1111-1111-111111111111/" ID "\n"),
            "11111111-1111-1111-1111-111111111111", "kubernetes");
 }
 
@@ -212,7 +215,8 @@ static void test_unreadable(void **state)
     assert_null(job_of(world, 1));
     process->exited = 1;
     assert_null(job_of(world, 1));
-    expect(world, make_process(world, 101, 1, "a\n) R", "UNBLEND_JOB=two\nlines\xff|", "0::/\n"), "two?lines\xff", "env");
+    expect(world, make_process(world, 101, 1, "a\n) R", "UNBLEND_JOB=two\nlines\xff|", "0::/\n"),
+           "two?lines\xff", "env");
 }
 
 static void test_names(void **state)

@@ -96,8 +96,8 @@ static void what_the_nfs_server_counts(void **state)
 {
     char text[] = "rc 0 1 2\nfh 0 0 0 0 0\nio 123456 654321\nth 8 0\nnet 1 0 1 1\nrpc 1 0 0 0 0\n"
                   "proc3 22 1 5 0 0 0 0 7 9 0 0 0 0 0 0 0 0 0 0 0 0 0 3\n"
-                  "proc4 2 0 10\nproc4ops 40 0 0 0 1 2 4 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 30 0 0 0 0 0 0 0 0 0 0 0 0 "
-                  "40 0\n";
+                  "proc4 2 0 10\n"
+                  "proc4ops 40 0 0 0 1 2 4 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 30 0 0 0 0 0 0 0 0 0 0 0 0 40 0\n";
     struct list list = {.count = 0};
 
     assert_int_equal(platform_nfsd(text, collect, &list), 0);
@@ -175,8 +175,8 @@ static void any_system_as_csv(void **state)
     struct list list;
     char why[160];
 
-    assert_int_equal(parse("request, bytes,volume,ops,service_seconds\nread,1000,fs1,10,1.5\r\nmetadata,,fs1,99,\n\n", &list,
-                           why),
+    assert_int_equal(parse("request, bytes,volume,ops,service_seconds\nread,1000,fs1,10,1.5\r\nmetadata,,fs1,99,\n\n",
+                           &list, why),
                      0);
     assert_int_equal(list.count, 2);
     assert_int_equal(row_of(&list, "fs1", REQUEST_READ)->service_ns, 1500000000);

@@ -23,7 +23,8 @@ static void add(struct sketch *sketch, uint64_t first, uint64_t end, int64_t see
 {
     for (uint64_t n = first; n < end; n++)
         assert_int_equal(
-            sketch_add(sketch, &(struct sketch_file){.hash = hash_of(n), .bytes = 1000 + n % 9, .seen_ns = seen_ns}), 0);
+            sketch_add(sketch, &(struct sketch_file){.hash = hash_of(n), .bytes = 1000 + n % 9,
+                                                     .seen_ns = seen_ns}), 0);
 }
 
 static void few_are_known_exactly(void **state)
@@ -83,9 +84,9 @@ static void what_several_have_seen_counts_once(void **state)
 
 static void text_comes_back(void **state)
 {
-    const char *refused[] = {"",      " 1:2",         "0 ",      "0 1",           "0 1:",     "0 g:1",          "0 1:2 ",
-                             "0 2:1 1:1", "0 1:1 1:1", "1 1:1", "41",           "0 A:1",    "0 11111111111111111:1",
-                             "00",    "0 1:01",       "0  1:1", "0 1:9223372036854775808"};
+    const char *refused[] = {"",          " 1:2",      "0 ",    "0 1", "0 1:",  "0 g:1",                 "0 1:2 ",
+                             "0 2:1 1:1", "0 1:1 1:1", "1 1:1", "41",  "0 A:1", "0 11111111111111111:1", "00",
+                             "0 1:01",    "0  1:1",    "0 1:9223372036854775808"};
     struct sketch sketch = {0}, back = {0};
     _cleanup_free_ char *text = NULL, *again = NULL;
 

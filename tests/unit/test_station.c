@@ -20,7 +20,8 @@ static struct station *add(struct batch *batch, enum request_kind request, uint6
     struct station key = {.layer = LAYER_BLOCK, .request = request, .job = NO_INDEX}, *station;
 
     assert_int_equal(
-        batch_volume(batch, &(struct volume){.name = "n:sda", .source = "/dev/sda", .fstype = "block"}, &key.volume), 0);
+        batch_volume(batch, &(struct volume){.name = "n:sda", .source = "/dev/sda", .fstype = "block"},
+                     &key.volume), 0);
     assert_int_equal(batch_station(batch, &key, &station), 0);
     station->known = STATION_OPS | STATION_IN_FLIGHT | STATION_SERVICE;
     station->ops += ops;

@@ -221,8 +221,8 @@ static void every_tab_knows_its_columns(void **state)
 static void settings(void **state)
 {
     static const char *const damaged[] = {"", "[", "[]", "7", "{\"tabs\":", "\"x\""};
-    static const char good[] = "{\"theme\":\"light\",\"tabs\":{\"processes\":{\"columns\":[\"pid\",\"pid\",\"nonsense\",7,"
-                               "\"command\"],\"sort\":\"pid\",\"reverse\":true},\"nothing\":{}}}";
+    static const char good[] = "{\"theme\":\"light\",\"tabs\":{\"processes\":{\"columns\":["
+                               "\"pid\",\"pid\",\"nonsense\",7,\"command\"],\"sort\":\"pid\",\"reverse\":true},\"nothing\":{}}}";
     struct settings s;
     char why[200];
 

@@ -103,7 +103,8 @@ static void text_escapes_names(void **state)
     assert_int_equal(totals_add(&totals, writes("a\"b\\c\nd", "v", SECOND, 3)), 0);
     assert_int_equal(exposition_text(&totals, &well, &text, &size), 0);
     assert_int_equal(strlen(text), size);
-    assert_non_null(strstr(text, "unblend_operations_total{job_name=\"a\\\"b\\\\c\\nd\",volume=\"v\",operation=\"write\"} 3\n"));
+    assert_non_null(strstr(
+        text, "unblend_operations_total{job_name=\"a\\\"b\\\\c\\nd\",volume=\"v\",operation=\"write\"} 3\n"));
     assert_non_null(strstr(text, "unblend_operation_bytes_bucket{volume=\"v\",operation=\"write\",le=\"2047\"} 0\n"));
     assert_non_null(strstr(text, "unblend_operation_bytes_bucket{volume=\"v\",operation=\"write\",le=\"8191\"} 3\n"));
     assert_string_equal(text + size - strlen("# EOF\n"), "# EOF\n");

@@ -118,7 +118,8 @@ static const struct volume *volume_at(struct world *world, unsigned major, unsig
 {
     uint32_t index;
 
-    assert_int_equal(0, volumes_name(world->volumes, ABI_VOLUME_FS | (uint64_t)major << 20 | minor, world->batch, &index));
+    assert_int_equal(0, volumes_name(world->volumes, ABI_VOLUME_FS | (uint64_t)major << 20 | minor, world->batch,
+                                     &index));
     return &world->batch->volumes[index];
 }
 

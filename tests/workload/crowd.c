@@ -5,8 +5,8 @@
  *     crowd [-p PROCESSES] [-t THREADS] [-r ROUNDS] [-w PAUSE_MS] [-s HOLD_MS] [-n] DIRECTORY...
  *
  * In each round a thread does to a file in each directory: open, fstat (not with -n), pread at 0 and pread at the
- * end (of 0 bytes), pwrite, close. Nobody ends before all have done all their rounds, and the hold is over: all are alive at
- * once. Between two rounds there is the pause, at another moment of it for each process. What was done is
+ * end (of 0 bytes), pwrite, close. Nobody ends before all have done all their rounds, and the hold is over: all are
+ * alive at once. Between two rounds there is the pause, at another moment of it for each process. What was done is
  * printed as JSON: by directory, the operations and bytes of all of them; they touch no other file.
  */
 #include <errno.h>
@@ -116,8 +116,8 @@ static void print(const struct crowd *crowd, char **directories)
     for (int i = 0; i < crowd->count; i++)
         printf("%s\"%s\": {\"open\": [%" PRIu64 ", 0], \"stat\": [%" PRIu64 ", 0], \"read\": [%" PRIu64 ", %" PRIu64
                "], \"write\": [%" PRIu64 ", %" PRIu64 "], \"close\": [%" PRIu64 ", 0]}",
-               i ? ", " : "", directories[i], visits, (crowd->no_stat ? 0 : visits) + MAKE_STATS, READS * visits, visits * READ_SIZE,
-               visits, visits * WRITE_SIZE, visits);
+               i ? ", " : "", directories[i], visits, (crowd->no_stat ? 0 : visits) + MAKE_STATS, READS * visits,
+               visits * READ_SIZE, visits, visits * WRITE_SIZE, visits);
     puts("}");
 }
 
