@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/loaded.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probe/compat_table.h"
+#include "probe/objects.h"
+#include "probe/syscall_table.h"
+#include "probe/uring.h"
+
+static const struct {
+    const char *start, *end, *name;
+} objects[HOOK_OBJECTS] = {
+    [HOOK_SYSCALL] = {object_syscall, object_syscall_end, "unblend"},
+    [HOOK_BLOCK] = {object_block, object_block_end, "unblend_block"},
+    [HOOK_FAULT] = {object_fault, object_fault_end, "unblend_fault"},
+    [HOOK_URING] = {object_uring, object_uring_end, "unblend_uring"},
+    [HOOK_AIO] = {object_aio, object_aio_end, "unblend_aio"},
+    [HOOK_FUSE] = {object_fuse, object_fuse_end, "unblend_fuse"},
+    [HOOK_FAULT_FUNCTION] = {object_fault_function, object_fault_function_end, "unblend_fault"},
+    [HOOK_JOB] = {object_job, object_job_end, "unblend_job"},
+    [HOOK_SEED] = {object_seed, object_seed_end, "unblend_seed"},
+};
+
+static int configure(struct bpf_object *object, const struct probe_options *options)
+{
+    struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata.config");
+    struct abi_config *config;
+    size_t size = 0;
+
+    if (!map)
+        return 0; /* its programs do not look */
+    /* libbpf keeps the initial value writable until the object is loaded. */
+    config = (struct abi_config *)bpf_map__initial_value(map, &size);
+    if (!config || size < sizeof(*config))
+        return -EINVAL;
+    config->all = options->all;
+    config->pseudo = options->pseudo;
+    config->request_argument = hook_arguments("block_rq_issue") > 1;
+    config->has_io_start = hook_arguments("block_io_start") > 0;
+    config->page_shift = bucket_msb((uint64_t)sysconf(_SC_PAGESIZE));
+    config->twice = uring_twice();
+    config->has_compat = compat_table_known();
+    syscall_table(config->syscalls, hook_aio());
+    compat_table(config->syscalls, hook_aio());
+    return 0;
+}
+
+int load_open_object(struct loaded *loaded, enum hook_object which,
+                       const struct probe_options *options)
+{
+    LIBBPF_OPTS(bpf_object_open_opts, open_options, .object_name = objects[which].name);
+
+    const char *start = objects[which].start, *end = objects[which].end;
+
+    if (which == HOOK_SYSCALL && hook_function("bpf_rdonly_cast")) {
+        start = object_syscall_cast;
+        end = object_syscall_cast_end;
+    }
+    loaded->object[which] = bpf_object__open_mem(start, (size_t)(end - start), &open_options);
+    return loaded->object[which] ? configure(loaded->object[which], options) : -errno;
+}
+
+/* The other objects work on the maps of the first one. */
+int load_share_maps(struct bpf_object *object, const struct bpf_object *owner)
+{
+    struct bpf_map *map;
+
+    bpf_object__for_each_map(map, object)
+    {
+        struct bpf_map *original = bpf_object__find_map_by_name(owner, bpf_map__name(map));
+        int err;
+
+        if (!original || (bpf_map__is_internal(map) && strcmp(bpf_map__name(map), CONTROL) != 0))
+            continue;
+        err = bpf_map__reuse_fd(map, bpf_map__fd(original));
+        if (err)
+            return err;
+    }
+    return 0;
+}
