@@ -348,7 +348,8 @@ class Run:
         return self.random.choice(self.feeders)
 
     def destroyed(self, feeder, before, after=({}, set())):
-        """What waited before and does not any more: its only copy may have gone, or the only word of its being dropped."""
+        """What waited before and does not any more: its only copy may have gone, or the only word of its being
+        dropped."""
         self.may[feeder.node] |= set(before[0].values()) - set(after[0].values())
         self.untold |= before[1] - after[1]
 
@@ -494,9 +495,9 @@ class Run:
         feeder.start()
 
     FAULTS = [(kill_agent, 3), (power_cut, 4), (kill_collector, 3), (freeze_collector, 1), (kill_postgres, 2),
-              (restart_postgres, 1), (kill_backend, 2), (lose_answers, 4), (cut_requests, 3), (send_twice, 2), (replay, 2),
-              (fill_disk, 2), (read_only, 1), (flip_bits, 1), (wipe, 1), (wipe_running, 1), (snapshot, 2), (restore, 2),
-              (second_agent, 1), (jump_clock, 1)]
+              (restart_postgres, 1), (kill_backend, 2), (lose_answers, 4), (cut_requests, 3), (send_twice, 2),
+              (replay, 2), (fill_disk, 2), (read_only, 1), (flip_bits, 1), (wipe, 1), (wipe_running, 1),
+              (snapshot, 2), (restore, 2), (second_agent, 1), (jump_clock, 1)]
 
     # --- the run ---
 
@@ -605,19 +606,22 @@ class Run:
             doubled = [n for n in stored if stored[n] > 1]
             strange = [n for n in stored if n not in done and n not in begun]
             both = [n for n in done if stored[n] and done[n] in dropped]
-            ops, size = map(int, self.query("select coalesce(sum(ops), 0), coalesce(sum(bytes), 0) from unblend.samples "
+            ops, size = map(int,
+                            self.query("select coalesce(sum(ops), 0), coalesce(sum(bytes), 0) from unblend.samples "
                                             f"where node = '{node}'")[0].split("|"))
             expected = sum(1 + n % (17 + i) for n in stored for i in range(2))
             total.update(batches=len(done), lost=len(lost), doubled=len(doubled), strange=len(strange),
                          uncertain=len(self.may[node]) + len(begun), ops=ops, difference=abs(ops - expected),
-                         dropped=len([n for n in done if not stored[n] and done[n] in dropped]), contradictions=len(both))
+                         dropped=len([n for n in done if not stored[n] and done[n] in dropped]),
+                         contradictions=len(both))
             if lost or doubled or strange or both or (ops, size) != (expected, 4096 * expected):
                 wrong.append(f"{node}: lost {lost[:5]}, doubled {doubled[:5]}, unknown {strange[:5]}, dropped and "
                              f"stored {both[:5]}, {ops} operations where the batches have {expected}")
         self.total = total
-        line = (f"seed {self.seed}: {sum(self.done.values())} faults, {total['batches']} batches, lost {total['lost']}, "
-                f"doubled {total['doubled']}; {total['dropped']} declared dropped, {total['uncertain']} that a fault "
-                f"destroyed or interrupted, {total['ops']} operations, {total['difference']} off; answers "
+        line = (f"seed {self.seed}: {sum(self.done.values())} faults, {total['batches']} batches, lost "
+                f"{total['lost']}, doubled {total['doubled']}; {total['dropped']} declared dropped, "
+                f"{total['uncertain']} that a fault destroyed or interrupted, {total['ops']} operations, "
+                f"{total['difference']} off; answers "
                 + ", ".join(f"{count} x {status}" for status, count in sorted(self.proxy.answers.items())))
         return line, wrong
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Grafana makes of a dashboard's queries before PostgreSQL sees them: its variables, then the macros of its PostgreSQL
-data source, as that expands them."""
+"""What Grafana makes of a dashboard's queries before PostgreSQL sees them: its variables, then the macros of its
+PostgreSQL data source, as that expands them."""
 import json
 import math
 import re
@@ -56,8 +56,8 @@ def span_of(dashboard):
 def interval_of(span_s, panel):
     """$__interval: what fits a thousand points, and no less than the panel asks for."""
     step = max(span_s / 1000, seconds(panel.get("interval", "1s")))
-    return next(round for round in (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 21600,
-                                    43200, 86400, 7 * 86400) if round >= math.floor(step))
+    return next(round for round in (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200,
+                                    10800, 21600, 43200, 86400, 7 * 86400) if round >= math.floor(step))
 
 
 def quoted(values):
@@ -99,7 +99,8 @@ def expand(sql, since, until, interval_s, variables):
 
 def good_when_empty(panel):
     """Whether it lists troubles, and says so when there are none."""
-    return panel.get("fieldConfig", {}).get("defaults", {}).get("noValue", "").startswith(("Nothing is known", "Every "))
+    empty = panel.get("fieldConfig", {}).get("defaults", {}).get("noValue", "")
+    return empty.startswith(("Nothing is known", "Every "))
 
 
 def load(path):

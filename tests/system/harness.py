@@ -204,8 +204,8 @@ class Volume:
 
 def by_chance_unseen(test):
     """
-    For tests of the block layer's counts. A sandbox's kernel may run no programs on top of its supervisor's threads, and
-    tell nobody: a request's completion that interrupts one of those is not seen. What is wrong is so three times.
+    For tests of the block layer's counts. A sandbox's kernel may run no programs on top of its supervisor's threads,
+    and tell nobody: a request's completion that interrupts one of those is not seen. What is wrong is so three times.
     """
     @functools.wraps(test)
     def attempt(*arguments):

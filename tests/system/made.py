@@ -82,8 +82,8 @@ def batch(second, extra):
     listed = [{"pid": pid, "uid": uid, "start_ns": (START_S - 100) * 10**9, "command": command, "job": job,
                "exited": exited} for pid, uid, command, job, exited in processes(second)]
     for n in range(extra):
-        listed.append({"pid": 20000 + n, "uid": 60001, "start_ns": (START_S - 100) * 10**9, "command": f"worker{n % 10}",
-                       "job": 0, "exited": False})
+        listed.append({"pid": 20000 + n, "uid": 60001, "start_ns": (START_S - 100) * 10**9,
+                       "command": f"worker{n % 10}", "job": 0, "exited": False})
         for op, bucket in (("read", 120), ("write", 96)):
             records.append(record(0, n % 2, 7 + n, op, 20 + (n * 13 + second) % 50, 100, bucket))
     for one in records:

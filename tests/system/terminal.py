@@ -24,7 +24,8 @@ class Terminal:
         words = ["env", *(f"{name}={value}" for name, value in settings.items() if value is not None), *command]
         line = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
         # what is left on the screen afterwards can be looked at
-        line = f"{line} 2>{self.errors}; echo $? >{self.status}.new; mv {self.status}.new {self.status}; exec sleep 1000"
+        line = (f"{line} 2>{self.errors}; echo $? >{self.status}.new; mv {self.status}.new {self.status}; "
+                "exec sleep 1000")
         harness.must([*self.tmux, "new-session", "-d", "-x", str(width), "-y", str(height), "sh", "-c", line])
 
     def __enter__(self):

@@ -38,7 +38,8 @@ class AnalysisTest(SystemTest):
         root = data.ensure(cls.volume.mount, programs.PROGRAMS[name].needs)
         path = os.path.join(cls.directory, name + ".rec")
         with tempfile.TemporaryDirectory(dir=cls.volume.mount) as out:
-            done = harness.record(path, [PYTHON, os.path.join(TRUTH, "programs.py"), "run", name, root, out, str(SECONDS), "1"])
+            done = harness.record(path, [PYTHON, os.path.join(TRUTH, "programs.py"), "run", name, root, out,
+                                         str(SECONDS), "1"])
         if done.returncode:
             raise AssertionError(f"{name}: {done.stderr}")
         return path
@@ -70,7 +71,8 @@ class AnalysisTest(SystemTest):
             done = harness.run([harness.unblend(), "learn", *arguments])
             self.assertEqual(2, done.returncode)
             self.assert_one_line(done.stderr, words)
-        done = harness.run([harness.unblend(), "learn", "x", "-o", self.path("x"), "--volume", "none", self.recordings["untar"]])
+        done = harness.run([harness.unblend(), "learn", "x", "-o", self.path("x"), "--volume", "none",
+                            self.recordings["untar"]])
         self.assertEqual(1, done.returncode)
         self.assert_one_line(done.stderr, "too little")
 
@@ -156,7 +158,8 @@ class AnalysisTest(SystemTest):
         after = score.classify(path, self.volume.mount)
         self.assertEqual(before[0], after[0])
         self.assertLess(after[1], before[1])
-        evidence = [line for job in harness.report(path).data["jobs"] for one in job["profiles"] for line in one["evidence"]]
+        evidence = [line for job in harness.report(path).data["jobs"] for one in job["profiles"]
+                    for line in one["evidence"]]
         self.assertTrue(any("mmap_fault" in line and "a test" in line for line in evidence))
 
     def test_another_version_is_told_by_its_name(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads that were served without the device: each call's fate is known, because the cache is dropped and filled by hand."""
+"""Reads that were served without the device: each call's fate is known, because the cache is dropped and filled by
+hand."""
 import os
 
 import harness

@@ -48,8 +48,9 @@ class TestCitus(test_collector.Database):
         spread, _ = script()
         for table, (column, _) in spread.items():
             for keys in self.sql(
-                    "select array_to_string(array(select attname from pg_attribute as a where a.attrelid = i.indrelid and "
-                    "a.attnum = any(i.indkey)), ',') from pg_index as i where indisunique and (indrelid = "
+                    "select array_to_string(array(select attname from pg_attribute as a "
+                    "where a.attrelid = i.indrelid and a.attnum = any(i.indkey)), ',') "
+                    "from pg_index as i where indisunique and (indrelid = "
                     f"'unblend.{table}'::regclass or indrelid in (select inhrelid from pg_inherits where inhparent = "
                     f"'unblend.{table}'::regclass))").split():
                 self.assertIn(column, keys.split(","), table)
@@ -100,7 +101,8 @@ class TestCitus(test_collector.Database):
                 table = re.sub(r"_(default|[0-9]{6,10})$", "", table)
                 if table not in spread:
                     continue
-                if "unblend." + table + " select * from" in statement or re.search(r"_[0-9]{6,10} select \* from", statement):
+                if ("unblend." + table + " select * from" in statement
+                        or re.search(r"_[0-9]{6,10} select \* from", statement)):
                     continue  # a partition that is not attached yet
                 wrote.add((verb, table))
                 self.assertNotEqual(verb, "update", statement)
@@ -110,12 +112,13 @@ class TestCitus(test_collector.Database):
                     self.assertIn(spread[table][0], statement)
                 elif " using " in statement or " in (select" in statement:
                     self.assertRegex(statement, r"s\.node_id = b\.node_id|q\.node_id")
-        self.assertLessEqual({("insert into", "batch"), ("copy", "sample"), ("copy", "pending_1m"), ("insert into", "batch_1m"),
-                              ("copy", "sample_1m"), ("copy", "total_1m"), ("copy", "demand_1m"), ("copy", "pending_1h"),
-                              ("delete from", "pending_1m")}, wrote)
+        self.assertLessEqual({("insert into", "batch"), ("copy", "sample"), ("copy", "pending_1m"),
+                              ("insert into", "batch_1m"), ("copy", "sample_1m"), ("copy", "total_1m"),
+                              ("copy", "demand_1m"), ("copy", "pending_1h"), ("delete from", "pending_1m")}, wrote)
 
     def test_without_the_extension(self):
         done = command("init-db", "--citus", "--db", self.conninfo)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"^unblend-collector: cannot distribute the tables: the database has no extension "
+        self.assertRegex(done.stderr,
+                         r"^unblend-collector: cannot distribute the tables: the database has no extension "
                                       r"citus: [^\n]*\n$")

@@ -335,8 +335,8 @@ class TestIngest(Database):
         jobs = [{**batch()["jobs"][0], "job": f"slurm:{n}"} for n in range(3000)]
         records = [{"job": n, "volume": 0, "op": op, "bytes": 1, "errors": 0, "latency_sum_ns": 1,
                     "latency_ns": "60:2 1:3 9"} for n in range(3000)
-                   for op in ("open", "close", "stat", "seek", "readdir", "create", "unlink", "rename", "mkdir", "fsync",
-                              "truncate", "setattr", "block_flush", "mmap_fault", "block_discard", "write")]
+                   for op in ("open", "close", "stat", "seek", "readdir", "create", "unlink", "rename", "mkdir",
+                              "fsync", "truncate", "setattr", "block_flush", "mmap_fault", "block_discard", "write")]
         for record in records:
             if record["op"] == "write":
                 record["size"] = "80:2"
@@ -418,7 +418,8 @@ class TestReadBack(Database):
                     "hooks": [{"hook": "z", "state": "unavailable", "why": 'no "BTF" \\ here'},
                               {"hook": "a", "state": "attached", "why": None}],
                     "bypass": [{"what": "spdk", "device": "0000:00:1f.2", "bytes": None, "why": "bound to vfio"}]}
-        more = {"jobs": [job, second], "volumes": [{**batch()["volumes"][0], "space": [70, 100, 5, 0]}, local], "records": rows}
+        more = {"jobs": [job, second], "volumes": [{**batch()["volumes"][0], "space": [70, 100, 5, 0]}, local],
+                "records": rows}
         return [
             batch(1),
             batch(2, coverage=coverage, **more),
@@ -431,7 +432,8 @@ class TestReadBack(Database):
     def flows(self):
         first = START // 100_000_000
         return [{"job": 1, "volume": 0, "first": first + 400, "slots": 100, "read_bytes": "0*20 4096*3 0*76 9000000000",
-                 "read_ops": "0*20 1*3 0*76 5", "metadata_ops": "7*100", "data_burst_ns": "64:3 8:2", "data_steady_ns": "72:3",
+                 "read_ops": "0*20 1*3 0*76 5", "metadata_ops": "7*100", "data_burst_ns": "64:3 8:2",
+                 "data_steady_ns": "72:3",
                  "metadata_steady_ns": "40:700", "in_flight_max": {"all": 3, "read": 2, "stat": 1},
                  "files": "2 4:4096 2a8:7 fedcba9876543210:9000000000"},
                 {"job": 0, "volume": 0, "first": 0, "slots": 0, "in_flight_max": {"all": 1, "fsync": 1},
@@ -447,7 +449,8 @@ class TestReadBack(Database):
         self.assertEqual(self.sql("select sum(value), count(*) from unblend.flows, "
                                   "unblend.slot_values(first_slot, metadata_ops)"), "700|100")
         self.assertEqual(self.sql("select in_flight_max->>'read' from unblend.flows where slots > 0"), "2")
-        self.assertEqual(self.sql("select sum(c.count) from unblend.flows, unblend.histogram_cells(data_burst) as c"), "5")
+        self.assertEqual(self.sql("select sum(c.count) from unblend.flows, unblend.histogram_cells(data_burst) as c"),
+                         "5")
         # with both, one in four files is in the sample: 4, 2a8 and fedc...
         self.assertEqual(self.sql("select (unblend.files_together(array_agg(files))).* from unblend.flows"),
                          f"12|{4 * (4096 + 7 + 9000000000)}")
@@ -469,12 +472,14 @@ class TestReadBack(Database):
         psql = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", between]
         done = subprocess.run(psql, input=script, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"lacks 1 of {len(steps)} steps: run unblend-collector init-db", command("prune", "--db", between).stderr)
+        self.assertIn(f"lacks 1 of {len(steps)} steps: run unblend-collector init-db",
+                      command("prune", "--db", between).stderr)
         self.assertEqual(command("init-db", "--db", between).returncode, 0)
         done = subprocess.run([*psql, "-c", "select name from unblend.migration order by name"], capture_output=True,
                               text=True, timeout=60, check=True)
         self.assertEqual(done.stdout.split(), steps)
-        subprocess.run([*psql, "-c", "insert into unblend.migration values (1000, '999-later')"], timeout=60, check=True)
+        subprocess.run([*psql, "-c", "insert into unblend.migration values (1000, '999-later')"], timeout=60,
+                       check=True)
         done = command("init-db", "--db", between)
         self.assertEqual(done.returncode, 1)
         self.assertIn("has 1 steps that this program does not know: install the newer Unblend", done.stderr)

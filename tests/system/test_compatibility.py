@@ -68,7 +68,8 @@ class CompatibilityTest(unittest.TestCase):
             self.assertEqual((200, {"stored": count, "duplicates": 0}), self.collector.post(body, token))
             self.assertEqual((200, {"stored": 0, "duplicates": count}), self.collector.post(body, token))
             self.check(folder, "--db", self.conninfo("unblend"))
-            self.psql("unblend", "-c", "truncate unblend.sample, unblend.flow, unblend.batch, unblend.stream, unblend.gap, "
+            self.psql("unblend", "-c",
+                      "truncate unblend.sample, unblend.flow, unblend.batch, unblend.stream, unblend.gap, "
                                        "unblend.ledger")
 
     def test_databases(self):
@@ -88,7 +89,8 @@ class CompatibilityTest(unittest.TestCase):
                 count = body.count(b"\n")
                 self.assertEqual((200, {"stored": 0, "duplicates": count}), collector.post(body, token))
                 self.assertEqual((200, {"stored": 1, "duplicates": 0}),
-                                 collector.post(test_collector.batch(1, node="node1", cluster="default", stream="f" * 32), token))
+                                 collector.post(test_collector.batch(1, node="node1", cluster="default",
+                                                                     stream="f" * 32), token))
             finally:
                 collector.stop()
 

@@ -38,11 +38,12 @@ class TestFiles(unittest.TestCase):
 
     def test_alert_rules_are_whole(self):
         names = set(Rules.RULES)
-        self.assertEqual(names, {"node-silent", "loss", "dropped", "hang", "p99", "metadata-storm", "headroom", "growth",
-                                 "full", "used-growth"})
+        self.assertEqual(names, {"node-silent", "loss", "dropped", "hang", "p99", "metadata-storm", "headroom",
+                                 "growth", "full", "used-growth"})
         for rule in Rules.RULES.values():
             query, threshold = rule["data"]
-            self.assertEqual((rule["condition"], query["datasourceUid"], threshold["model"]["expression"]), ("B", "unblend", "A"))
+            self.assertEqual((rule["condition"], query["datasourceUid"], threshold["model"]["expression"]),
+                             ("B", "unblend", "A"))
             # Provisioning takes a single $ for a variable of the environment.
             self.assertNotRegex(json.dumps(rule), r"(^|[^$])\$([^$]|$)")
 
@@ -96,7 +97,8 @@ class TestFiles(unittest.TestCase):
                 board, names = re.fullmatch(r"/d/unblend-(\w+)\?(.*)", url).groups()
                 there = {variable["name"] for variable in DASHBOARDS[board]["templating"]["list"]}
                 self.assertLessEqual(set(re.findall(r"var-(\w+)=", names)), there, url)
-                self.assertLessEqual(set(re.findall(r"\$\{(\w+):queryparam\}", names)) - {"__url_time_range"}, own & there)
+                self.assertLessEqual(set(re.findall(r"\$\{(\w+):queryparam\}", names)) - {"__url_time_range"},
+                                     own & there)
                 self.assertIn("${__url_time_range}", names)
                 count += 1
         self.assertGreater(count, 12)
@@ -114,7 +116,8 @@ class Rules:
         rows = self.ask(sql)
         for row in rows:
             numbers = [value for value in row.values() if isinstance(value, (int, float))]
-            self.assertEqual((len(numbers), {type(value) for value in row.values() if value not in numbers}), (1, {str}), row)
+            self.assertEqual((len(numbers), {type(value) for value in row.values() if value not in numbers}),
+                             (1, {str}), row)
         return rows
 
     def above(self, name):
@@ -151,7 +154,8 @@ class Asked(Database):
         self.assertTrue(found, title)
         target, panel = found[0]
         return self.ask(grafana.expand(target["rawSql"], self.since, self.until,
-                                       grafana.interval_of(self.until - self.since, panel), self.chosen(board, **values)))
+                                       grafana.interval_of(self.until - self.since, panel),
+                                       self.chosen(board, **values)))
 
     def check_shape(self, kind, target, rows):
         for row in rows:
@@ -191,10 +195,12 @@ class TestFilled(Asked, Rules):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        done = subprocess.run([sys.executable, os.path.join(SOURCE, "bench/fill"), "--db", cls.conninfo, "--nodes", "14", "--raw",
+        done = subprocess.run([sys.executable, os.path.join(SOURCE, "bench/fill"), "--db", cls.conninfo,
+                               "--nodes", "14", "--raw",
                                "1h", "--minutes", "2h", "--hours", "10d"], capture_output=True, text=True, timeout=240)
         assert done.returncode == 0, done.stderr
-        cls.until = int(cls.sql("select extract(epoch from max(time) + interval '1 minute')::bigint from unblend.demand_1m"))
+        cls.until = int(cls.sql("select extract(epoch from max(time) + interval '1 minute')::bigint "
+                                "from unblend.demand_1m"))
 
     def test_every_query(self):
         count = 0
@@ -226,13 +232,15 @@ class TestFilled(Asked, Rules):
 
     def test_annotations(self):
         self.since = self.until - 3 * 86400
-        for board, title in (("cluster", "Checkpoints"), ("profiles", "Checkpoints"), ("node", "Job starts"), ("job", "Starts")):
+        for board, title in (("cluster", "Checkpoints"), ("profiles", "Checkpoints"), ("node", "Job starts"),
+                             ("job", "Starts")):
             rows = self.panel(board, title)
             self.assertTrue(rows, (board, title))
             self.check_shape("annotation", None, rows)
         self.since = self.until - 7200
         # Of its six hours this tenant's minutes are known: those with a checkpoint stand out.
-        names = [row["name"] for row in self.ask("select distinct name from unblend.profiles where profile = 'checkpoint' and "
+        names = [row["name"]
+                 for row in self.ask("select distinct name from unblend.profiles where profile = 'checkpoint' and "
                                                  f"time > to_timestamp({self.since})")]
         for name in names:
             if self.panel("job", "Write bursts", job=[name]):
@@ -240,7 +248,10 @@ class TestFilled(Asked, Rules):
         self.fail(f"no write burst of {names}")
 
     def test_alert_rules(self):
-        """All but the storm, and what asks for six hours of raw rows, have an instance in this cluster, and the node that hangs is named."""
+        """
+        All but the storm, and what asks for six hours of raw rows, have an instance in this cluster, and the node that
+        hangs is named.
+        """
         for name in set(self.RULES) - {"metadata-storm", "used-growth"}:
             with self.subTest(rule=name):
                 self.assertTrue(self.instances(name, self.until + 100))
@@ -281,8 +292,8 @@ class TestFigures(Asked, Rules):
                  "data_steady_ns": "64"}])
             value["jobs"][0]["job"] = cls.JOB
             value["storage"] = [
-                {"layer": "block", "volume": 0, "request": "read", "for": "job", "job": 0, "ops": 4, "bytes": 16384, "errors": 0,
-                 "merges": 1, "queue_sum_ns": 4000, "service_sum_ns": 80000},
+                {"layer": "block", "volume": 0, "request": "read", "for": "job", "job": 0, "ops": 4, "bytes": 16384,
+                 "errors": 0, "merges": 1, "queue_sum_ns": 4000, "service_sum_ns": 80000},
                 {"layer": "block", "volume": 0, "request": "all", "for": "unknown", "in_flight": 3}]
             value["coverage"].update({"lost_ops": 1})
             value["volumes"][0]["space"] = [80 << 30, 100 << 30, 7, 10]
@@ -324,7 +335,8 @@ class TestFigures(Asked, Rules):
 
     def test_profiles(self):
         for row in self.panel("profiles", "Sizes of reads"):  # one empty, one of 16 KiB
-            self.assertEqual({name: count for name, count in row.items() if count and name != "time"}, {"0": 6, "16384": 6})
+            self.assertEqual({name: count for name, count in row.items() if count and name != "time"},
+                             {"0": 6, "16384": 6})
         self.minutes("profiles", "Read against write", by_operations=0.5, by_bytes=0.5)
         self.minutes("profiles", "Opens per MiB", opens_per_MiB=4 / (16384 / 2**20))
         self.minutes("profiles", "Where transfers start", consecutive=0.5, random=0.5, sequential=0)
@@ -395,8 +407,8 @@ class TestFigures(Asked, Rules):
         self.assertEqual((slow["what"], slow["p99"]), ("reads of /data", 768 / 1e6))
 
     def report(self):
-        found = subprocess.run([os.path.join(test_collector.BINDIR, "unblend"), "report", "--db", self.conninfo, "-f", "json",
-                                "--since", grafana.instant(self.since).strip("'")],
+        found = subprocess.run([os.path.join(test_collector.BINDIR, "unblend"), "report", "--db", self.conninfo,
+                                "-f", "json", "--since", grafana.instant(self.since).strip("'")],
                                capture_output=True, text=True, timeout=60)
         self.assertEqual((found.returncode, found.stderr), (0, ""))
         return found.stdout
@@ -414,7 +426,8 @@ class TestFigures(Asked, Rules):
             self.assertRegex(done.stdout, r"^\d+ profiles stored$")
         patterns = [p for p in json.loads(report)["cluster"]["profiles"] if p["kind"] == "pattern"]
         rows = self.panel("cluster", "Demand by profile")
-        self.assertEqual({row["metric"] for row in rows}, {p["profile"] for p in patterns if p["share_bytes"] is not None})
+        self.assertEqual({row["metric"] for row in rows},
+                         {p["profile"] for p in patterns if p["share_bytes"] is not None})
         self.assertAlmostEqual(sum(row["value"] for row in rows), 1638.4, delta=1)
         rows = self.panel("cluster", "Operations by profile")
         self.assertAlmostEqual(sum(row["value"] for row in rows), 60 * 2 * 15 / 600, delta=0.01)
@@ -431,11 +444,13 @@ class TestFigures(Asked, Rules):
         broken = []
         for change in (lambda r: r.update(schema="other/1"), lambda r: r["span"].update(start="yesterday"),
                        lambda r: r["jobs"][0].update(job=7), lambda r: r["jobs"][0]["ops"]["read"].update(ops=-1),
-                       lambda r: r["jobs"][0]["profiles"].append(r["jobs"][0]["profiles"][0]), lambda r: r.pop("cluster")):
+                       lambda r: r["jobs"][0]["profiles"].append(r["jobs"][0]["profiles"][0]),
+                       lambda r: r.pop("cluster")):
             value = json.loads(json.dumps(good))
             change(value)
             broken.append(json.dumps(value))
-        for text, part in zip([*broken, "{", ""], ("schema", "span.start", "jobs[0].job", "jobs[0].ops", "twice", "cluster",
+        for text, part in zip([*broken, "{", ""],
+                              ("schema", "span.start", "jobs[0].job", "jobs[0].ops", "twice", "cluster",
                                                    "line 1", "No data")):
             done = self.store(text)
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done.stderr)

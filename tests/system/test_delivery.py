@@ -13,7 +13,8 @@ import time
 
 import harness
 import test_collector
-from test_collector import batch, lines, setUpModule, tearDownModule, unittest  # noqa: F401 (unittest runs the first two)
+# unittest runs setUpModule() and tearDownModule()
+from test_collector import batch, lines, setUpModule, tearDownModule, unittest  # noqa: F401
 
 FEEDER = os.path.join(harness.bindir(), "tests/system/feeder")
 OLD_SPOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "spool-1")
@@ -142,7 +143,8 @@ class TestAnswers(unittest.TestCase):
         told = until(lambda: [d for value in collector.batches() for d in value["coverage"].get("dropped", [])], "told")
         self.assertEqual((5, 5, "refused", 1 + 5 % 17 + 1 + 5 % 18), (told[0]["first_seq"], told[0]["last_seq"],
                                                                    told[0]["why"], told[0]["ops"]))
-        until(lambda: "dropped" not in collector.batches()[-1]["coverage"], "it is told until it has arrived, no longer")
+        until(lambda: "dropped" not in collector.batches()[-1]["coverage"],
+              "it is told until it has arrived, no longer")
 
     def test_many_go_in_one_body_and_singly_when_that_is_refused(self):
         away = [True]
@@ -355,7 +357,8 @@ class TestLedger(test_collector.Database):
                 value["records"][0]["op"] = "block_write"
                 value["jobs"][0]["job"] = "a\u0000b"  # PostgreSQL takes no such text
             answers[node] = self.collector.post(value, tokens[node])
-        locker = subprocess.Popen(["psql", "-XAtq", self.conninfo], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        locker = subprocess.Popen(["psql", "-XAtq", self.conninfo], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True)
         locker.stdin.write("begin; lock table unblend.stream; select 'locked';\n")
         locker.stdin.flush()
         self.assertEqual("locked", locker.stdout.readline().strip())
@@ -376,8 +379,10 @@ class TestLedger(test_collector.Database):
     def test_a_server_that_became_a_standby_is_left(self):
         """A session on it would be read-only for ever."""
         def read_only(value):
-            self.sql("set transaction_read_only = off; alter database unblend set default_transaction_read_only = " + value)
-            self.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'unblend-collector'")
+            self.sql("set transaction_read_only = off; alter database unblend set default_transaction_read_only = " +
+                     value)
+            self.sql("select pg_terminate_backend(pid) from pg_stat_activity "
+                     "where application_name = 'unblend-collector'")
         self.addCleanup(read_only, "off")
         read_only("on")
         status = until(lambda: self.collector.post(batch(1), self.token)[0], "an answer")

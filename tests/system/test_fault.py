@@ -70,7 +70,8 @@ class FaultTest(harness.DataTest):
         """Faults on a file that is in the cache: (those that the kernel counted, those on the volume)."""
         program = PROGRAM.replace("os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)",
                                   "os.pread(fd, size, 0)").replace("ru_majflt", "ru_minflt")
-        done = harness.record(self.path("fault.rec"), [harness.PYTHON, "-I", "-S", "-c", program, self.data, around, way])
+        done = harness.record(self.path("fault.rec"),
+                              [harness.PYTHON, "-I", "-S", "-c", program, self.data, around, way])
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         report = harness.report(self.path("fault.rec"))
         self.assertNotIn("mmap_fault", report.volume(self.volume.mount))
@@ -101,7 +102,8 @@ class FaultTest(harness.DataTest):
     def test_populated_pages_are_not_counted(self):
         """MAP_POPULATE reads ahead inside of mmap(): no fault that anybody had to wait for by touching."""
         program = PROGRAM.replace("flags=mmap.MAP_SHARED", "flags=mmap.MAP_SHARED | mmap.MAP_POPULATE")
-        done = harness.record(self.path("fault.rec"), [harness.PYTHON, "-I", "-S", "-c", program, self.data, "normal", "read"])
+        done = harness.record(self.path("fault.rec"),
+                              [harness.PYTHON, "-I", "-S", "-c", program, self.data, "normal", "read"])
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         report = harness.report(self.path("fault.rec"))
         self.assertEqual(0, json.loads(done.stdout))

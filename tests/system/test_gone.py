@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What goes while somebody looks at it: mounts that are taken away in use, numbers of processes that come back at once."""
+"""What goes while somebody looks at it: mounts that are taken away in use, numbers of processes that come back at
+once."""
 import os
 
 import harness
@@ -21,7 +22,8 @@ for turn in range(int(sys.argv[2])):
     os.close(fd)
 """
 
-# FILE TIMES: children of which each has the number of the one before, where nobody else takes it; prints how often it had.
+# FILE TIMES: children of which each has the number of the one before, where nobody else takes it; prints how often
+# it had.
 AGAIN = """
 import os, sys
 path, times = sys.argv[1], int(sys.argv[2])

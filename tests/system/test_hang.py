@@ -84,7 +84,8 @@ class HangTest(harness.SystemTest):
 
     def start_agent(self):
         socket = os.path.join(self.directory, "agent.sock")
-        agent = subprocess.Popen([os.path.join(harness.bindir(), "unblend-agent"), "--socket", socket, "--interval", "1s",
+        agent = subprocess.Popen([os.path.join(harness.bindir(), "unblend-agent"), "--socket", socket,
+                                  "--interval", "1s",
                                   "--state", os.path.join(self.directory, "state")], stderr=subprocess.DEVNULL)
         self.addCleanup(agent.wait)
         self.addCleanup(agent.kill)
@@ -174,7 +175,8 @@ class HangTest(harness.SystemTest):
         self.assertGreaterEqual(len(batches), 3)
         for batch in batches:
             hooks = {hook["hook"]: hook for hook in batch["coverage"]["hooks"]}
-            self.assertEqual(("unavailable", "reading it hangs"), tuple(hooks["platform-metrics"][key] for key in ("state", "why")))
+            self.assertEqual(("unavailable", "reading it hangs"),
+                             tuple(hooks["platform-metrics"][key] for key in ("state", "why")))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`unblend report --format html`: one file, whole, well-formed, that says what the JSON says.
 
-The sections that are drawn from counts alone are compared with those in reports/, made of the recording there. After a change that is meant:
+The sections that are drawn from counts alone are compared with those in reports/, made of the recording there. After
+a change that is meant:
 UNBLEND_REPORTS=write tests/system/run test_html
 """
 import datetime
@@ -136,7 +137,8 @@ class HtmlTest(SystemTest):
         batch["node"] = "n\"><img src=x>"
         with open(self.path("evil.json"), "w", encoding="utf-8") as file:
             file.write(json.dumps(batch) + "\n")
-        text = harness.must([harness.unblend(), "report", "-f", "html", self.to_recording("evil.rec", self.path("evil.json"))])
+        text = harness.must([harness.unblend(), "report", "-f", "html",
+                             self.to_recording("evil.rec", self.path("evil.json"))])
         checker = check(text)
         self.assertEqual([], checker.loads)
         self.assertEqual(1, checker.tags.count("script"))
@@ -149,7 +151,8 @@ class HtmlTest(SystemTest):
         self.assertEqual([], checker.open)
         self.assertIn("moved", checker.ids)
         self.assertIn("0 figures moved beyond noise", " ".join(checker.text))
-        data = json.loads(harness.must([harness.unblend(), "report", "-f", "json", "--compare", self.recording, self.recording]))
+        data = json.loads(harness.must([harness.unblend(), "report", "-f", "json", "--compare", self.recording,
+                                        self.recording]))
         self.assertEqual([], data["comparison"]["moved"])
         self.assertGreater(data["comparison"]["within_noise"], 10)
         text = harness.must([harness.unblend(), "report", "--compare", self.recording, self.recording])
@@ -161,8 +164,8 @@ class HtmlTest(SystemTest):
     def test_a_platform_gives_the_limits(self):
         path = self.path("platform.json")
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({"schema": "unblend.platform/1", "name": "small box", "nodes": 2, "nodes_may_fail": 1, "bytes_s": 400 << 20,
-                       "metadata_ops_s": 1000000}, file)
+            json.dump({"schema": "unblend.platform/1", "name": "small box", "nodes": 2, "nodes_may_fail": 1,
+                       "bytes_s": 400 << 20, "metadata_ops_s": 1000000}, file)
         data = json.loads(harness.must([harness.unblend(), "report", "-f", "json", "--platform", path, self.recording]))
         shared = data["cluster"]["capacity"]["cluster"][0]
         self.assertEqual("platform-file", shared["limit_source"])
@@ -174,7 +177,8 @@ class HtmlTest(SystemTest):
         need = next(row for row in data["cluster"]["capacity"]["required"] if row["metric"] == "read_bytes_s")
         self.assertAlmostEqual(2 * need["peak"], need["with_a_node_lost"])
         once, short, twice = data["cluster"]["capacity"]["scenarios"][:3]
-        self.assertEqual((("1x", 2), ("1x", 1), ("2x", 2)), tuple((s["scenario"], s["nodes"]) for s in (once, short, twice)))
+        self.assertEqual((("1x", 2), ("1x", 1), ("2x", 2)),
+                         tuple((s["scenario"], s["nodes"]) for s in (once, short, twice)))
         self.assertAlmostEqual(2 * once["utilization"]["max"], twice["utilization"]["max"])
         self.assertAlmostEqual(2 * once["utilization"]["max"], short["utilization"]["max"])
         self.assertLess(twice["served"], 1)
@@ -190,7 +194,8 @@ class HtmlTest(SystemTest):
     def test_what_a_platform_costs_is_the_same_in_every_form(self):
         path = self.path("priced.json")
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({"schema": "unblend.platform/1", "name": "small box", "price": 438300, "currency": "EUR", "years": 5,
+            json.dump({"schema": "unblend.platform/1", "name": "small box", "price": 438300, "currency": "EUR",
+                       "years": 5,
                        "capacity_bytes": 2e15, "tiers": [{"name": "flash", "capacity_bytes": 1e14, "price": 50000},
                                                          {"name": "disks", "capacity_bytes": 1.9e15}]}, file)
         command = [harness.unblend(), "report", "--platform", path, self.recording, "-f"]
@@ -198,8 +203,10 @@ class HtmlTest(SystemTest):
         self.assertEqual(("small box", "EUR", "platform"), (cost["platform"], cost["currency"], cost["price_source"]))
         self.assertAlmostEqual(219.15, cost["price_per_tb"])
         self.assertAlmostEqual(10, cost["price_per_hour"])
-        start, end = (datetime.datetime.fromisoformat(self.data["span"][key].replace("Z", "+00:00")) for key in ("start", "end"))
-        self.assertAlmostEqual(10 * (end - start).total_seconds() / 3600 / len(self.data["jobs"]), cost["price_per_job"])
+        start, end = (datetime.datetime.fromisoformat(self.data["span"][key].replace("Z", "+00:00"))
+                      for key in ("start", "end"))
+        self.assertAlmostEqual(10 * (end - start).total_seconds() / 3600 / len(self.data["jobs"]),
+                               cost["price_per_job"])
         self.assertAlmostEqual(500, cost["tiers"][0]["price_per_tb"])
         self.assertIsNone(cost["tiers"][1]["price_per_tb"])
         self.assertEqual({"converged_cores", "gpu_hours_lost"}, set(cost["why"]))
@@ -215,7 +222,8 @@ class HtmlTest(SystemTest):
         text = harness.must([harness.unblend(), "report", "-f", "html", "--job", "nobody*", self.recording])
         self.assertIn("no storage I/O was seen", text)
         self.assertEqual([], check(text).open)
-        text = harness.must([harness.unblend(), "report", "-f", "html", "--until", "2001-01-01T00:00:00Z", self.recording])
+        text = harness.must([harness.unblend(), "report", "-f", "html", "--until", "2001-01-01T00:00:00Z",
+                             self.recording])
         self.assertIn("Nothing was recorded", text)
         self.assertEqual([], check(text).open)
 

@@ -128,7 +128,8 @@ class MetricsTest(harness.SystemTest):
                                   f'{{volume="{volume}",operation="write"}}))')
         self.assertTrue(1e-7 < middle < 10, middle)
         self.assertIsNotNone(prometheus.value("unblend_lost_operations_total"))
-        until(lambda: (prometheus.value("unblend_collector_batches_total") or 0) > 0, "the collector's counts come, too")
+        until(lambda: (prometheus.value("unblend_collector_batches_total") or 0) > 0,
+              "the collector's counts come, too")
         self.assertEqual(1, prometheus.value("unblend_collector_database_up"))
         until(lambda: prometheus.value("unblend_agent_pushing") == 1, "the agent says that it pushes")
         for target in prometheus.ask("targets")["activeTargets"]:

@@ -58,7 +58,8 @@ class TestUnits(unittest.TestCase):
         for name, most in (("agent", 30), ("collector", 20)):
             with self.subTest(name=name), tempfile.TemporaryDirectory() as directory:
                 unit = os.path.join(directory, f"unblend-{name}.service")
-                with open(os.path.join(harness.SOURCE, f"packaging/systemd/unblend-{name}.service.in"), encoding="utf-8") as file:
+                with open(os.path.join(harness.SOURCE, f"packaging/systemd/unblend-{name}.service.in"),
+                          encoding="utf-8") as file:
                     text = re.sub("@[a-z]+@", "/usr", file.read())
                 with open(unit, "w", encoding="utf-8") as file:
                     file.write(text)
@@ -73,12 +74,14 @@ class TestNodes(NodesTest):
         directory = self.path("joined")
         os.makedirs(directory)
         join = self.token("join", "--join", "joined*", "--expires", "1h", "--max", "1")
-        agent = Daemon(directory, "unblend-agent", "--user", "unblend", "--collector", f"http://{self.collector.listen}",
+        agent = Daemon(directory, "unblend-agent", "--user", "unblend", "--collector",
+                       f"http://{self.collector.listen}",
                        "--join-file", join, "--token-file", os.path.join(directory, "state", "token"), "--state",
                        os.path.join(directory, "state"), "--socket", os.path.join(directory, "run", "agent.sock"),
                        "--interval", "1s", "--node", "joined1")
         self.addCleanup(agent.stop)
-        until(lambda: "watching" in agent.said() or agent.process.poll() is not None, f"the agent watches: {agent.said()}", 60)
+        until(lambda: "watching" in agent.said() or agent.process.poll() is not None,
+              f"the agent watches: {agent.said()}", 60)
         status = self.status(agent.process.pid)
         self.assertEqual({key: status[key] for key in KEPT}, KEPT)
         self.assertNotEqual(status["Uid"].split()[0], "0")
@@ -101,7 +104,8 @@ class TestNodes(NodesTest):
         started = time.monotonic()
         self.assertEqual(agent.stop(), 0)
         self.assertLess(time.monotonic() - started, 8)  # five, and what a loaded machine adds
-        self.assertEqual(self.sql("select count(*) from unblend.jobs where node = 'leaving' and job = 'last-words'"), "1")
+        self.assertEqual(self.sql("select count(*) from unblend.jobs where node = 'leaving' and job = 'last-words'"),
+                         "1")
 
     def test_a_node_that_vanished_shows_a_gap_and_is_born_again(self):
         token = self.token("spot.token", "spot")
@@ -112,13 +116,15 @@ class TestNodes(NodesTest):
         second = self.agent("spot2", token, "--node", "spot")  # another state directory: another machine, the same name
         until(lambda: int(self.sql("select count(distinct stream) from unblend.intervals where node = 'spot'")) == 2,
               f"the second life is heard of: {second.said()}", 60)
-        gaps = self.sql("select count(*) from (select start_ns - lag(start_ns + duration_ns) over (order by start_ns) as gap "
-                        "from unblend.intervals where node = 'spot') as g where gap > 3000000000")
+        gaps = self.sql("select count(*) from (select start_ns - lag(start_ns + duration_ns) "
+                        "over (order by start_ns) as gap from unblend.intervals "
+                        "where node = 'spot') as g where gap > 3000000000")
         self.assertEqual(gaps, "1")
         self.assertEqual(self.sql("select count(*) from unblend.node_gaps where node = 'spot' "
                                   "and until - since > interval '3 seconds'"), "1")
         self.assertEqual(self.sql("select count(*) from unblend.nodes where node = 'spot'"), "1")
-        self.assertEqual(self.sql("select now() - last_seen < interval '20 seconds' from unblend.nodes where node = 'spot'"), "t")
+        self.assertEqual(self.sql("select now() - last_seen < interval '20 seconds' from unblend.nodes "
+                                  "where node = 'spot'"), "t")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ import harness
 import test_collector
 from test_collector import Collector, batch, command
 
-NAMES = ("secret-cluster", "secret-node", "secret-job", "secret-user", "secret-command", "/secret/mount", "secret-server",
-         "secret-label")
+NAMES = ("secret-cluster", "secret-node", "secret-job", "secret-user", "secret-command", "/secret/mount",
+         "secret-server", "secret-label")
 
 
 def secret_batch(seq, node="secret-node"):
@@ -214,8 +214,10 @@ class TestForward(OutwardTest):
             collector = self.collector(site, "--forward", f"http://127.0.0.1:{centre.port}", "--token-file",
                                        self.token_file(site + ".token", token), "--site-key", self.key(site), *key)
             self.send(collector, 1, 4)
-            self.until(lambda: self.sql(centre, f"select count(*) from unblend.samples where cluster like '{site}/%'") == "3")
-        self.assertEqual(self.sql(centre, "select count(distinct (cluster, node)), sum(ops) from unblend.samples"), "2|12")
+            self.until(lambda: self.sql(
+                centre, f"select count(*) from unblend.samples where cluster like '{site}/%'") == "3")
+        self.assertEqual(self.sql(centre, "select count(distinct (cluster, node)), sum(ops) from unblend.samples"),
+                         "2|12")
         self.assertEqual(self.sql(centre, "select cluster, node from unblend.nodes where cluster like 'south/%'"),
                          "south/secret-cluster|secret-node")
         # a site's token writes under its own clusters only
@@ -249,7 +251,8 @@ class TestForwardKilled(OutwardTest):
         centre = self.collector("killed-centre")
         relay.target = centre.port
         options = ("--forward", f"http://127.0.0.1:{relay.port}", "--token-file",
-                   self.token_file("killed.token", self.enroll(centre, "--site", "near")), "--site-key", self.key("killed"))
+                   self.token_file("killed.token", self.enroll(centre, "--site", "near")), "--site-key",
+                   self.key("killed"))
         near = self.collector("killed-near", *options)
         token = self.enroll(near, "secret-node")
         taken = []
@@ -287,7 +290,8 @@ class TestAgent(OutwardTest):
         self.addCleanup(self.receiver.close)
         self.state = os.path.join(self.root, "agent")
         self.command = [os.path.join(harness.bindir(), "unblend-agent"), "--collector",
-                        f"http://127.0.0.1:{self.receiver.port}", "--token-file", self.token_file("agent.token", "0" * 64),
+                        f"http://127.0.0.1:{self.receiver.port}", "--token-file",
+                        self.token_file("agent.token", "0" * 64),
                         "--state", self.state, "--socket", os.path.join(self.root, "agent.sock"), "--interval", "1s",
                         "--node", "this-node", "--pseudonyms", "--site-key", self.key("agent")]
 
@@ -374,7 +378,8 @@ class TestBundle(OutwardTest):
         done = command("enroll", "--site", "there", "--key", public, "--embedded", target.directory)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
         size = len(data)
-        for bit in [0, 70, 8 * 30 + 3, 8 * 45, 8 * 56, 8 * 60, 8 * 61, 8 * 70, 8 * 124 + 7, *range(8 * 125, 8 * size, 8 * (size // 12) + 3)]:
+        for bit in [0, 70, 8 * 30 + 3, 8 * 45, 8 * 56, 8 * 60, 8 * 61, 8 * 70, 8 * 124 + 7,
+                    *range(8 * 125, 8 * size, 8 * (size // 12) + 3)]:
             damaged = bytearray(data)
             damaged[bit // 8] ^= 1 << bit % 8
             with self.subTest(bit=bit):
@@ -388,7 +393,8 @@ class TestBundle(OutwardTest):
         self.assertEqual(self.sql(target, counts), self.sql(source, counts))
         self.assertIn("0 batches of site there stored, 7 were there before", take(0))
         self.assertEqual(self.sql(target, counts), self.sql(source, counts))
-        self.assertEqual(self.sql(target, "select count(*) from unblend.nodes where cluster !~ '^there/cluster-[0-9a-f]{20}$'"), "0")
+        self.assertEqual(self.sql(target, "select count(*) from unblend.nodes where cluster !~ "
+                                          "'^there/cluster-[0-9a-f]{20}$'"), "0")
 
 
 class TestPayload(OutwardTest):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Three roles in the database: the owner makes and drops, the writer is what collectors run as, the reader has the views."""
+"""Three roles in the database: the owner makes and drops, the writer is what collectors run as, the reader has the
+views."""
 import subprocess
 import unittest
 
@@ -37,8 +38,8 @@ class TestRoles(test_collector.Database):
     def as_role(cls, role, query):
         """(status, what it said) of psql as that role: a session of its own, not a role taken on by the owner."""
         words = f"host={cls.directory} port=5432 dbname=unblend user='{role}'"
-        done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", words, "-c", query], capture_output=True, text=True,
-                              timeout=60, check=False)
+        done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", words, "-c", query], capture_output=True,
+                              text=True, timeout=60, check=False)
         return done.returncode, done.stdout.strip() or done.stderr
 
     def may(self, role, query):
@@ -59,8 +60,9 @@ class TestRoles(test_collector.Database):
 
     def granted(self, role, rights, kinds):
         """What of the schema a role has any of these rights on."""
-        return self.sql(f"select string_agg(relname, ' ') from pg_class where relnamespace = 'unblend'::regnamespace and "
-                        f"relkind in ({kinds}) and has_table_privilege('{role}', oid, '{rights}')")
+        return self.sql(f"select string_agg(relname, ' ') from pg_class "
+                        f"where relnamespace = 'unblend'::regnamespace and relkind in ({kinds}) "
+                        f"and has_table_privilege('{role}', oid, '{rights}')")
 
     def test_the_reader_reads_views_and_nothing_else(self):
         self.assertEqual(self.collector.post(batch(1), self.token)[0], 200)
@@ -89,8 +91,9 @@ class TestRoles(test_collector.Database):
         done = command("enroll", "n2", "--db", words)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.collector.post(batch(1, node="n2"), done.stdout.strip())[0], 200)
-        for query in ("drop table unblend.sample", "alter table unblend.token add column more text", "drop schema unblend cascade",
-                      "create table unblend.mine (n integer)", "truncate unblend.sample", "delete from unblend.migration",
+        for query in ("drop table unblend.sample", "alter table unblend.token add column more text",
+                      "drop schema unblend cascade", "create table unblend.mine (n integer)",
+                      "truncate unblend.sample", "delete from unblend.migration",
                       "update unblend.migration set name = name", "drop view unblend.samples",
                       "select * from pg_authid", "copy unblend.sample to program 'true'", "create role more"):
             self.may_not("a writer", query)
@@ -102,8 +105,9 @@ class TestRoles(test_collector.Database):
         self.assertEqual(self.sql("select count(*) > 0 from pg_class where relispartition and relkind = 'r'"), "t")
 
     def test_no_role_but_the_owner_is_above_the_others(self):
-        self.assertEqual(self.sql("select string_agg(rolname, ',' order by rolname) from pg_roles where rolname like 'a %' and "
-                                  "(rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls)"), "")
+        self.assertEqual(self.sql("select string_agg(rolname, ',' order by rolname) from pg_roles "
+                                  "where rolname like 'a %' and (rolsuper or rolcreaterole or rolcreatedb "
+                                  "or rolreplication or rolbypassrls)"), "")
         for role in ("a writer", "a reader"):
             for other in ("unblend", "a reader" if role == "a writer" else "a writer"):
                 self.may_not(role, f"set role \"{other}\"")

@@ -103,12 +103,12 @@ class Rollups(Database):
                        f"sum(latency_sum_ns), {HISTOGRAMS.format('size')}, {HISTOGRAMS.format('latency')} "
                        f"from unblend.samples where time < {until} group by 1, 2, 3 order by 1, 2, 3")
         merged = ", ".join(
-            f"{m} as (select name, op, at, array_agg(row(bucket, count)::text order by bucket) as cells from (select name, "
-            f"op, date_trunc('{unit}', time) as at, bucket, sum(count) as count from unblend.totals_{suffix}, "
-            f"unnest({m}_buckets, {m}_counts) as u(bucket, count) where subject = '{subject}' group by 1, 2, 3, 4) as c "
-            f"group by 1, 2, 3)" for m in ("size", "latency"))
-        rolled = self.sql(f"with {merged}, t as (select name, op, date_trunc('{unit}', time) as at, sum(ops), sum(bytes), "
-                          f"sum(errors), sum(latency_sum_ns) from unblend.totals_{suffix} "
+            f"{m} as (select name, op, at, array_agg(row(bucket, count)::text order by bucket) as cells from "
+            f"(select name, op, date_trunc('{unit}', time) as at, bucket, sum(count) as count from "
+            f"unblend.totals_{suffix}, unnest({m}_buckets, {m}_counts) as u(bucket, count) where subject = '{subject}' "
+            f"group by 1, 2, 3, 4) as c group by 1, 2, 3)" for m in ("size", "latency"))
+        rolled = self.sql(f"with {merged}, t as (select name, op, date_trunc('{unit}', time) as at, sum(ops), "
+                          f"sum(bytes), sum(errors), sum(latency_sum_ns) from unblend.totals_{suffix} "
                           f"where subject = '{subject}' and time < {until} group by 1, 2, 3) "
                           f"select t.*, size.cells, latency.cells from t left join size using (name, op, at) "
                           f"left join latency using (name, op, at) order by 1, 2, 3")
@@ -174,11 +174,11 @@ class TestSums(Rollups):
                     f"select date_trunc('minute', time), c.bucket, sum(c.count) from unblend.samples, "
                     f"unblend.histogram_cells(latency) as c where op = '{op}' and {where} and time >= {since} "
                     f"and time < {until} group by 1, 2 order by 1, 2")
-                got = self.sql(f"select time, bucket, sum(count) from unblend.cells('{subject}', 'c1', '{name}', '{op}', "
-                               f"'latency', {since}, {until}) group by 1, 2 order by 1, 2")
+                got = self.sql(f"select time, bucket, sum(count) from unblend.cells('{subject}', 'c1', "
+                               f"'{name}', '{op}', 'latency', {since}, {until}) group by 1, 2 order by 1, 2")
                 self.assertEqual(got, expected)
-        heat = self.sql(f"select sum(count), count(distinct time), bool_and(lower < upper) from unblend.heatmap('cluster', "
-                        f"'%', '%', 'read', 'size', {since}, {until}, '10 minutes')")
+        heat = self.sql(f"select sum(count), count(distinct time), bool_and(lower < upper) from "
+                        f"unblend.heatmap('cluster', '%', '%', 'read', 'size', {since}, {until}, '10 minutes')")
         self.assertEqual(heat, self.sql(
             f"select sum(c.count), count(distinct floor(extract(epoch from time) / 600)), true from unblend.samples, "
             f"unblend.histogram_cells(size) as c where op = 'read' and time >= {since} and time < {until}"))
@@ -221,7 +221,8 @@ class TestSums(Rollups):
         self.wait_rolled()
         self.check()
         self.assertEqual(self.sql("select sum(ops) from unblend.samples_1m where node like 'k_'"),
-                         str(sum(r["latency_ns"] and sum(int((p.split(":") + ["1"])[1]) for p in r["latency_ns"].split())
+                         str(sum(r["latency_ns"]
+                                 and sum(int((p.split(":") + ["1"])[1]) for p in r["latency_ns"].split())
                                  for node in nodes for seq in range(600)
                                  for r in made(node, seq, self.start + 6 * seq)["records"])))
 
@@ -229,7 +230,8 @@ class TestSums(Rollups):
 def counts(report):
     """What must not depend on the tier that a report was read from."""
     def of(ops):
-        return {op: {key: value for key, value in figures.items() if key in ("ops", "bytes", "errors", "size", "latency_ns")}
+        return {op: {key: value for key, value in figures.items()
+                     if key in ("ops", "bytes", "errors", "size", "latency_ns")}
                 for op, figures in ops.items()}
     return {"jobs": {job["job"]: {"ops": of(job["ops"]), "ratios": job["ratios"], "nodes": job["nodes"],
                                   "volumes": {v["volume"]: of(v["ops"]) for v in job["volumes"]}}
@@ -262,7 +264,8 @@ class TestRetention(Rollups):
         raise AssertionError(f"{query}: {got}, not {wanted}\n{self.collector.log()}")
 
     def since(self, tier):
-        return float(self.sql(f"select coalesce(extract(epoch from since), 0) from unblend.tiers where tier = '{tier}'"))
+        return float(self.sql(f"select coalesce(extract(epoch from since), 0) from unblend.tiers "
+                              f"where tier = '{tier}'"))
 
     def test_1_reports_stay_equal(self):
         """Raw rows go, then minutes: the report is made of what is there, and its counts are the same."""
@@ -288,8 +291,8 @@ class TestRetention(Rollups):
 
         self.restart("--keep-raw", "48h")
         self.wait_for("select count(*) > 0 from unblend.tiers where tier = 'raw' and since is not null", "t")
-        self.wait_for(f"select count(distinct time::date) from unblend.samples where time < now() - interval '2 days 6 hours'",
-                      "1")  # the pinned day
+        self.wait_for(f"select count(distinct time::date) from unblend.samples where time < now() "
+                      f"- interval '2 days 6 hours'", "1")  # the pinned day
         self.assertIn("dropped the raw rows from", self.collector.log())
         self.assertEqual(counts(self.report()), counts(whole))
         self.assertEqual(self.report(*moments), incident)

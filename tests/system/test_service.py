@@ -68,7 +68,8 @@ class AgentTest(harness.SystemTest):
         self.addCleanup(self.manager.close)
 
     def start(self, *arguments, **popen):
-        agent = Daemon(self.here, "unblend-agent", "--socket", os.path.join(self.here, "agent.sock"), "--interval", "1s",
+        agent = Daemon(self.here, "unblend-agent", "--socket", os.path.join(self.here, "agent.sock"),
+                       "--interval", "1s",
                        *arguments, **popen)
         self.addCleanup(lambda: agent.process.poll() is None and agent.stop(signal.SIGKILL))
         return agent
@@ -109,7 +110,8 @@ class JournalTest(harness.SystemTest):
         self.addCleanup(journal.close)
         journal.bind(os.path.join(folder, "socket"))
         os.chmod(os.path.join(folder, "socket"), 0o666)
-        done = harness.run([harness.tool("unshare"), "--mount", "sh", "-c", self.SCRIPT, folder, *command], stderr=stderr)
+        done = harness.run([harness.tool("unshare"), "--mount", "sh", "-c", self.SCRIPT, folder, *command],
+                           stderr=stderr)
         journal.settimeout(0)
         found = []
         while True:

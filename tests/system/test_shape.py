@@ -42,7 +42,8 @@ SHAPES = {
     # more files than a thread keeps in mind
     "many files": "files = [os.open(sys.argv[1], os.O_RDONLY) for i in range(8)]\n"
                   "for i in range(8):\n  for f in files: os.read(f, 4096)",
-    "closed elsewhere": "import threading\ndef part():\n  global f\n  os.close(f); f = os.open(sys.argv[1], os.O_RDONLY)\n"
+    "closed elsewhere": "import threading\ndef part():\n  global f\n  os.close(f); f = os.open(sys.argv[1], "
+                        "os.O_RDONLY)\n"
                         "for i in range(8):\n  f = os.open(sys.argv[1], os.O_RDONLY)\n"
                         "  for j in range(4): os.read(f, 4096)\n"
                         "  t = threading.Thread(target=part); t.start(); t.join()\n"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How full volumes are: the agent asks, in a child that a hung mount may keep, and the report tells when they are full."""
+"""How full volumes are: the agent asks, in a child that a hung mount may keep, and the report tells when they are
+full."""
 import json
 import os
 import signal
@@ -61,7 +62,8 @@ class AskTest(SystemTest):
         daemon, hung = self.start_hung_mount()
         recording, socket = self.path("agent.rec"), self.path("agent.sock")
         with open(self.path("agent.log"), "w", encoding="utf-8") as log:
-            agent = subprocess.Popen([os.path.join(harness.bindir(), "unblend-agent"), "--socket", socket, "--interval", "1s",
+            agent = subprocess.Popen([os.path.join(harness.bindir(), "unblend-agent"), "--socket", socket,
+                                      "--interval", "1s",
                                       "--state", self.path("state"), "--copy", recording], stderr=log)
         self.addCleanup(agent.wait)
         self.addCleanup(agent.kill)
@@ -94,13 +96,14 @@ def batch(day, used):
         "schema": "unblend.batch/1", "cluster": "c1", "node": "n1", "role": "client", "kernel": "6.1.0", "boot_id": "b",
         "stream": "0" * 31 + "9", "seq": day, "start_ns": START_NS + day * DAY_NS, "duration_ns": 60 * 10**9,
         "interval_ms": 60000,
-        "jobs": [{"job": "j", "kind": "slurm", "user": "ann", "command": "", "labels": {}, "start_ns": None, "end_ns": None,
-                  "exit": None}],
-        "volumes": [{"volume": "nas:/data", "source": "nas:/data", "fstype": "nfs4", "scope": "shared", "mounts": ["/data"],
-                     "space": [used, TOTAL, 5, 0]}],
-        "records": [{"job": 0, "volume": 0, "op": "stat", "bytes": 0, "errors": 0, "latency_sum_ns": 1000, "latency_ns": "80:1"}],
-        "coverage": {"lost_ops": 0, "killed_ops": 0, "in_flight_ops": 0, "unattributed_ops": 0, "overflow_ops": 0, "hooks": [],
-                     "bypass": []},
+        "jobs": [{"job": "j", "kind": "slurm", "user": "ann", "command": "", "labels": {}, "start_ns": None,
+                  "end_ns": None, "exit": None}],
+        "volumes": [{"volume": "nas:/data", "source": "nas:/data", "fstype": "nfs4", "scope": "shared",
+                     "mounts": ["/data"], "space": [used, TOTAL, 5, 0]}],
+        "records": [{"job": 0, "volume": 0, "op": "stat", "bytes": 0, "errors": 0, "latency_sum_ns": 1000,
+                     "latency_ns": "80:1"}],
+        "coverage": {"lost_ops": 0, "killed_ops": 0, "in_flight_ops": 0, "unattributed_ops": 0, "overflow_ops": 0,
+                     "hooks": [], "bypass": []},
     }
 
 

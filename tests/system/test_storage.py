@@ -101,7 +101,8 @@ class DeviceTest(harness.SystemTest):
             self.assertEqual(merges, requests[name]["merges"])
             theirs[name] = ops
             # Ours begins when the request is inserted or issued, and each of theirs is cut to a millisecond or less.
-            ours_ms = requests[name]["ops"] * (requests[name]["queue_ns"]["mean"] + requests[name]["service_ns"]["mean"]) / 1e6
+            ours_ms = requests[name]["ops"] * (requests[name]["queue_ns"]["mean"] +
+                                               requests[name]["service_ns"]["mean"]) / 1e6
             self.assertLessEqual(ours_ms, waited_ms * 1.02 + 2)
         self.assert_counted(recording, theirs, totals(entry))
 
@@ -163,7 +164,8 @@ class FuseTest(harness.SystemTest):
                                           self.mount], "--all")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         report = harness.report(recording).data
-        if not {hook["hook"]: hook for hook in report["coverage"]["hooks"]}["tp_btf/fuse_request_send"]["state"] == "attached":
+        if not {hook["hook"]: hook
+                for hook in report["coverage"]["hooks"]}["tp_btf/fuse_request_send"]["state"] == "attached":
             self.assertEqual([], report["storage"]["backends"])
             return
         entry, = [entry for entry in report["storage"]["backends"] if entry["source"] == self.source]

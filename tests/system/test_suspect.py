@@ -44,7 +44,8 @@ class SuspectTest(harness.SystemTest):
         self.assertEqual((INTERVALS, INTERVALS, 7), (told[0]["bad_intervals"], told[0]["intervals"], told[0]["peers"]))
 
     def test_local_volumes_are_compared(self):
-        told = self.suspects(self.recording("local.rec", lambda node, _: {"time": 160 if node == 5 else 130}, local=True))
+        told = self.suspects(self.recording("local.rec", lambda node, _: {"time": 160 if node == 5 else 130},
+                                            local=True))
         self.assertEqual(["n5:ext4:/dev/nvme0n1"], [one["volume"] for one in told])
 
     def test_errors_and_hanging_calls(self):

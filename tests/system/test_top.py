@@ -140,7 +140,8 @@ class TestScreens(TopTest):
         """Resized at any moment, to anything; it must live, and end well."""
         with self.played(80, 24) as terminal:
             self.end_of(terminal)
-            for width, height in (1, 1), (2, 2), (5, 3), (12, 8), (39, 11), (40, 12), (41, 13), (79, 20), (300, 90), (20, 5):
+            for width, height in ((1, 1), (2, 2), (5, 3), (12, 8), (39, 11), (40, 12), (41, 13), (79, 20), (300, 90),
+                                  (20, 5)):
                 terminal.resize(width, height)
                 for key in "Tab", "Enter", "Down", "Escape", "F2", "Escape", "h", "x":
                     terminal.press(key)

@@ -27,7 +27,8 @@ class TestCluster(test_collector.Database):
             values = [batch(seq, node=node, stream=f"{reads:032x}", start_ns=(start + 10 * seq) * 10**9,
                             duration_ns=10**10, records=[
                                 {"job": 0, "volume": 0, "op": "read", "bytes": 4096 * reads, "errors": 0,
-                                 "latency_sum_ns": 1000 * reads, "size": pairs(80, reads), "latency_ns": pairs(60, reads)}])
+                                 "latency_sum_ns": 1000 * reads, "size": pairs(80, reads),
+                                 "latency_ns": pairs(60, reads)}])
                       for seq in range(INTERVALS)]
             status, answer = cls.collector.post(lines(*values), token)
             assert status == 200, answer
@@ -37,7 +38,8 @@ class TestCluster(test_collector.Database):
 
     def test_nodes_apart_and_together(self):
         for tab, key, name in ("nodes", "nodes", "node"), ("jobs", "processes", "job"):
-            text = harness.must([harness.unblend(), "top", "-b", "--json", "-n", "2", "--tab", tab, "--db", self.conninfo])
+            text = harness.must([harness.unblend(), "top", "-b", "--json", "-n", "2", "--tab", tab, "--db",
+                                 self.conninfo])
             for sample in map(json.loads, text.splitlines()):
                 self.assertEqual("*", sample["node"])
                 self.assertEqual(40, sample["totals"]["read_ops_s"])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whoever should not get in, and whoever wants to keep others out, against a collector with TLS: each is refused with the
-right status and a line in the log that holds no secret, while honest nodes go on."""
+"""Whoever should not get in, and whoever wants to keep others out, against a collector with TLS: each is refused with
+the right status and a line in the log that holds no secret, while honest nodes go on."""
 import contextlib
 import gzip
 import http.client
@@ -29,7 +29,8 @@ def openssl(*arguments):
 def make_authority(directory):
     """A certificate authority of our own: its key and certificate."""
     key, cert = os.path.join(directory, "ca.key"), os.path.join(directory, "ca.pem")
-    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=ca", "-days", "2", "-keyout", key, "-out", cert)
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=ca", "-days", "2", "-keyout", key,
+            "-out", cert)
     return key, cert
 
 
@@ -40,8 +41,8 @@ def make_certificate(directory, authority, name, address=None):
     with open(extra, "w", encoding="utf-8") as file:
         file.write(f"subjectAltName=DNS:{name}" + (f",IP:{address}" if address else "") + "\n")
     openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-keyout", key, "-out", request)
-    openssl("x509", "-req", "-in", request, "-CA", ca, "-CAkey", ca_key, "-CAcreateserial", "-days", "2", "-extfile", extra,
-            "-out", cert)
+    openssl("x509", "-req", "-in", request, "-CA", ca, "-CAkey", ca_key, "-CAcreateserial", "-days", "2",
+            "-extfile", extra, "-out", cert)
     return key, cert
 
 
@@ -50,7 +51,8 @@ class Honest:
 
     def __init__(self, test, count=4):
         self.test, self.ending, self.sent, self.trouble, self.slowest = test, False, 0, [], 0.0
-        self.threads = [threading.Thread(target=self.run, args=(f"honest{n}", test.enroll(f"honest{n}"))) for n in range(count)]
+        self.threads = [threading.Thread(target=self.run, args=(f"honest{n}", test.enroll(f"honest{n}")))
+                        for n in range(count)]
         for thread in self.threads:
             thread.start()
 
@@ -89,8 +91,8 @@ class TrustTest(Database):
         cls.key, cls.cert = make_certificate(cls.root, cls.authority, "collector", "127.0.0.1")
         cls.directory = os.path.join(cls.root, cls.__name__)
         cls.conninfo = f"host={cls.directory} port=5432 dbname=unblend user=unblend"
-        cls.collector = Collector("--embedded", cls.directory, "--tls-cert", cls.cert, "--tls-key", cls.key, *cls.options,
-                                  tls=True).wait_ready()
+        cls.collector = Collector("--embedded", cls.directory, "--tls-cert", cls.cert, "--tls-key", cls.key,
+                                  *cls.options, tls=True).wait_ready()
         cls.token = cls.enroll("n1")
 
     def setUp(self):
@@ -188,7 +190,8 @@ class TestStrangers(TrustTest):
         with self.refused(403, "used up"):
             self.assertEqual(self.join(join, "gpu-3")[0], 403)
         self.assertEqual(self.collector.post(batch(2, node="gpu-1"), answer["token"])[0], 200)
-        self.assertEqual(self.sql("select node, cluster, address from unblend.enrolment where node like 'gpu%' order by node"),
+        self.assertEqual(self.sql("select node, cluster, address from unblend.enrolment where node like 'gpu%' "
+                                  "order by node"),
                          "gpu-1|c1|127.0.0.1\ngpu-2|c1|127.0.0.1")
 
     def test_join_token_that_has_expired_and_one_revoked(self):
@@ -220,19 +223,21 @@ class TestStrangers(TrustTest):
 
     def test_wrong_usage_of_enroll(self):
         for arguments in (("--join", "x*"), ("--join", "x*", "--expires", "1h"), ("--join", "x*", "--max", "1"),
-                          ("n1", "--join", "x*", "--expires", "1h", "--max", "1"), (), ("--site", "a/b"), ("--site", ""),
-                          ("--site", "a", "--key", "xyz")):
+                          ("n1", "--join", "x*", "--expires", "1h", "--max", "1"), (), ("--site", "a/b"),
+                          ("--site", ""), ("--site", "a", "--key", "xyz")):
             done = command("enroll", "--embedded", self.directory, *arguments)
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), arguments)
 
     def test_bodies(self):
         self.post(413, b" " * (16 * 2**20 + 1), self.token)
         self.post(413, gzip.compress(b" " * (129 * 2**20), 1), self.token, "gzip")
-        bomb = subprocess.run(["sh", "-c", "head -c 300M /dev/zero | zstd -q -c"], check=True, capture_output=True).stdout
+        bomb = subprocess.run(["sh", "-c", "head -c 300M /dev/zero | zstd -q -c"], check=True,
+                              capture_output=True).stdout
         self.assertLess(len(bomb), 1 << 20)
         self.post(413, bomb, self.token, "zstd")
         with self.refused(413):
-            self.assertEqual(self.collector.request("POST", "/v1/enroll", b"x" * 5000, {"Authorization": "Bearer " + "2" * 64})[0], 413)
+            self.assertEqual(self.collector.request("POST", "/v1/enroll", b"x" * 5000,
+                                                    {"Authorization": "Bearer " + "2" * 64})[0], 413)
         self.post(415, batch(1), self.token, "br")
 
     def test_sql_in_every_string(self):
@@ -258,7 +263,8 @@ class TestStrangers(TrustTest):
         for path in ("/../etc/passwd", "/v1/batches/../../etc/passwd", "//v1/batches", "/v1/batches%00", "/V1/BATCHES",
                      "/v1/batches/", "/%2e%2e/%2e%2e/etc/shadow", "/?../../x", "/" + "a" * 3000):
             with self.subTest(path=path[:30]), self.refused(404, "unknown path"):
-                answer = self.exchange(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+                answer = self.exchange(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n"
+                                       f"Connection: close\r\n\r\n".encode())
                 self.assertTrue(answer.startswith(b"HTTP/1.1 404"), answer[:60])
         with self.refused(405):
             self.assertEqual(self.collector.request("PUT", "/v1/batches")[0], 405)
@@ -276,7 +282,8 @@ class TestStrangers(TrustTest):
 
     def test_header_floods(self):
         with self.refused(431):
-            flood = b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"".join(b"X-%d: %s\r\n" % (n, b"y" * 100) for n in range(1000))
+            flood = b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"".join(b"X-%d: %s\r\n" % (n, b"y" * 100)
+                                                                       for n in range(1000))
             answer = self.exchange(flood + b"\r\n")
         self.assertIn(answer.split(b"\r\n")[0].split(b" ")[1:2], ([b"431"], []))
 
@@ -289,7 +296,8 @@ class TestTls(TrustTest):
                                 f"127.0.0.1:{self.collector.port}"])
             self.assertNotEqual(done.returncode, 0, version)
             self.assertIn("Cipher is (NONE)", done.stdout)
-            self.collector.wait_line(r"cut off: a connection from 127.0.0.1: no TLS 1.2 or 1.3 could be agreed upon", 10)
+            self.collector.wait_line(r"cut off: a connection from 127.0.0.1: no TLS 1.2 or 1.3 could be agreed upon",
+                                     10)
         with socket.create_connection(("127.0.0.1", self.collector.port), timeout=15) as plain:
             plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             with contextlib.suppress(OSError):
@@ -299,7 +307,8 @@ class TestTls(TrustTest):
             context.minimum_version = context.maximum_version = version
             with socket.create_connection(("127.0.0.1", self.collector.port), timeout=15) as raw:
                 with context.wrap_socket(raw, server_hostname="127.0.0.1") as connection:
-                    self.assertEqual(connection.version().replace("v", ""), version.name.replace("v", "").replace("_", "."))
+                    self.assertEqual(connection.version().replace("v", ""),
+                                     version.name.replace("v", "").replace("_", "."))
 
     def test_plain_http_off_loopback(self):
         for address in ("0.0.0.0:0", "[::]:0"):
@@ -313,10 +322,12 @@ class TestTls(TrustTest):
         with open(token, "w", encoding="utf-8") as file:
             file.write(self.token)
         for url in ("http://127.0.0.1.example.com", "http://localhost.example.com:1", "http://127.0.0.1@example.com",
-                    "http://example.com", "ftp://127.0.0.1", "https://", "http://[::1].example.com", "file:///etc/passwd"):
+                    "http://example.com", "ftp://127.0.0.1", "https://", "http://[::1].example.com",
+                    "file:///etc/passwd"):
             with self.subTest(url=url):
                 done = harness.run([agent, "--collector", url, "--token-file", token, "--state",
-                                    os.path.join(self.root, "state"), "--socket", os.path.join(self.root, "s")], timeout=20)
+                                    os.path.join(self.root, "state"), "--socket", os.path.join(self.root, "s")],
+                                    timeout=20)
                 self.assertIn(done.returncode, (1, 2))
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 

@@ -119,7 +119,8 @@ class WhoTest(harness.DataTest):
     def test_containers_that_are_gone_before_anybody_looks(self):
         root = unified() or list(hierarchies().values())[0]
         with Node(self.path("gone.rec")) as node:
-            for path in (f"docker/{CONTAINER}", f"kubepods/besteffort/pod{POD}/{CONTAINER}", "system.slice/who.service"):
+            for path in (f"docker/{CONTAINER}", f"kubepods/besteffort/pod{POD}/{CONTAINER}",
+                         "system.slice/who.service"):
                 self.run_in(self.cgroup(root, path), self.reads(3))
                 self.doCleanups()
         jobs = node.jobs()
@@ -185,8 +186,8 @@ class WhoTest(harness.DataTest):
         os.mkdir(merged)
         os.mkdir(bound)
         ready = self.path("ready")
-        script = (f"mount -t overlay overlay -o lowerdir={mount},upperdir={mount}/upper,workdir={mount}/work {merged} && "
-                  f"mount --bind {mount} {bound} && cat {bound}/data {merged}/data > /dev/null && "
+        script = (f"mount -t overlay overlay -o lowerdir={mount},upperdir={mount}/upper,workdir={mount}/work "
+                  f"{merged} && mount --bind {mount} {bound} && cat {bound}/data {merged}/data > /dev/null && "
                   f"cat {merged}/missing 2> /dev/null; sleep 3; cat {merged}/data > /dev/null && echo yes > {ready}")
         lower = self.path("lower")
         os.mkdir(lower)

@@ -71,11 +71,13 @@ class WorkingSetTest(harness.SystemTest):
         self.record(self.command(250, 400, 1), name="second.rec")
         both = harness.must([harness.unblend(), "report", "--format", "json", "--by", "node", self.path("unblend.rec"),
                              self.path("second.rec")])
-        found = [volume["working_set"] for volume in json.loads(both)["jobs"][0]["volumes"] if "/dev/shm" in volume["mounts"]]
+        found = [volume["working_set"] for volume in json.loads(both)["jobs"][0]["volumes"]
+                 if "/dev/shm" in volume["mounts"]]
         self.assertEqual(400, found[0]["windows"][0]["files"]["value"])
 
     def test_no_file_was_opened(self):
         """What was open before is in no working set, and that is said."""
         report = self.record(["stat", os.path.join(self.memory, "1", "1")])
         self.assertIsNone(self.working_set(report))
-        self.assertTrue([hook for hook in report.coverage["hooks"] if hook["hook"] == "working-set" and "null" in hook["why"]])
+        self.assertTrue([hook for hook in report.coverage["hooks"] if hook["hook"] == "working-set"
+                         and "null" in hook["why"]])

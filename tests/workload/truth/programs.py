@@ -113,7 +113,8 @@ for size, truth_of_size in (("small", "losf"), ("large", "cv-training")):
         PROGRAMS[program_name] = Program(
             program_name, truth_of_size, reader.__name__, size,
             lambda d, out, rng, reader=reader: reader(d, rng), (module,) if module else ())
-    command("md5sum-" + size, truth_of_size, size, "find {data} -type f -print0 | xargs -0 md5sum", "md5sum", apart=True)
+    command("md5sum-" + size, truth_of_size, size, "find {data} -type f -print0 | xargs -0 md5sum", "md5sum",
+            apart=True)
 
 
 def torch_loader(root, rng, workers):
@@ -501,7 +502,8 @@ command("import-perl", "import-storm", "perl",
 # --- what is none of these ---
 
 command("gcc-build", "unknown", "sources",
-        "for f in {data}/*.c; do gcc -c -o {out}/$(basename $f .c){n}.o $f; done; gcc -shared -o {out}/all{n}.so {out}/*{n}.o")
+        "for f in {data}/*.c; do gcc -c -o {out}/$(basename $f .c){n}.o $f; done; gcc -shared -o {out}/all{n}.so "
+        "{out}/*{n}.o")
 command("git-status", "unknown", "repository", "cp -r {data} {out}/r{n}; cd {out}/r{n} && for i in 1 2 3 4 5; do "
         "git -c safe.directory='*' status -s; git -c safe.directory='*' log --stat >/dev/null; done", "git")
 command("git-clone", "unknown", "repository",
@@ -567,7 +569,8 @@ FIO = "fio --output=/dev/null --minimal --name=j --directory={data} --fallocate=
 command("fio-resnet50", "shard-streaming", "fio", FIO + "--rw=read --bs=256k --filename=a", "fio", True)
 command("fio-bert", "sample-read", "fio", FIO + "--rw=randread --bsrange=2k-64k --filename=a", "fio", True)
 command("fio-unet3d", "cv-training", "fio",
-        FIO + "--rw=read --bs=256k --nrfiles=24 --filesize=4m --openfiles=1 --file_service_type=sequential", "fio", True)
+        FIO + "--rw=read --bs=256k --nrfiles=24 --filesize=4m --openfiles=1 --file_service_type=sequential",
+        "fio", True)
 command("fio-llama", "checkpoint", "fio", FIO + "--rw=write --bs=4m --filename=c --fsync=24", "fio", True)
 
 
