@@ -9,6 +9,7 @@
 
 #include "analyzer/export/export.h"
 #include "analyzer/gather.h"
+#include "analyzer/progress.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
@@ -127,14 +128,18 @@ static int run(const struct arguments *a, size_t format)
     _cleanup_free_ char *volume = NULL;
     struct aggregate totals = {0};
     struct source *source = NULL;
+    struct progress *progress = progress_start();
     bool damaged;
     int err = a->db ? source_database(a->db, &window, &source)
                     : source_recording(a->files + 1, a->file_count - 1, &window, &damaged, &source);
 
     if (!err)
+        err = progress_watch(progress, &source);
+    if (!err)
         err = source_outward(&a->outward, &source);
     if (!err)
         err = gather(source, &totals, NULL);
+    progress_stop(progress); /* before what is written, perhaps to the same terminal */
     if (!err)
         err = volume_pseudonym(a, &totals, &volume);
     if (!err)

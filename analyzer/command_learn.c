@@ -11,6 +11,7 @@
 #include "analyzer/classify.h"
 #include "analyzer/gather.h"
 #include "analyzer/learn.h"
+#include "analyzer/progress.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
@@ -105,13 +106,17 @@ static int run(const struct arguments *a)
     struct catalogue catalogue = {0};
     struct lesson lesson = {0};
     struct source *source = NULL;
+    struct progress *progress = progress_start();
     bool damaged;
     int err = catalogue_load(a->profiles, &catalogue);
 
     if (!err)
         err = source_recording(a->files + 1, a->file_count - 1, &window, &damaged, &source);
     if (!err)
+        err = progress_watch(progress, &source);
+    if (!err)
         err = gather(source, &totals, NULL);
+    progress_stop(progress); /* before what is said of it */
     if (!err) {
         err = lesson_take(&totals, a->volume, &lesson);
         if (err)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/compare.h"
+#include "analyzer/progress.h"
 #include "analyzer/report.h"
 #include "analyzer/scenario.h"
 #include "analyzer/view/view.h"
@@ -134,7 +135,7 @@ static int write_report(const struct view *view, struct report *report, const ch
 
 /* Reads one side of a comparison, or all there is. */
 static int build(const struct arguments *a, const struct source_window *window, bool before,
-                 const struct catalogue *catalogue, struct report *report)
+                 const struct catalogue *catalogue, struct progress *progress, struct report *report)
 {
     char *const first[] = {(char *)a->compare};
     struct source *source = NULL;
@@ -146,6 +147,8 @@ static int build(const struct arguments *a, const struct source_window *window, 
     else
         err = a->db ? source_database(a->db, window, &source)
                     : source_recording(a->files, a->file_count, window, &report->damaged, &source);
+    if (!err)
+        err = progress_watch(progress, &source);
     if (!err)
         err = source_outward(&a->outward, &source);
     if (!err)
@@ -163,14 +166,16 @@ static int make(const struct arguments *a, const struct view *view, const struct
     struct report report = {.offer = offer, .scenarios = scenarios, .look_for_suspects = a->suspects},
         before = {.offer = offer};
     struct comparison comparison = {0};
-    int err = build(a, window, false, catalogue, &report);
+    struct progress *progress = progress_start();
+    int err = build(a, window, false, catalogue, progress, &report);
 
     if (!err && a->compare)
-        err = build(a, &always, true, catalogue, &before);
+        err = build(a, &always, true, catalogue, progress, &before);
     if (!err && a->compare) {
         err = compare_reports(&before, &report, &comparison);
         report.comparison = &comparison;
     }
+    progress_stop(progress); /* before the report, which may go to the same terminal */
     if (!err)
         err = write_report(view, &report, a->out);
     comparison_clear(&comparison);

@@ -16,6 +16,7 @@ struct place {
     struct batch *batch;
     struct codec_error error;
     int result; /* as recording_read() returns it */
+    uint64_t end; /* of its frame, in the file */
     bool done;
 };
 
@@ -24,6 +25,7 @@ struct decode_ahead {
     pthread_mutex_t lock;
     pthread_cond_t came, taken;
     struct place places[AHEAD_BATCHES];
+    uint64_t told; /* the end of the last frame that was handed out; its taker's */
     uint64_t read, handed; /* frames that threads have taken on, and those that were handed out */
     bool ended, over;      /* the file is used up; nobody wants more */
     pthread_t threads[THREADS_MAX];
@@ -43,6 +45,7 @@ static int take(struct decode_ahead *a, struct place **place, void **payload, si
     *place = &a->places[a->read++ % AHEAD_BATCHES];
     (*place)->done = false;
     result = recording_frame(a->reader, &frame, size, &(*place)->error);
+    (*place)->end = recording_tell(a->reader);
     if (result == 1) {
         *payload = malloc(*size + 1);
         result = *payload ? 1 : -ENOMEM;
@@ -133,6 +136,7 @@ int decode_next(struct decode_ahead *a, struct batch **out, struct codec_error *
         return 0;
     }
     result = place->result;
+    a->told = place->end;
     if (result == 1)
         *out = take_pointer(place->batch);
     else if (result == -EBADMSG)
@@ -141,6 +145,11 @@ int decode_next(struct decode_ahead *a, struct batch **out, struct codec_error *
     pthread_cond_broadcast(&a->taken);
     pthread_mutex_unlock(&a->lock);
     return result;
+}
+
+uint64_t decode_tell(const struct decode_ahead *a)
+{
+    return a->told;
 }
 
 void decode_free(struct decode_ahead *a)

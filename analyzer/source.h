@@ -27,6 +27,8 @@ struct source {
     /* Another length of intervals, from the next one on; from any thread. */
     void (*pace)(struct source *source, uint64_t interval_ns);
     uint64_t shortest_ns; /* interval that pace() can make; 0: any */
+    /* How much of all there is lies behind the last batch that next() gave, 0..1; NAN when that cannot be told. */
+    double (*share)(struct source *source);
 };
 
 /* Bounds of what is asked for; an origin that can filter early does, the others filter on reading.

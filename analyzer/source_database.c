@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <libpq-fe.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,8 @@ struct database {
     int row;             /* of intervals, the first that is not in a group yet */
     struct batch *group[GROUP_BATCHES];
     int count, next; /* batches of the group, and how many of them are handed out */
+    int64_t first_ns, now_ns; /* of the first batch, and of the last one that was handed out */
+    int64_t last_ns;          /* of all there is; 0: nobody has asked yet */
     PGresult *drops; /* told with the first batch; NULL afterwards */
 };
 
@@ -315,6 +318,9 @@ static int database_next(struct source *source, struct batch **out)
         if (err == 1 && db->drops && tell_drops(db, batch))
             err = -ENOMEM;
         if (err == 1) {
+            db->now_ns = batch->start_ns;
+            if (!db->first_ns)
+                db->first_ns = db->now_ns;
             *out = batch;
             return 1;
         }
@@ -324,6 +330,38 @@ static int database_next(struct source *source, struct batch **out)
             return err;
         }
     }
+}
+
+/* When the last batch began that the window can have, of any node; clocks may run ahead. */
+static int find_last(struct database *db)
+{
+    static const char sql[] = "select coalesce((extract(epoch from least(now(), greatest("
+                              "(select max(time) from unblend.intervals where time <= unblend.timestamp_of($1)), "
+                              "(select max(time) from unblend.intervals_1m where time <= unblend.timestamp_of($1)), "
+                              "(select max(time) from unblend.intervals_1h where time <= unblend.timestamp_of($1))))) "
+                              "* 1000000)::bigint, 0)";
+    char until[24];
+    const char *values[] = {until};
+    _cleanup_(result_clearp) PGresult *result = NULL;
+    int err;
+
+    snprintf(until, sizeof(until), "%" PRId64, db->window ? db->window->until_ns : INT64_MAX);
+    err = query(db, sql, 1, values, false, &result);
+    if (!err)
+        db->last_ns = strtoll(PQgetvalue(result, 0, 0), NULL, 10) * 1000;
+    return err;
+}
+
+/* Of the span of time. Whoever does not ask spares the database a question. */
+static double database_share(struct source *source)
+{
+    struct database *db = (struct database *)source;
+
+    if (!db->last_ns && (find_last(db) || !db->last_ns))
+        db->last_ns = 1;
+    if (!db->first_ns || db->last_ns <= db->first_ns)
+        return NAN;
+    return fmax(0, fmin((double)(db->now_ns - db->first_ns) / (double)(db->last_ns - db->first_ns), 1));
 }
 
 static void database_free(struct source *source)
@@ -348,7 +386,7 @@ int source_database(const char *conninfo, const struct source_window *window, st
         log_error("cannot read the database: %s", log_errno(-ENOMEM));
         return -ENOMEM;
     }
-    db->source = (struct source){.next = database_next, .free = database_free};
+    db->source = (struct source){.next = database_next, .free = database_free, .share = database_share};
     db->window = window;
     db->conn = PQconnectdb(conninfo);
     if (PQstatus(db->conn) != CONNECTION_OK) {

@@ -2,6 +2,7 @@
 #include "analyzer/source.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ struct file {
     const char *path;
     struct recording_reader *reader;
     struct decode_ahead *decoder; /* NULL: nobody decodes ahead, and the reader is ours */
+    double bytes; /* when it was opened; NAN of what is no file on a disk */
     uint64_t looked; /* up to there damage has been told of */
     struct batch *ahead; /* read, not handed out yet; NULL when the file is used up */
 };
@@ -168,6 +170,20 @@ static int recordings_seek(struct source *source, int64_t ns, int64_t *found)
     return advance(recordings, file);
 }
 
+static double recordings_share(struct source *source)
+{
+    const struct recordings *recordings = (struct recordings *)source;
+    double read = 0, all = 0;
+
+    for (unsigned i = 0; i < recordings->count; i++) {
+        const struct file *file = &recordings->files[i];
+
+        read += (double)(file->decoder ? decode_tell(file->decoder) : recording_tell(file->reader));
+        all += file->bytes;
+    }
+    return isnan(all) ? NAN : fmin(read / all, 1); /* it may grow while it is read */
+}
+
 static void recordings_free(struct source *source)
 {
     struct recordings *recordings = (struct recordings *)source;
@@ -208,7 +224,7 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
         log_error("cannot open the recordings: %s", log_errno(-ENOMEM));
         return -ENOMEM;
     }
-    recordings->source = (struct source){.next = recordings_next, .free = recordings_free};
+    recordings->source = (struct source){.next = recordings_next, .free = recordings_free, .share = recordings_share};
     if (count == 1)
         recordings->source.seek = recordings_seek;
     recordings->window = window;
@@ -216,6 +232,7 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
     *damaged = false;
     while (!err && recordings->count < count) {
         struct file *file = &recordings->files[recordings->count];
+        struct stat st;
 
         file->path = paths[recordings->count];
         err = recording_open(file->path, &file->reader);
@@ -224,6 +241,7 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
             break;
         }
         recordings->count++;
+        file->bytes = !stat(file->path, &st) && S_ISREG(st.st_mode) ? (double)st.st_size : NAN;
         hurry(recordings, file, count);
         err = advance(recordings, file);
     }
