@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What bench/fill puts beside counts: flows, the storage side, what agents could not see, and profiles."""
 
-# node0007's kernel has no hook for page faults, and something there goes around the kernel; node0003's spool was full once.
+# node0007's kernel has no hook for page faults, and something there goes around the kernel; node0003's spool was full
+# once.
 AFTER_PREPARE = """
 update unblend.host set hooks = '[{"hook": "sys_enter", "state": "attached", "why": null},
     {"hook": "mmap_fault", "state": "unavailable", "why": "the kernel lets nobody watch page faults"}]',
@@ -15,8 +16,8 @@ insert into unblend.dropped (node_id, stream_id, first_seq, last_seq, ops, start
 create temp table device as select node_id, max(volume_id) as device from unblend.volume where volume = '/local' group by 1;
 """
 
-# Columns of raw batches besides those of all tiers: devices and the shared file system as mountstats has it, in requests.
-# A batch's volumes are followed by the device's, so that is the last.
+# Columns of raw batches besides those of all tiers: devices and the shared file system as mountstats has it, in
+# requests. A batch's volumes are followed by the device's, so that is the last.
 STORAGE_COLUMNS = ", storage, received, space"
 STORAGE_VALUES = """, (select json_strip_nulls(json_agg(e)) from (
         select 'block' as layer, cardinality(m.volumes) as volume, request, party as "for",
@@ -58,8 +59,8 @@ FLOWS = """
               coalesce(sum(ops) filter (where unblend.operation_class(op) = 'metadata'), 0)::bigint as m
           from piece join made using (node_id, time) group by 1, 2, 3, 4, 5) as f"""
 
-# As reports by the hour, and by five minutes since minutes are there, would have stored them. A span's demand is that of the
-# rollups; which patterns a tenant's work is made of does not change, but for noise.
+# As reports by the hour, and by five minutes since minutes are there, would have stored them. A span's demand is that
+# of the rollups; which patterns a tenant's work is made of does not change, but for noise.
 PROFILES = """
 create temp table recipe (tenant text, kind text, profile text, of_ops float8, of_bytes float8, confidence float8);
 insert into recipe values ('vision', 'pattern', 'cv-training', 0.93, 0.7, 0.86), ('vision', 'pattern', 'checkpoint', 0.05, 0.28, 0.8),

@@ -10,9 +10,9 @@ RECENT = "now() - interval '10 minutes'"
 def rule(uid, title, sql, above, summary, about, pending="0s", span_s=600, severity="warning"):
     expression = {"type": "__expr__", "uid": "__expr__"}
     return {
-        "uid": f"unblend-{uid}", "title": title, "condition": "B", "for": pending, "noDataState": "OK", "execErrState": "Error",
-        "labels": {"severity": severity, "service": "unblend"}, "annotations": {"summary": summary, "description": about},
-        "isPaused": False,
+        "uid": f"unblend-{uid}", "title": title, "condition": "B", "for": pending, "noDataState": "OK",
+        "execErrState": "Error", "labels": {"severity": severity, "service": "unblend"},
+        "annotations": {"summary": summary, "description": about}, "isPaused": False,
         "data": [
             {"refId": "A", "relativeTimeRange": {"from": span_s, "to": 0}, "datasourceUid": SOURCE,
              "model": {"refId": "A", "format": "table", "rawQuery": True, "editorMode": "code", "rawSql": sql,
@@ -32,8 +32,8 @@ RULES = [
     rule("node-silent", "Node silent", """select cluster, node, extract(epoch from now() - last_seen)::float8 as silent
 from unblend.nodes where last_seen > now() - interval '1 day' and last_seen < now() - interval '30 seconds'""", 180,
          f"Nothing was heard of node {NODE} for {VALUE} s",
-         "Its agent, its network or the node is down. What it counts meanwhile waits in its spool. A node that was taken out of "
-         "service is forgotten after a day.", severity="critical"),
+         "Its agent, its network or the node is down. What it counts meanwhile waits in its spool. A node that was "
+         "taken out of service is forgotten after a day.", severity="critical"),
     rule("loss", "Operations lost", f"""select cluster, node, sum(lost_ops)::float8 as lost
 from unblend.intervals where time > {RECENT} group by 1, 2 having sum(lost_ops) > 0""", 0,
          f"The kernel of {NODE} missed {VALUE} operations in ten minutes",

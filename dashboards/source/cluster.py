@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cluster at a glance: what it asks of its storage, of which workloads that is made, and who asks most."""
-from grafana import (CLUSTERS, STEP, TIMES, annotation, dashboard, demand, link, operations, quantiles, row, stat, table,
-                     timeseries)
+from grafana import (CLUSTERS, STEP, TIMES, annotation, dashboard, demand, link, operations, quantiles, row,
+                     stat, table, timeseries)
 
 NO_PROFILES = ("No profiles are stored for this span of time: unblend report --db ... --format json | "
                "unblend-collector profiles stores them, from a timer for instance.")
@@ -63,30 +63,35 @@ def build():
         return f'select time, sum({what}) / max(seconds) as "{name}" from {demand("cluster")} as d group by 1 order by 1'
 
     return dashboard(
-        "cluster", "Cluster", "What the cluster asks of its storage, of which workloads that is made, and who asks most.", [], [
+        "cluster", "Cluster",
+        "What the cluster asks of its storage, of which workloads that is made, and who asks most.", [], [
             [stat("Read", "Bytes read by programs a second, page cache hits included.", rate("read_bytes", "read"),
                   "binBps"),
              stat("Written", "Bytes written by programs a second.", rate("write_bytes", "written"), "binBps"),
              stat("Operations", "File operations a second: data, metadata, seeks and syncs; not the block layer's.",
                   rate("read_ops + write_ops + metadata_ops + other_ops", "operations"), "ops"),
-             stat("Metadata, of all", "Metadata operations among all but the block layer's. From a quarter on metadata is a "
+             stat("Metadata, of all",
+                  "Metadata operations among all but the block layer's. From a quarter on metadata is a "
                   "load of its own; above three quarters hardly anything else is.",
                   f"select time, sum(metadata_ops) / nullif(sum(read_ops + write_ops + metadata_ops + other_ops), 0) "
                   f"as \"metadata\" from {demand('cluster')} as d group by 1 order by 1", "percentunit", SHARE_COLORS),
-             stat("Blend index", "0: workloads come one after the other. 0.5: two evenly mixed at any time; it nears 1 the "
-                  "more there are.", f"select p.time, avg(p.blend_index) as blend {PROFILES} group by 1 order by 1", "none",
-                  decimals=2, empty="no profiles stored"),
+             stat("Blend index", "0: workloads come one after the other. 0.5: two evenly mixed at any time; it "
+                                 "nears 1 the "
+                  "more there are.", f"select p.time, avg(p.blend_index) as blend {PROFILES} group by 1 order by 1",
+                  "none", decimals=2, empty="no profiles stored"),
              stat("Silent nodes", "Nodes that have sent nothing for two minutes, and did in this span of time.",
                   "select count(*) as silent from unblend.nodes where cluster in (${cluster:sqlstring})\n"
                   "  and last_seen < now() - interval '2 minutes' and last_seen >= $__timeFrom()", "none",
                   [(None, "green"), (1, "red")], graph=False)],
-            [timeseries("Demand by profile", "Bytes a second, by the workload that they belong to, as reports told them "
+            [timeseries("Demand by profile",
+                        "Bytes a second, by the workload that they belong to, as reports told them "
                         "apart. What fits no profile is unknown.",
                         f"""select $__timeGroupAlias(p.time, $__interval), p.profile as metric,
   sum(p.bytes) / greatest($__interval_ms / 1000.0, max(p.seconds)) as value
 {PROFILES} and p.kind = 'pattern' and p.bytes is not null
 group by 1, p.profile order by 1, 2""", "binBps", stack=True, empty=NO_PROFILES, interval="5m"),
-             timeseries("Operations by profile", "Operations a second, likewise: small files and scans move few bytes and "
+             timeseries("Operations by profile",
+                        "Operations a second, likewise: small files and scans move few bytes and "
                         "keep storage busy all the same.",
                         f"""select $__timeGroupAlias(p.time, $__interval), p.profile as metric,
   sum(p.ops) / greatest($__interval_ms / 1000.0, max(p.seconds)) as value
@@ -95,7 +100,8 @@ group by 1, p.profile order by 1, 2""", "ops", stack=True, empty=NO_PROFILES, in
             [timeseries("Bytes read and written", "Really transferred, page cache hits included.",
                         f"""select time, sum(read_bytes) / max(seconds) as "read", sum(write_bytes) / max(seconds) as written
 from {demand('cluster')} as d group by 1 order by 1""", "binBps"),
-             timeseries("Operations by class", "Data are reads and writes; metadata are open, close, stat, readdir, create, "
+             timeseries("Operations by class",
+                        "Data are reads and writes; metadata are open, close, stat, readdir, create, "
                         "unlink, rename, mkdir, truncate and setattr.",
                         f"""select time, sum(read_ops) / max(seconds) as "read", sum(write_ops) / max(seconds) as "write",
   sum(metadata_ops) / max(seconds) as metadata, sum(other_ops) / max(seconds) as "seek, sync, fault"
@@ -106,19 +112,22 @@ from {demand('cluster')} as d group by 1 order by 1""", "ops", stack=True)],
   sum(ops) filter (where class = 'metadata' and op <> 'close')
     / nullif(sum(ops) filter (where class in ('data', 'metadata', 'sync') and op <> 'close'), 0) as "without close"
 from {operations('cluster')} as o group by 1 order by 1""", "percentunit", width=8, min=0, max=1),
-             timeseries("Bursts: busiest minute against the mean", "Of each step, its mean and its busiest minute (hour, over "
+             timeseries("Bursts: busiest minute against the mean",
+                        "Of each step, its mean and its busiest minute (hour, over "
                         "long spans). Shorter ones are on the dashboard Bursts.",
                         f"""select $__timeGroupAlias(time, $__interval), avg(rate) as mean, max(rate) as "busiest minute"
 from (select time, sum(read_bytes + write_bytes) / max(seconds) as rate
       from {demand('cluster', step="'1m'")} as d group by 1) as d
 group by 1 order by 1""", "binBps", width=8, interval="10m"),
-             timeseries("99th percentile of latency", "Of reads, writes, opens and stats, as programs waited for them. A value "
+             timeseries("99th percentile of latency",
+                        "Of reads, writes, opens and stats, as programs waited for them. A value "
                         "is its bucket's lower bound; buckets are at most 12.5 % wide.",
                         f"""select time, part as metric, value
 from {quantiles('cluster', 'null', "array['read', 'write', 'open', 'stat']", 'latency', 0.99)} as q order by 1, 2""",
                         "ns", width=8, custom={"scaleDistribution": {"type": "log", "log": 10}})],
             [row("Who")],
-            [table("Jobs that moved most", "Over the whole span. A click leads to the job. The profile is what most of its "
+            [table("Jobs that moved most",
+                   "Over the whole span. A click leads to the job. The profile is what most of its "
                    "bytes are.", TOP_JOBS, width=24, units=UNITS, colors=COLORS, links={"job": [JOB_LINK]})],
             [table("Nodes that moved most", "Over the whole span; a click leads to the node.", by_name("node", "node"),
                    units=UNITS, colors=COLORS, links={"node": [NODE_LINK]}),

@@ -59,7 +59,8 @@ def cells_by_octave(subject, names, only, metric, first, last):
         where = (f"c.bucket < {high}" if octave == first else f"c.bucket >= {low}" if octave == last
                  else f"c.bucket >= {low} and c.bucket < {high}")
         columns.append(f'sum(c.count) filter (where {where})::float8 as "{0 if octave == first else 1 << octave}"')
-    return ("select c.time, " + ",\n  ".join(columns) + f"\nfrom unblend.cells('{subject}', {CLUSTERS}, {names}, {only}, "
+    return ("select c.time, " + ",\n  ".join(columns) +
+            f"\nfrom unblend.cells('{subject}', {CLUSTERS}, {names}, {only}, "
             f"'{metric}', {TIMES}, {STEP}, '') as c\ngroup by 1 order by 1")
 
 
@@ -181,7 +182,8 @@ JOB = query_variable("job", "Job", f"select name from {demand('job', step='null'
                      "order by read_bytes + write_bytes desc, name limit 500", refresh=2,
                      about="Jobs of this span of time, those that moved most first.")
 JOBS = query_variable("job", "Job", JOB["query"], multi=True, refresh=2, about=JOB["description"], everything="null")
-NODE = query_variable("node", "Node", "select node from unblend.nodes where cluster in (${cluster:sqlstring}) order by 1")
+NODE = query_variable("node", "Node",
+                      "select node from unblend.nodes where cluster in (${cluster:sqlstring}) order by 1")
 VOLUMES = query_variable("volume", "Volume", "select distinct name from unblend.subjects where subject = 'volume'\n"
                          "  and cluster in (${cluster:sqlstring}) order by 1", multi=True, everything="null")
 
@@ -210,7 +212,8 @@ def dashboard(name, title, about, variables, rows, annotations=(), span=None, re
               "refresh": 1, "regex": "", "hide": 0, "multi": False, "includeAll": False, "options": [], "current": {},
               "skipUrlSync": False}
     clusters = query_variable("cluster", "Cluster", "select distinct cluster from unblend.nodes order by 1", multi=True)
-    return {"uid": f"unblend-{name}", "title": f"Unblend: {title}", "description": about, "tags": ["unblend", "storage"],
+    return {"uid": f"unblend-{name}", "title": f"Unblend: {title}", "description": about,
+            "tags": ["unblend", "storage"],
             "schemaVersion": 38, "version": 1, "editable": True, "graphTooltip": 1, "fiscalYearStartMonth": 0,
             "refresh": refresh, "time": span or HOURS_2, "timezone": "", "weekStart": "", "liveNow": False,
             "timepicker": {}, "style": "dark",

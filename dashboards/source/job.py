@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One job: on all its nodes, over all its attempts, down to the processes' groups."""
 from cluster import NO_PROFILES
-from grafana import (JOB, TIMES, annotation, cells_by_octave, dashboard, demand, heatmap, link, operations, quantiles, row,
-                     series, stat, table, timeseries, values)
+from grafana import (JOB, TIMES, annotation, cells_by_octave, dashboard, demand, heatmap, link, operations,
+                     quantiles, row, series, stat, table, timeseries, values)
 
 CHOSEN = values("job")
 HERE = "cluster in (${cluster:sqlstring}) and job in (${job:sqlstring})"
@@ -26,37 +26,42 @@ from unblend.jobs where {HERE} and $__timeFilter(started) group by started order
 
 def build():
     return dashboard(
-        "job", "Job", "One job on all its nodes and over all its attempts: what it asks for, when it waits, when it writes "
-        "checkpoints.", [JOB], [
-            [stat("Read", "Over the whole span.", f"select sum(read_bytes) as bytes from {demand('job', CHOSEN, 'null')} as d",
-                  "bytes", graph=False),
+        "job", "Job", "One job on all its nodes and over all its attempts: what it asks for, when it waits, "
+                      "when it writes checkpoints.", [JOB], [
+            [stat("Read", "Over the whole span.",
+                  f"select sum(read_bytes) as bytes from {demand('job', CHOSEN, 'null')} as d", "bytes", graph=False),
              stat("Written", "Over the whole span.",
                   f"select sum(write_bytes) as bytes from {demand('job', CHOSEN, 'null')} as d", "bytes", graph=False),
-             stat("Nodes", "On which it ran, ever.", f"select count(distinct node) as nodes from unblend.jobs where {HERE}", "none",
-                  graph=False),
+             stat("Nodes", "On which it ran, ever.",
+                  f"select count(distinct node) as nodes from unblend.jobs where {HERE}", "none", graph=False),
              stat("Attempts", "How often it began, where the most often on a node.",
-                  f"select max(n) as attempts from (select count(*) as n from unblend.jobs where {HERE} group by node) as a",
-                  "none", graph=False),
-             stat("Waiting in calls", "How many of its threads were inside storage calls at a time, on average, all nodes "
+                  f"select max(n) as attempts from (select count(*) as n from unblend.jobs where {HERE} "
+                  f"group by node) as a", "none", graph=False),
+             stat("Waiting in calls",
+                  "How many of its threads were inside storage calls at a time, on average, all nodes "
                   "together. Calls that pass in a page cache are in it, threads that wait for data of others are not.",
                   f"""select time, sum(data_latency_ns + metadata_latency_ns) / max(seconds) / 1e9 as threads
 from {demand('job', CHOSEN)} as d group by 1 order by 1""", "none", decimals=2),
-             stat("Oldest in flight", "For how long a call had been running that was not over at the end of an interval. "
+             stat("Oldest in flight",
+                  "For how long a call had been running that was not over at the end of an interval. "
                   "Beyond 30 s something hangs.",
                   f"select max(oldest_ns) as oldest from {series('null', CHOSEN, '')} as s", "ns",
                   [(None, "green"), (1e9, "yellow"), (30e9, "red")], graph=False)],
             [timeseries("Bytes read and written", "All nodes together.",
                         f"""select time, sum(read_bytes) / max(seconds) as "read", sum(write_bytes) / max(seconds) as written
 from {demand('job', CHOSEN)} as d group by 1 order by 1""", "binBps"),
-             timeseries("Bytes by node", "Read and written a second: ranks that do less than others wait, or are waited for.",
+             timeseries("Bytes by node",
+                        "Read and written a second: ranks that do less than others wait, or are waited for.",
                         f"""select time, part as metric, (coalesce(read_bytes, 0) + coalesce(write_bytes, 0)) / seconds as value
 from {series('null', CHOSEN, 'node')} as s where part is not null order by 1, 2""", "binBps")],
-            [timeseries("Threads waiting in calls", "On average, by what for. A training job that stands still here while it "
+            [timeseries("Threads waiting in calls",
+                        "On average, by what for. A training job that stands still here while it "
                         "reads nothing computes; one that waits in reads all the time is stalled by data.",
                         f"""select time, sum(data_latency_ns) / max(seconds) / 1e9 as "reads and writes",
   sum(metadata_latency_ns) / max(seconds) / 1e9 as metadata
 from {demand('job', CHOSEN)} as d group by 1 order by 1""", "none", width=8, stack=True),
-             timeseries("Waiting by node", "Threads inside storage calls, on average: a straggler waits longer for the same.",
+             timeseries("Waiting by node",
+                        "Threads inside storage calls, on average: a straggler waits longer for the same.",
                         f"""select time, part as metric, latency_sum_ns / seconds / 1e9 as value
 from {series('null', CHOSEN, 'node')} as s where part is not null order by 1, 2""", "none", width=8),
              timeseries("99th percentile of latency", "As its programs waited.",
@@ -74,7 +79,8 @@ from {operations('job', CHOSEN)} as o where class <> 'block' group by 1, op orde
 {PROFILES} and p.kind = 'pattern' and p.bytes is not null
 group by 1, p.profile order by 1, 2""", "binBps", width=8, stack=True, interval="5m", empty=NO_PROFILES)],
             [row("Where, and by whom")],
-            [table("Groups of processes", "A row an attempt on a node: all processes that were started from it. Single processes "
+            [table("Groups of processes",
+                   "A row an attempt on a node: all processes that were started from it. Single processes "
                    "stay on their node: unblend top there, or unblend record, shows them. A click leads to the node.",
                    f"""select j.node, j.command, j."user", j.started, j.ended, j.exit, s.read_bytes as "read", s.write_bytes as written,
   s.latency_sum_ns as "time in calls", s.errors, s.oldest_ns as "oldest in flight"
@@ -92,5 +98,6 @@ order by s.read_bytes + s.write_bytes desc nulls last, j.node, j.started limit 5
 from {series('null', CHOSEN, 'volume', 'null')} as s
 order by coalesce(read_bytes, 0) + coalesce(write_bytes, 0) desc limit 50""", width=8,
                    units={"read": "bytes", "written": "bytes", "metadata": "short"},
-                   links={"volume": [link("Latency of ${__value.text}", "latency", volume="${__value.raw:percentencode}")]})],
+                   links={"volume": [link("Latency of ${__value.text}", "latency",
+                                          volume="${__value.raw:percentencode}")]})],
         ], [CHECKPOINTS, WRITES, ATTEMPTS])

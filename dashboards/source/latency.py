@@ -14,16 +14,20 @@ LOG = {"scaleDistribution": {"type": "log", "log": 10}}
 
 def build():
     return dashboard(
-        "latency", "Latency", "How long calls took, as programs waited for them: by operation and volume, all nodes together.",
+        "latency", "Latency",
+        "How long calls took, as programs waited for them: by operation and volume, all nodes together.",
         [VOLUMES, OP], [
-            [timeseries("99th percentile by operation", "A value is its bucket's lower bound; buckets are at most 12.5 % wide.",
+            [timeseries("99th percentile by operation",
+                        "A value is its bucket's lower bound; buckets are at most 12.5 % wide.",
                         f"select time, part as metric, value\n"
-                        f"from {quantiles('volume', VOLUME, CHOSEN, 'latency', 0.99)} as q order by 1, 2", "ns", custom=LOG),
+                        f"from {quantiles('volume', VOLUME, CHOSEN, 'latency', 0.99)} as q order by 1, 2", "ns",
+                        custom=LOG),
              timeseries("99th percentile by volume", "Of the chosen operations together.",
                         f"select time, part as metric, value\n"
-                        f"from {quantiles('volume', VOLUME, CHOSEN, 'latency', 0.99, by='name')} as q order by 1, 2", "ns",
-                        custom=LOG)],
-            [{**heatmap("Latency of $op", "How many calls took so long, by powers of two. Two bands are two ways: page cache and "
+                        f"from {quantiles('volume', VOLUME, CHOSEN, 'latency', 0.99, by='name')} as q order by 1, 2",
+                        "ns", custom=LOG)],
+            [{**heatmap("Latency of $op",
+                        "How many calls took so long, by powers of two. Two bands are two ways: page cache and "
                         "device, for instance.",
                         cells_by_octave("volume", VOLUME, "array[${op:sqlstring}]", "latency", 10, 35), "ns"),
               "repeat": "op", "repeatDirection": "h", "maxPerRow": 2}],

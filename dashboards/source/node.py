@@ -48,14 +48,15 @@ from {series(CHOSEN, 'null', 'job')} as s where part is not null order by 1, 2""
              timeseries("Bytes by volume", "Read and written a second, by volume.",
                         f"""select time, part as metric, (coalesce(read_bytes, 0) + coalesce(write_bytes, 0)) / seconds as value
 from {series(CHOSEN, 'null', 'volume')} as s where part is not null order by 1, 2""", "binBps", width=8, stack=True),
-             timeseries("Page cache", "Bytes of reads that the page cache served, and those that it did not, where that is known.",
+             timeseries("Page cache",
+                        "Bytes of reads that the page cache served, and those that it did not, where that is known.",
                         f"""select time, nullif(cache_hit_bytes, 0) / seconds as hits, nullif(cache_miss_bytes, 0) / seconds as misses
 from {series(CHOSEN, 'null', '')} as s order by 1""", "binBps", width=8, stack=True,
                         empty="For none of these reads it is known whether the page cache served them.")],
             [heatmap("Latency of reads", "How many reads took so long.",
                      cells_by_octave("node", CHOSEN, "array['read']", "latency", 10, 35), "ns"),
-             timeseries("99th percentile against the cluster's median node", "A node that is slow in the same operation as others "
-                        "do fast is sick.",
+             timeseries("99th percentile against the cluster's median node",
+                        "A node that is slow in the same operation as others do fast is sick.",
                         f"""select time, part as metric, value
 from {quantiles('node', CHOSEN, "array['read', 'write', 'open', 'stat']", 'latency', 0.99)} as q
 union all
@@ -68,7 +69,8 @@ from {quantiles('cluster', 'null', "array['read', 'write']", 'latency', 0.99)} a
   latency_sum_ns as "time in calls", errors, oldest_ns as "oldest in flight"
 from {series(CHOSEN, 'null', 'job', 'null')} as s
 order by coalesce(read_bytes, 0) + coalesce(write_bytes, 0) desc limit 50""",
-                   units={"read": "bytes", "written": "bytes", "metadata": "short", "time in calls": "ns", "oldest in flight": "ns"},
+                   units={"read": "bytes", "written": "bytes", "metadata": "short", "time in calls": "ns",
+                          "oldest in flight": "ns"},
                    links={"job": [link("Job ${__value.text}", "job", job="${__value.raw:percentencode}")]},
                    colors={"oldest in flight": [(None, "text"), (30e9, "red")]}),
              table("Volumes", "As the node mounts them.",
@@ -78,13 +80,16 @@ left join (select volume, max(source) as source, max(fstype) as fstype, max(scop
            group by 1) as v on v.volume = s.part
 order by coalesce(s.read_bytes, 0) + coalesce(s.write_bytes, 0) desc limit 50""",
                    units={"read": "bytes", "written": "bytes"},
-                   links={"volume": [link("Latency of ${__value.text}", "latency", volume="${__value.raw:percentencode}")]})],
-            [timeseries("What was not seen", "Operations that the kernel missed, that could be counted under a coarser key only, "
+                   links={"volume": [link("Latency of ${__value.text}", "latency",
+                                          volume="${__value.raw:percentencode}")]})],
+            [timeseries("What was not seen",
+                        "Operations that the kernel missed, that could be counted under a coarser key only, "
                         "or that have no job or volume.",
                         f"""select time, lost_ops as lost, overflow_ops as "coarser key",
   unattributed_ops as "without job or volume", killed_ops as killed
 from {coverage(CHOSEN)} as c order by 1""", "short"),
-             table("Around the kernel", "Software that does storage I/O past the kernel, and cannot be counted; hooks that are "
+             table("Around the kernel",
+                   "Software that does storage I/O past the kernel, and cannot be counted; hooks that are "
                    "missing, and why.",
                    f"""select coalesce(told->>'what', told->>'hook') as what, told->>'device' as device, told->>'why' as why
 from (select hooks, bypass from unblend.intervals_1m where {HERE} and $__timeFilter(time) order by time desc limit 1) as i,

@@ -26,9 +26,11 @@ from {operations('job', JOB, only, together=True)} as o group by 1, op order by 
 
 def build():
     return dashboard(
-        "profiles", "Profiles", "What workloads look like to storage: sizes of reads, writes and files, read against write, "
+        "profiles", "Profiles",
+        "What workloads look like to storage: sizes of reads, writes and files, read against write, "
         "metadata by operation, and what reports took that for.", [JOBS], [
-            [heatmap("Sizes of reads", "How many reads brought so many bytes, by powers of two; the lowest row holds all below "
+            [heatmap("Sizes of reads",
+                     "How many reads brought so many bytes, by powers of two; the lowest row holds all below "
                      "512 bytes, empty reads included. Sizes are what was transferred, not what was asked for.",
                      sizes("read"), "bytes"),
              heatmap("Sizes of writes", "The same of writes.", sizes("write"), "bytes")],
@@ -40,18 +42,21 @@ from {demand('job', JOB, together=True)} as d group by 1 order by 1""", "percent
                         per_second("array['open', 'close', 'stat', 'readdir', 'create', 'unlink', 'rename', 'mkdir', "
                                    "'truncate', 'setattr']"), "ops", width=8, stack=True),
              timeseries("Data, seeks and syncs", "Operations a second; zip-like readers seek many times a read.",
-                        per_second("array['read', 'write', 'seek', 'fsync', 'mmap_fault']"), "ops", width=8, stack=True)],
-            [heatmap("Sizes of opened files", "How large files were when they were opened: a file counts as often as it is "
+                        per_second("array['read', 'write', 'seek', 'fsync', 'mmap_fault']"), "ops", width=8,
+                        stack=True)],
+            [heatmap("Sizes of opened files",
+                     "How large files were when they were opened: a file counts as often as it is "
                      "opened.", cells_by_octave("job", JOB, "array['open', 'create']", "size", 8, 34), "bytes"),
-             timeseries("Where transfers start", "Shares of reads and writes that start where the previous one of the same open "
+             timeseries("Where transfers start",
+                        "Shares of reads and writes that start where the previous one of the same open "
                         "file ended (consecutive), beyond that (sequential), or before (random).",
                         f"""select time, sum(consecutive) / nullif(sum(sequential + consecutive + random), 0) as consecutive,
   sum(sequential) / nullif(sum(sequential + consecutive + random), 0) as sequential,
   sum(random) / nullif(sum(sequential + consecutive + random), 0) as random
 from {operations('job', JOB, "array['read', 'write']", together=True)} as o group by 1 order by 1""", "percentunit", height=9,
                         stack="percent", min=0, max=1)],
-            [timeseries("Opens per MiB", "Opens and creates to a MiB read and written: shards need next to none, small files "
-                        "many.",
+            [timeseries("Opens per MiB",
+                        "Opens and creates to a MiB read and written: shards need next to none, small files many.",
                         f"""select time, sum(ops) filter (where op in ('open', 'create'))
   / nullif(sum(bytes) filter (where op in ('read', 'write')) / 1048576, 0) as "opens per MiB"
 from {operations('job', JOB, "array['open', 'create', 'read', 'write']", together=True)} as o group by 1 order by 1""", "none", width=8),
@@ -64,7 +69,8 @@ from {demand('job', JOB, together=True)} as d group by 1 order by 1""", "bytes",
 from unblend.profiles as p where {OF_JOB} and p.kind = 'pattern' and p.bytes is not null
 group by 1, p.profile order by 1, 2""", "bytes", width=8, stack="percent", interval="5m", empty=NO_PROFILES)],
             [row("What it was taken for")],
-            [table("Profiles by job", "What reports found, over the whole span: patterns add to 1 for a job; pipelines name "
+            [table("Profiles by job",
+                   "What reports found, over the whole span: patterns add to 1 for a job; pipelines name "
                    "what patterns make together. Confidence is the least that was stated.",
                    f"""select p.name as job, p.kind, p.profile, sum(p.bytes) as bytes, sum(p.ops) as operations,
   sum(p.bytes) / nullif(sum(sum(p.bytes)) over (partition by p.cluster, p.name, p.kind), 0) as "share of bytes",
