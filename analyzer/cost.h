@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the described platform costs, as far as its file and the report tell it. Every view says it from here: each figure
- * is known, or NAN with the reason in words. Money is in the platform's currency; a TB is 10^12 bytes.
+ * What the described platform costs, as far as its file and the report tell it. Every view says it from here: each
+ * figure is known, or NAN with the reason in words. Money is in the platform's currency; a TB is 10^12 bytes.
  */
 #ifndef UNBLEND_ANALYZER_COST_H
 #define UNBLEND_ANALYZER_COST_H

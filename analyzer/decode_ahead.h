@@ -19,7 +19,8 @@ int decode_start(struct recording_reader *reader, unsigned threads, struct decod
 /* As recording_read(). */
 int decode_next(struct decode_ahead *ahead, struct batch **out, struct codec_error *error);
 
-/* Where the frame behind the last one that decode_next() gave begins, as recording_tell(). For whoever calls decode_next(). */
+/* Where the frame behind the last one that decode_next() gave begins, as recording_tell(). For whoever calls
+   decode_next(). */
 uint64_t decode_tell(const struct decode_ahead *ahead);
 
 void decode_free(struct decode_ahead *ahead); /* NULL is fine; what was decoded is lost */

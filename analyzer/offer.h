@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A storage platform as a small JSON file describes it (unblend-platform(5)): what it can do with all its nodes, and how
- * many of them may fail. What the file does not say is NAN, and an empty list of volumes means all shared ones.
+ * A storage platform as a small JSON file describes it (unblend-platform(5)): what it can do with all its nodes, and
+ * how many of them may fail. What the file does not say is NAN, and an empty list of volumes means all shared ones.
  */
 #ifndef UNBLEND_ANALYZER_OFFER_H
 #define UNBLEND_ANALYZER_OFFER_H

@@ -43,7 +43,8 @@ static void figure(FILE *out, enum metric_id metric, double value)
 
 static void demand(FILE *out, const struct capacity_entry *entry, const char *caption)
 {
-    static const char *const columns[] = {"<Demand", "Windows of", "Mean", "p50", "p95", "p99", "Highest", "Longest above p95", NULL};
+    static const char *const columns[] = {"<Demand", "Windows of", "Mean", "p50", "p95", "p99", "Highest",
+                                          "Longest above p95", NULL};
 
     html_table(out, caption, columns);
     for (unsigned m = 0; m < METRIC_COUNT; m++)
@@ -67,10 +68,11 @@ static void demand(FILE *out, const struct capacity_entry *entry, const char *ca
 }
 
 /* One line an entry: what it asks for over a second. */
-static void overview(FILE *out, const struct capacity_entry *entries, uint32_t count, const char *caption, const char *what)
+static void overview(FILE *out, const struct capacity_entry *entries, uint32_t count, const char *caption,
+                     const char *what)
 {
-    const char *columns[] = {what,          "<Layer",        "Read, mean", "Highest s", "Written, mean", "Highest s", "Reads+writes, mean",
-                             "Metadata, mean", "Highest s", "In flight",  NULL};
+    const char *columns[] = {what,        "<Layer",             "Read, mean",     "Highest s", "Written, mean",
+                             "Highest s", "Reads+writes, mean", "Metadata, mean", "Highest s", "In flight", NULL};
 
     if (!count)
         return;
@@ -101,8 +103,8 @@ static void overview(FILE *out, const struct capacity_entry *entries, uint32_t c
 
 static void use(FILE *out, const struct capacity *capacity)
 {
-    static const char *const columns[] = {"<Of what", "<Layer", "Windows of", "Mean", "p95", "Highest", "<When (UTC)", "<By",
-                                          "<Of the limit", NULL};
+    static const char *const columns[] = {"<Of what", "<Layer", "Windows of", "Mean", "p95", "Highest",
+                                          "<When (UTC)", "<By", "<Of the limit", NULL};
     char text[HUMAN_SIZE];
     bool any = false;
 
@@ -151,16 +153,17 @@ static void together(FILE *out, unsigned with)
 
 static void required(FILE *out, const struct capacity *capacity)
 {
-    static const char *const columns[] = {"<Demand", "Sustained", "Peak second", "Above sustained for", "With a node lost", "Size p50",
-                                          "p95", "Latency p50", "p99", "<Peaks with", NULL};
+    static const char *const columns[] = {"<Demand", "Sustained", "Peak second", "Above sustained for",
+                                          "With a node lost", "Size p50", "p95", "Latency p50", "p99",
+                                          "<Peaks with", NULL};
     char text[HUMAN_SIZE];
 
     if (!capacity->required_count) {
         fputs("<p>Cannot tell what a platform must do, because no shared volume was seen.</p>\n", out);
         return;
     }
-    html_table(out, "What a platform must do, fit for a tender: sustained is the 95th percentile of windows of up to a minute; latency "
-                    "is what programs had meanwhile, page cache hits included", columns);
+    html_table(out, "What a platform must do, fit for a tender: sustained is the 95th percentile of windows of up to a "
+                    "minute; latency is what programs had meanwhile, page cache hits included", columns);
     for (uint32_t i = 0; i < capacity->required_count; i++) {
         const struct need *r = &capacity->required[i];
 
@@ -235,8 +238,8 @@ static void scenario(FILE *out, const struct scenario_result *r)
 
 static int scenarios(FILE *out, const struct report *report)
 {
-    static const char *const columns[] = {"<Demand", "<Platform", "Nodes", "Used, mean", "Highest s", "<By", "Served then",
-                                          "Operations", "Latency", "p99", "<Mind", NULL};
+    static const char *const columns[] = {"<Demand", "<Platform", "Nodes", "Used, mean", "Highest s", "<By",
+                                          "Served then", "Operations", "Latency", "p99", "<Mind", NULL};
     unsigned wanted = report->scenarios ? report->scenarios->count : 0, count;
     _cleanup_free_ struct scenario_result *results = calloc(2 * wanted + 1, sizeof(*results));
 
@@ -245,8 +248,8 @@ static int scenarios(FILE *out, const struct report *report)
     count = wanted ? scenarios_run(report->scenarios, report, results) : 0;
     if (!count)
         return 0;
-    html_table(out, "What if: demand multiplied in step, with all nodes, and without those that may fail; latency is the model&#8217;s, "
-                    "see unblend-platform(5)", columns);
+    html_table(out, "What if: demand multiplied in step, with all nodes, and without those that may fail; latency is "
+                    "the model&#8217;s, see unblend-platform(5)", columns);
     for (unsigned i = 0; i < count; i++)
         scenario(out, &results[i]);
     html_table_end(out);
@@ -260,8 +263,8 @@ static void platform(FILE *out, const struct report *report)
     double limits[METRIC_COUNT];
 
     if (!offer) {
-        fputs("<p>Nobody said what storage can do (--platform), so its limits are the highest that was seen, and utilization says how "
-              "even demand is, not how near the end; nor what it costs.</p>\n", out);
+        fputs("<p>Nobody said what storage can do (--platform), so its limits are the highest that was seen, and "
+              "utilization says how even demand is, not how near the end; nor what it costs.</p>\n", out);
         return;
     }
     fputs("<p>Compared with ", out);
@@ -296,7 +299,8 @@ int html_capacity(FILE *out, struct report *report)
                capacity->cluster[i].reached
                    ? "All shared volumes, what reached storage: requests to file servers, or platforms&#8217; counters"
                    : "All shared volumes, what programs asked for, page cache hits included");
-    overview(out, capacity->volumes, capacity->volume_count, "Volumes: a second&#8217;s demand, or that of the shortest windows", "<Volume");
+    overview(out, capacity->volumes, capacity->volume_count,
+             "Volumes: a second&#8217;s demand, or that of the shortest windows", "<Volume");
     overview(out, capacity->profiles, capacity->profile_count, "Shared volumes, by profile", "<Profile");
     overview(out, capacity->owners, capacity->owner_count, "Shared volumes, by owner", "<Owner");
     fputs("</section>\n", out);

@@ -47,7 +47,8 @@ void html_cost(FILE *out, const struct report *report)
 
     cost_of(report, &cost);
     fputs("<div class=\"costs\">\n", out);
-    html_table(out, cost.of_tiers ? "What it costs; the price is that of its tiers together" : "What it costs", columns);
+    html_table(out, cost.of_tiers ? "What it costs; the price is that of its tiers together" : "What it costs",
+               columns);
     for (enum cost_figure f = COST_PRICE; f < COST_FIGURES; f++) {
         double value = cost.figure[f];
 

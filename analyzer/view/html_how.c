@@ -33,7 +33,8 @@ static void ratios(FILE *out, const struct tally *tally)
     ratio(out, "Metadata with seek", r.metadata_ops_with_seek, "seek counted on both sides");
     ratio(out, "Opens", r.open_ops, "opens and creates, of all operations but seeks");
     if (!isnan(r.opens_per_mib))
-        fprintf(out, "<tr><th scope=\"row\">Opens a MiB</th><td>%.3g</td><td class=\"words\">over what is read and written</td></tr>\n",
+        fprintf(out, "<tr><th scope=\"row\">Opens a MiB</th><td>%.3g</td><td class=\"words\">over what is read and "
+                     "written</td></tr>\n",
                 r.opens_per_mib);
     fputs("</tbody></table></div>\n", out);
 }
@@ -53,7 +54,8 @@ static void order(FILE *out, const struct tally *tally)
 
 static void cached(FILE *out, const struct record *read)
 {
-    double hit = (double)read->cache[CACHE_HIT_BYTES], miss = (double)read->cache[CACHE_MISS_BYTES], all = (double)read->bytes;
+    double hit = (double)read->cache[CACHE_HIT_BYTES], miss = (double)read->cache[CACHE_MISS_BYTES],
+        all = (double)read->bytes;
 
     if (!(hit + miss > 0) || !(all > 0))
         return;
@@ -75,7 +77,8 @@ static void metadata(FILE *out, const struct tally *tally)
             all += tally_ops(tally, op);
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
         if (operation_info(op)->class == OP_CLASS_METADATA && tally_ops(tally, op)) {
-            parts[count] = (struct chart_share){operation_info(op)->name, (double)tally_ops(tally, op) / (double)all, count % 8};
+            parts[count] = (struct chart_share){operation_info(op)->name, (double)tally_ops(tally, op) / (double)all,
+                                                count % 8};
             count++;
         }
     if (count)

@@ -33,7 +33,8 @@ json_t *json_ratios(const struct tally *tally);
 /* For how long what was left out, by its name. */
 json_t *json_shed(const uint64_t shed_ms[SHED_COUNT]);
 
-/* How evenly demand came, over the span of a job, which is that of the series and windows of one of its volumes, too. */
+/* How evenly demand came, over the span of a job, which is that of the series and windows of one of its volumes,
+   too. */
 json_t *json_burst(const struct series *series, const struct windows *windows, const struct series *span,
                    const struct windows *windows_span);
 /* What runs at once on a volume, of each operation too, and who is stuck in it. */

@@ -9,7 +9,8 @@
 #include "analyzer/scenario.h"
 #include "lib/cleanup.h"
 
-static json_t *list_of(json_t *(*one)(const struct capacity_entry *), const struct capacity_entry *entries, uint32_t count)
+static json_t *list_of(json_t *(*one)(const struct capacity_entry *), const struct capacity_entry *entries,
+                       uint32_t count)
 {
     json_t *list = json_array();
     bool failed = !list;
@@ -78,8 +79,8 @@ static json_t *utilization_of(const struct capacity_entry *entry)
         any = true;
         json_add(&failed, list,
                  json_pack("{s:i,s:o,s:o,s:o,s:s,s:o}", "window_ms", (int)capacity_window_ms[w], "mean",
-                           json_number(use->mean), "p95", json_number(use->p95), "max", json_number(use->max), "binding",
-                           metrics[use->binding].name, "max_at", json_time(use->max_ms * 1000000)));
+                           json_number(use->mean), "p95", json_number(use->p95), "max", json_number(use->max),
+                           "binding", metrics[use->binding].name, "max_at", json_time(use->max_ms * 1000000)));
     }
     if (any && !failed)
         return list;
@@ -182,8 +183,9 @@ static json_t *requirement_of(const struct need *r)
 {
     return json_pack("{s:s,s:f,s:f,s:f,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "metric", metrics[r->metric].name, "sustained",
                      r->sustained, "peak", r->peak, "longest_above_sustained_s", r->above_s, "peak_at",
-                     r->peak_ms ? json_time(r->peak_ms * 1000000) : json_null(), "peaks_with", with_of(r), "with_a_node_lost",
-                     json_number(r->node_lost), "size_p50", r->sized ? nonzero(r->size_p50) : json_null(), "size_p95",
+                     r->peak_ms ? json_time(r->peak_ms * 1000000) : json_null(), "peaks_with", with_of(r),
+                     "with_a_node_lost", json_number(r->node_lost), "size_p50",
+                     r->sized ? nonzero(r->size_p50) : json_null(), "size_p95",
                      r->sized ? nonzero(r->size_p95) : json_null(), "latency_p50_ns", nonzero(r->latency_p50_ns),
                      "latency_p99_ns", nonzero(r->latency_p99_ns));
 }
@@ -209,8 +211,8 @@ static json_t *scenario_demand(const struct scenario_result *r)
     for (unsigned m = 0; m < METRIC_COUNT; m++)
         if (!isnan(r->mean[m]))
             json_add(&failed, list,
-                     json_pack("{s:s,s:f,s:f,s:f}", "metric", metrics[m].name, "mean", r->mean[m], "p95", r->p95[m], "max",
-                               r->max[m]));
+                     json_pack("{s:s,s:f,s:f,s:f}", "metric", metrics[m].name, "mean", r->mean[m], "p95",
+                               r->p95[m], "max", r->max[m]));
     if (!failed)
         return list;
     json_decref(list);
@@ -220,9 +222,10 @@ static json_t *scenario_demand(const struct scenario_result *r)
 static json_t *scenario_of(const struct scenario_result *r)
 {
     return json_pack("{s:s,s:s,s:i,s:s,s:o,s:{s:f,s:f,s:f,s:s},s:f,s:o,s:o,s:o,s:b,s:b}", "scenario", r->scenario->name,
-                     "platform", r->offer->name, "nodes", (int)r->nodes, "layer", r->reached ? "reached" : "asked", "demand",
-                     scenario_demand(r), "utilization", "mean", r->use_mean, "p95", r->use_p95, "max", r->use_max, "binding",
-                     metrics[r->binding].name, "served", r->served, "ops_s", json_number(r->ops_s), "latency_mean_ns",
+                     "platform", r->offer->name, "nodes", (int)r->nodes, "layer", r->reached ? "reached" : "asked",
+                     "demand", scenario_demand(r), "utilization", "mean", r->use_mean, "p95", r->use_p95, "max",
+                     r->use_max, "binding", metrics[r->binding].name, "served", r->served, "ops_s",
+                     json_number(r->ops_s), "latency_mean_ns",
                      json_number(r->latency_ns), "latency_p99_ns", json_number(r->latency99_ns), "beyond_twice_seen",
                      r->beyond_seen, "beyond_80_percent", r->beyond_full);
 }
@@ -247,9 +250,9 @@ json_t *json_capacity(const struct report *report)
 {
     const struct capacity *c = &report->capacity;
 
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "volumes", list_of(volume_entry, c->volumes, c->volume_count), "cluster",
-                     list_of(cluster_entry, c->cluster, c->cluster_count), "profiles",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "volumes", list_of(volume_entry, c->volumes, c->volume_count),
+                     "cluster", list_of(cluster_entry, c->cluster, c->cluster_count), "profiles",
                      list_of(profile_entry, c->profiles, c->profile_count), "owners",
-                     list_of(owner_entry, c->owners, c->owner_count), "required", required_of(c), "scenarios", scenarios_of(report),
-                     "cost", json_cost(report));
+                     list_of(owner_entry, c->owners, c->owner_count), "required", required_of(c), "scenarios",
+                     scenarios_of(report), "cost", json_cost(report));
 }

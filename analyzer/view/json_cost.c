@@ -15,8 +15,9 @@ static json_t *tiers_of(const struct offer *offer)
         double per_tb = cost_of_tier(tier, &why);
 
         json_add(&failed, list,
-                 json_pack("{s:s,s:o,s:o,s:o,s:o}", "tier", tier->name, "price", json_number(tier->price), "capacity_bytes",
-                           json_number(tier->bytes), "price_per_tb", json_number(per_tb), "why", json_text(why)));
+                 json_pack("{s:s,s:o,s:o,s:o,s:o}", "tier", tier->name, "price", json_number(tier->price),
+                           "capacity_bytes", json_number(tier->bytes), "price_per_tb", json_number(per_tb), "why",
+                           json_text(why)));
     }
     if (!failed)
         return list;
@@ -34,7 +35,8 @@ json_t *json_cost(const struct report *report)
     cost_of(report, &cost);
     json_put(&failed, object, "platform", json_text(offer ? offer->name : NULL));
     json_put(&failed, object, "currency", json_text(offer ? offer->currency : NULL));
-    json_put(&failed, object, "price_source", json_text(cost.why[COST_PRICE] ? NULL : cost.of_tiers ? "tiers" : "platform"));
+    json_put(&failed, object, "price_source",
+             json_text(cost.why[COST_PRICE] ? NULL : cost.of_tiers ? "tiers" : "platform"));
     for (enum cost_figure f = COST_PRICE; f < COST_FIGURES; f++) {
         json_put(&failed, object, cost_infos[f].key, json_number(cost.figure[f]));
         if (cost.why[f])

@@ -222,7 +222,8 @@ static void settings(void **state)
 {
     static const char *const damaged[] = {"", "[", "[]", "7", "{\"tabs\":", "\"x\""};
     static const char good[] = "{\"theme\":\"light\",\"tabs\":{\"processes\":{\"columns\":["
-                               "\"pid\",\"pid\",\"nonsense\",7,\"command\"],\"sort\":\"pid\",\"reverse\":true},\"nothing\":{}}}";
+                               "\"pid\",\"pid\",\"nonsense\",7,\"command\"],"
+                               "\"sort\":\"pid\",\"reverse\":true},\"nothing\":{}}}";
     struct settings s;
     char why[200];
 
