@@ -42,7 +42,8 @@ class Run:
         self.out, self.said = out, ""
         self.master, slave = pty.openpty()
         with open(out, "wb") as file:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=slave, start_new_session=True,
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=slave,
+                                            start_new_session=True,
                                             preexec_fn=lambda: fcntl.ioctl(2, termios.TIOCSCTTY, 0))
         os.close(slave)
         self.reader = threading.Thread(target=self.listen)
@@ -124,8 +125,8 @@ class DatabaseTest(ShareTest):
             batches = [json.loads(line) for line in lines]
         token = self.collector.enroll(batches[0]["node"])
         for i in range(100):
-            self.post(token, [{**batch, "seq": i * len(batches) + k, "start_ns": batch["start_ns"] + i * len(batches) * 10**9}
-                              for k, batch in enumerate(batches)])
+            first, later_ns = i * len(batches), i * len(batches) * 10**9
+            self.post(token, [{**batch, "seq": first + k, "start_ns": batch["start_ns"] + later_ns} for k, batch in enumerate(batches)])
         self.check_shares(self.start("database", "report", "--db", self.collector.conninfo()), 0.004)
 
 
@@ -153,10 +154,13 @@ class ProgressTest(ShareTest):
 
     def test_a_line_comes_and_goes_on_terminals_only(self):
         """A recording comes through a pipe and stops half-way: how much of it there is, nobody knows."""
-        commands = {"report": ["report"], "learn": ["learn", "mine", "-o", self.path("mine.json")], "export": ["export", "fio"]}
-        expected = {name: harness.must([harness.unblend(), *command, self.recording]) for name, command in commands.items()}
+        commands = {"report": ["report"], "learn": ["learn", "mine", "-o", self.path("mine.json")],
+                    "export": ["export", "fio"]}
+        expected = {name: harness.must([harness.unblend(), *command, self.recording])
+                    for name, command in commands.items()}
         quiet_path, quiet_finish = self.pipe("quiet.rec")
-        quiet = subprocess.Popen([harness.unblend(), "report", quiet_path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        quiet = subprocess.Popen([harness.unblend(), "report", quiet_path], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
         self.addCleanup(quiet.kill)
         pipes = {name: self.pipe(name + ".rec") for name in commands}
         runs = {name: self.start(name, *command, pipes[name][0]) for name, command in commands.items()}

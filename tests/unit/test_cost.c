@@ -29,7 +29,8 @@ static void start(struct fixture *f, const char *keys)
 
     snprintf(text, sizeof(text), "{\"schema\":\"unblend.platform/1\",\"name\":\"box\"%s%s}", *keys ? "," : "", keys);
     assert_int_equal(offer_parse(text, "here", &f->offer), 0);
-    f->report = (struct report){.offer = &f->offer, .totals = {.job_count = 4, .start_ns = HOUR_NS, .end_ns = 3 * HOUR_NS}};
+    f->report = (struct report){.offer = &f->offer,
+                                .totals = {.job_count = 4, .start_ns = HOUR_NS, .end_ns = 3 * HOUR_NS}};
     cost_of(&f->report, &f->cost);
 }
 
@@ -132,7 +133,8 @@ static void views_say_the_same(void **state)
     size_t size;
     struct pen pen;
 
-    start(&f, "\"price\":876600,\"years\":5,\"currency\":\"EUR\",\"tiers\":[{\"name\":\"flash\",\"capacity_bytes\":2e12,\"price\":600}]");
+    start(&f, "\"price\":876600,\"years\":5,\"currency\":\"EUR\","
+              "\"tiers\":[{\"name\":\"flash\",\"capacity_bytes\":2e12,\"price\":600}]");
     pen = (struct pen){.out = open_memstream(&text, &size)};
     assert_non_null(pen.out);
     text_cost(&pen, &f.report);
