@@ -3,7 +3,7 @@
 #ifndef UNBLEND_PROBE_SKETCH_H
 #define UNBLEND_PROBE_SKETCH_H
 
-#include "probe/bpf/maps.bpf.h"
+#include "probe/bpf/task.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 
@@ -38,16 +38,23 @@ static __always_inline struct abi_files *files_of(const struct abi_files_key *ke
 static __noinline int tell_file(struct inode *inode, __u64 volume, __u64 process_job, __u64 now)
 {
     __u32 process = process_job >> 32, job = process_job;
-    struct abi_file_told told = {.key = {.volume = volume, .job = job, .process = job ? 0 : process}, .process = process};
+    struct abi_process *owner = process_at(process);
+    struct abi_file_told told = {.key = {.volume = volume}, .process = process};
     __u64 epoch = now >> ABI_EPOCH_SHIFT, place, *before;
     struct abi_files *files;
 
+    if (process && owner && owner->ticket)
+        job = 0; /* its environment names another one, which not all processes of this one share */
+    told.key.job = job;
+    told.key.process = job ? 0 : process;
     /* A number that is used again is another file, where the file system tells them apart. */
     told.hash = mixed(BPF_CORE_READ(inode, i_ino) ^ mixed(BPF_CORE_READ(inode, i_generation)));
     files = files_of(&told.key, epoch);
     if (!files || told.hash & ((1ULL << (files->shift & 63)) - 1))
         return 0;
-    place = mixed(told.hash ^ volume ^ (__u64)(job ? job : process) << 32);
+    /* A place in the table of processes is another one's soon; its start is its own. And execve changes its job. */
+    place = job || !owner ? (__u64)job << 32 : owner->start_ns ^ (__u64)owner->ticket << 32;
+    place = mixed(told.hash ^ volume ^ place);
     before = bpf_map_lookup_elem(&files_known, &place);
     if (before && *before == epoch)
         return 0;
