@@ -237,6 +237,8 @@ static int add_job_record(struct aggregate *a, struct job_total *job, const stru
     if ((err = tally_add(unit ? &unit->tally : &volume->rest, record)) ||
         (err = aggregate_gauge(a, volume, batch, record)))
         return err;
+    if (record->op == OP_OPEN)
+        working_opened(&volume->working, batch, record, a->midway ? a->told_ns : INT64_MIN);
     if (!operation_is_file(record->op))
         return 0;
     if ((err = aggregate_demand(&job->series, batch, slot)) || (err = aggregate_demand(&volume->series, batch, slot)) ||
@@ -328,7 +330,10 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
     struct demand_slot nothing = {{0}};
     int err = 0;
 
-    if (!jobs || !node || aggregate_coverage(a, node, batch))
+    if (!jobs || !node)
+        return -ENOMEM;
+    a->midway |= node->last_ns == INT64_MIN && batch->seq > 1;
+    if (aggregate_coverage(a, node, batch))
         return -ENOMEM;
     for (uint32_t i = 0; i < batch->job_count; i++) {
         jobs[i] = NO_INDEX;
@@ -346,6 +351,8 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
     err = aggregate_demand(&a->series, batch, &nothing);
     windows_cover(&a->windows, batch->start_ns, batch->duration_ns);
     a->has_processes |= batch->process_count > 0;
+    if (batch->flow_count && (!a->told_ns || batch->start_ns < a->told_ns))
+        a->told_ns = batch->start_ns;
     for (uint32_t i = 0; !err && i < batch->record_count; i++)
         err = add_record(a, batch, jobs, &batch->records[i]);
     for (uint32_t i = 0; !err && i < batch->flow_count; i++)

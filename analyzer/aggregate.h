@@ -153,6 +153,8 @@ struct aggregate {
 
     int64_t start_ns,
         end_ns;           /* first interval's start, last interval's end; both 0 without batches */
+    int64_t told_ns; /* start of the first batch with flows; 0 without any */
+    bool midway;     /* some node's first batch is not its probe's first */
     uint32_t interval_ms; /* the longest nominal interval */
     uint64_t batches;
     struct node_total *nodes;

@@ -13,44 +13,47 @@
 static const uint32_t windows[WORKING_WINDOWS] = {3600, 86400, 7 * 86400};
 
 /* The bin of ten minutes; NULL for one long before the others, which no window holds any more, or without memory. */
-static uint64_t *bin_at(struct working *working, int64_t number)
+static struct working_bin *bin_at(struct working *working, int64_t number)
 {
+    int64_t known = working->first + working->length; /* the end of them */
     int64_t first = working->length && working->first < number ? working->first : number;
-    int64_t end = working->length && working->first + working->length > number ? working->first + working->length
-                                                                               : number + 1;
-    uint64_t *bins;
+    int64_t end = working->length && known > number ? known : number + 1;
+    struct working_bin *bins;
 
     if (end - first > BINS_MAX)
         first = end - BINS_MAX;
     if (number < first)
         return NULL;
-    if (!working->length || first != working->first || end != working->first + working->length) {
+    if (!working->length || first != working->first || end != known) {
         bins = calloc((size_t)(end - first), sizeof(*bins));
         if (!bins)
             return NULL;
         for (uint32_t i = 0; i < working->length; i++)
             if (working->first + i >= first)
-                bins[working->first + i - first] = working->read_bytes[i];
-        free(working->read_bytes);
-        working->read_bytes = bins;
+                bins[working->first + i - first] = working->bins[i];
+        free(working->bins);
+        working->bins = bins;
         working->first = first;
         working->length = (uint32_t)(end - first);
     }
-    return &working->read_bytes[number - working->first];
+    return &working->bins[number - working->first];
 }
 
 int working_add(struct working *working, int64_t start_ns, const struct flow *flow)
 {
-    uint64_t read = 0, *bin;
+    struct working_bin *bin;
+    uint64_t read = 0;
     int err = 0;
 
     if (start_ns > working->end_ns)
         working->end_ns = start_ns;
     for (uint32_t i = 0; i < flow->length; i++)
         read += flow->slots[i].demand[DEMAND_READ_BYTES];
-    bin = read ? bin_at(working, start_ns / SECOND / BIN_S) : NULL;
-    if (bin)
-        *bin += read;
+    bin = read || flow->files.count ? bin_at(working, start_ns / SECOND / BIN_S) : NULL;
+    if (bin) {
+        bin->read_bytes += read;
+        bin->told |= flow->files.count > 0;
+    }
     sketch_raise(&working->files, flow->files.shift);
     for (uint32_t i = 0; i < flow->files.count && !err; i++) {
         struct sketch_file file = flow->files.files[i];
@@ -61,13 +64,43 @@ int working_add(struct working *working, int64_t start_ns, const struct flow *fl
     return err;
 }
 
+void working_opened(struct working *working, const struct batch *batch, const struct record *record, int64_t told_ns)
+{
+    uint64_t opens = histogram_count(&record->size);
+    struct working_bin *bin;
+
+    if (!opens || (batch->jobs[record->job].start_ns < told_ns && batch->start_ns < told_ns + BIN_S * SECOND))
+        return;
+    bin = bin_at(working, batch->start_ns / SECOND / BIN_S);
+    if (bin)
+        bin->opens += opens;
+}
+
+bool working_opens(const struct working *working, struct working_opens *out)
+{
+    uint64_t opens = 0;
+
+    /* Whoever goes on opening files is told of within a bin's time; else only sums are left of that time. */
+    for (uint32_t i = 0; i < working->length; i++)
+        if (working->bins[i].told || (i && working->bins[i - 1].told))
+            opens += working->bins[i].opens;
+    if (!opens || !working->files.count)
+        return false;
+    *out = (struct working_opens){
+        .opens = opens,
+        .files = sketch_files(&working->files, INT64_MIN),
+        .bytes = sketch_bytes(&working->files, INT64_MIN),
+    };
+    return true;
+}
+
 static uint64_t read_since(const struct working *working, int64_t since_ns)
 {
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < working->length; i++)
         if ((working->first + i + 1) * BIN_S * SECOND > since_ns)
-            sum += working->read_bytes[i];
+            sum += working->bins[i].read_bytes;
     return sum;
 }
 
@@ -102,6 +135,6 @@ unsigned working_sets(const struct working *working, struct working_set sets[WOR
 void working_clear(struct working *working)
 {
     sketch_clear(&working->files);
-    free(working->read_bytes);
+    free(working->bins);
     *working = (struct working){0};
 }

@@ -2,20 +2,25 @@
 /*
  * The working set of a job on a volume, or of all of them: which files were opened in the last hour, day and week, how
  * large they are together, and how often their bytes were read. Files that were opened before anybody looked are in
- * none of it.
+ * none of it. And, over all the time, how often those files were opened.
  *
  * A zeroed struct is an empty one; working_clear() gives its memory back.
  */
 #ifndef UNBLEND_ANALYZER_WORKING_H
 #define UNBLEND_ANALYZER_WORKING_H
 
-#include "lib/flow.h"
+#include "lib/record.h"
 
 #define WORKING_WINDOWS 3 /* an hour, a day, a week */
 
+struct working_bin {
+    uint64_t read_bytes, opens;
+    bool told; /* which files were opened */
+};
+
 struct working {
     struct sketch files;
-    uint64_t *read_bytes; /* by bins of ten minutes, from the first on */
+    struct working_bin *bins; /* of ten minutes, from the first on */
     int64_t first;
     uint32_t length;
     int64_t end_ns;
@@ -31,9 +36,23 @@ struct working_set {
 /* What a flow of an interval that begins then has opened and read. 0 or -ENOMEM. */
 int working_add(struct working *working, int64_t start_ns, const struct flow *flow);
 
+/*
+ * A record of opens in that batch. Files are told of once in ten minutes: of a job that may have begun before told_ns,
+ * from when on it is known what was told, those ten minutes are left out. INT64_MIN: all of it is known.
+ */
+void working_opened(struct working *working, const struct batch *batch, const struct record *record, int64_t told_ns);
+
 /* The sets of windows that end with the last interval: up to the first that holds all that was seen. How many;
    0 when no file was seen being opened. */
 unsigned working_sets(const struct working *working, struct working_set sets[WORKING_WINDOWS]);
+
+struct working_opens {
+    uint64_t opens; /* of regular files that were there: in the last week, and as far as it was told which they were */
+    struct sketch_estimate files, bytes; /* of all the time, those that were made included */
+};
+
+/* False when no file was seen being opened, or none of the opens is such. */
+bool working_opens(const struct working *working, struct working_opens *out);
 
 void working_clear(struct working *working);
 

@@ -128,7 +128,8 @@ static int lower(const struct rule *rule, const struct aggregate *totals, struct
 
 static int explain(const struct rule *rule, const struct subject *subject, struct finding *finding)
 {
-    if (subject->note && say(finding, "%s", subject->note))
+    if ((subject->note && say(finding, "%s", subject->note)) ||
+        (rule->of_files && subject->files && say(finding, "%s", subject->files)))
         return -ENOMEM;
     for (unsigned i = 0; i < RULE_BOUNDS && rule->bounds[i].trait; i++) {
         const struct bound *bound = &rule->bounds[i];

@@ -25,7 +25,8 @@ enum trait {
     TRAIT_METADATA_TIME,
     TRAIT_OPENS,
     TRAIT_FILE_MEAN,
-    TRAIT_SAME_SIZE,
+    TRAIT_OPENS_PER_FILE,
+    TRAIT_REOPENED,
     TRAIT_COVERAGE,
     TRAIT_OPEN_LOW,
     TRAIT_OPEN_TIME,
@@ -96,6 +97,7 @@ struct subject {
     const char *job, *node, *volume, *user;
     double values[TRAIT_COUNT]; /* NAN: not known */
     char *note;                 /* what its figures do not say; NULL: nothing */
+    char *files;                /* which files it opened, and how often; NULL: not known */
 };
 
 #define RULE_BOUNDS 5
@@ -113,6 +115,7 @@ struct rule {
     const char *id;
     enum subject_kind on;
     struct bound bounds[RULE_BOUNDS]; /* the first one is what the finding reports */
+    bool of_files; /* its evidence says which files they are */
     enum trait cost_low, cost_high;
     const char *needs[RULE_NEEDS]; /* what its data comes from: part of a hook's name; without it, less sure */
     const char *remedy;
@@ -138,10 +141,11 @@ int subjects_rank(const struct finding_matter *matter, subject_take take, void *
 void subject_init(struct subject *subject, enum subject_kind kind, const struct job_total *job,
                   const struct volume_total *volume);
 
-/* Sets the note. 0 or -ENOMEM. */
+/* Sets the note, or which files were opened. 0 or -ENOMEM. */
 __attribute__((format(printf, 2, 3))) int subject_note(struct subject *subject, const char *format, ...);
+int subject_files(struct subject *subject, const struct working_opens *opened);
 
-/* Calls take(), and frees the note. */
+/* Calls take(), and frees both. */
 int subject_give(struct subject *subject, subject_take take, void *to);
 
 /* Time in a job's operations of the file layer, everywhere, in seconds. */

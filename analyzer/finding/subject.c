@@ -6,6 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/human.h"
 
 double subject_time_s(const struct tally *tally)
 {
@@ -46,11 +49,39 @@ int subject_note(struct subject *subject, const char *format, ...)
     return -ENOMEM;
 }
 
+/* One number, or one with its 95 % interval. */
+static const char *estimate(char buffer[static 4 * HUMAN_SIZE], const char value[static HUMAN_SIZE],
+                            const char low[static HUMAN_SIZE], const char high[static HUMAN_SIZE])
+{
+    if (strcmp(low, high) == 0)
+        snprintf(buffer, 4 * HUMAN_SIZE, "%s", value);
+    else
+        snprintf(buffer, 4 * HUMAN_SIZE, "%s (95 %%: %s to %s)", value, low, high);
+    return buffer;
+}
+
+int subject_files(struct subject *subject, const struct working_opens *opened)
+{
+    char files[4 * HUMAN_SIZE], bytes[4 * HUMAN_SIZE], a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], opens[HUMAN_SIZE];
+
+    estimate(files, human_count(a, (uint64_t)llround(opened->files.value)),
+             human_count(b, (uint64_t)llround(opened->files.low)),
+             human_count(c, (uint64_t)llround(opened->files.high)));
+    estimate(bytes, human_bytes(a, opened->bytes.value), human_bytes(b, opened->bytes.low),
+             human_bytes(c, opened->bytes.high));
+    if (asprintf(&subject->files, "%s opens; distinct files: %s; their bytes: %s",
+                 human_count(opens, opened->opens), files, bytes) >= 0)
+        return 0;
+    subject->files = NULL;
+    return -ENOMEM;
+}
+
 int subject_give(struct subject *subject, subject_take take, void *to)
 {
     int err = take(to, subject);
 
     free(subject->note);
-    subject->note = NULL;
+    free(subject->files);
+    subject->note = subject->files = NULL;
     return err;
 }

@@ -14,9 +14,12 @@ static const struct volume_total *busiest(const struct job_total *job, enum oper
 {
     const struct volume_total *best = NULL;
 
-    for (uint32_t v = 0; v < job->volume_count; v++)
-        if (job->volumes[v].tally.op[op].bytes && (!best || job->volumes[v].tally.op[op].bytes > best->tally.op[op].bytes))
+    for (uint32_t v = 0; v < job->volume_count; v++) {
+        uint64_t bytes = job->volumes[v].tally.op[op].bytes;
+
+        if (bytes && (!best || bytes > best->tally.op[op].bytes))
             best = &job->volumes[v];
+    }
     return best;
 }
 

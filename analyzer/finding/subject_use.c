@@ -88,20 +88,53 @@ static void of_metadata(const struct tally *tally, double *v)
 static void of_files(const struct tally *tally, double *v)
 {
     const struct histogram *sizes = &tally->op[OP_OPEN].size;
-    double opens = (double)histogram_count(sizes), bytes = 0, most = 0;
+    double opens = (double)histogram_count(sizes), bytes = 0;
 
     for (unsigned i = 0; i < sizes->length; i++) {
         const struct histogram_cell *cell = &sizes->cells[i];
 
         bytes += (double)cell->count * ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
-        most = fmax(most, (double)cell->count);
     }
     v[TRAIT_OPENS] = opens;
     v[TRAIT_FILE_MEAN] = ratio(bytes, opens);
-    v[TRAIT_SAME_SIZE] = ratio(most, opens);
     v[TRAIT_COVERAGE] = ratio((double)tally->op[OP_READ].bytes, bytes);
     v[TRAIT_OPEN_TIME] = seconds(tally, OP_OPEN) + seconds(tally, OP_CLOSE);
-    v[TRAIT_OPEN_LOW] = 0.99 * v[TRAIT_OPEN_TIME];
+}
+
+/* Of a job's opens those by a process that had opened the file before: at least what it opens more often than there
+   are files. NAN when processes are not known. */
+static double reopened(const struct job_total *job, const struct volume_total *volume, double files)
+{
+    double count = 0;
+
+    if (histogram_count(&volume->rest.op[OP_OPEN].size))
+        return NAN;
+    for (uint32_t i = 0; i < job->unit_count; i++)
+        if (job->units[i].volume == volume->name)
+            count += fmax((double)histogram_count(&job->units[i].tally.op[OP_OPEN].size) - files, 0);
+    return count;
+}
+
+/* Of the files' interval the end that speaks for the job. A number of an inode may be another file's soon, and some
+   file systems do not tell these apart: there are at least as many files as were made. */
+static int of_working_set(const struct aggregate *totals, const struct job_total *job,
+                          const struct volume_total *volume, struct subject *subject)
+{
+    double *v = subject->values, files, opens, again;
+    struct working_opens opened;
+
+    if (!working_opens(&volume->working, &opened))
+        return 0;
+    opens = (double)opened.opens;
+    files = fmax(opened.files.high, (double)histogram_count(&volume->tally.op[OP_CREATE].size));
+    again = reopened(job, volume, files);
+    if (isnan(again) && totals->grouping != GROUP_JOB)
+        return 0; /* many jobs open a file: each once, maybe */
+    again -= v[TRAIT_OPENS] - opens; /* of files that nobody has told of */
+    v[TRAIT_OPENS_PER_FILE] = opens / files;
+    v[TRAIT_REOPENED] = isnan(again) ? NAN : fmax(again, 0) / opens;
+    v[TRAIT_OPEN_LOW] = v[TRAIT_OPEN_TIME] * (isnan(again) ? fmax(1 - files / opens, 0) : v[TRAIT_REOPENED]);
+    return subject_files(subject, &opened);
 }
 
 /* File systems whose reads all go through the page cache, or are known not to. */
@@ -244,7 +277,9 @@ int subjects_use(const struct finding_matter *matter, subject_take take, void *t
             of_syncs(&volume->tally, subject.values);
             of_profiles(matter, j, i, subject.values);
             subject.values[TRAIT_SHARED] = volume->scope == SCOPE_SHARED;
-            err = subject_give(&subject, take, to);
+            err = of_working_set(totals, &totals->jobs[j], volume, &subject);
+            if (!err)
+                err = subject_give(&subject, take, to);
             if (err)
                 return err;
         }

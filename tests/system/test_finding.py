@@ -9,8 +9,10 @@ import tempfile
 import time
 
 import harness
+import test_collector
 import trouble
 
+setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
 PROGRAM = os.path.join(harness.SOURCE, "tests/system/trouble.py")
 PATIENCE_S = 30  # on a loaded machine
 SEVERITIES = ("critical", "high", "medium", "low")
@@ -27,6 +29,7 @@ PAIRS = {
     "straggler": ("straggler", "even_ranks"),
 }
 COPIES = ("silo_copy", "summary")
+SPREAD = ("many_files", "many_processes")  # opens, but not of the same files by one process
 
 
 class FindingTest(harness.SystemTest):
@@ -35,7 +38,7 @@ class FindingTest(harness.SystemTest):
         super().setUpClass()
         cls.volume, cls.other = cls.make_volume(192), cls.make_volume(96)
         trouble.prepare(cls.volume.mount)
-        programs = sorted({program for pair in (*PAIRS.values(), COPIES) for program in pair})
+        programs = sorted({program for pair in (*PAIRS.values(), COPIES, SPREAD) for program in pair})
         path = os.path.join(cls.directory, "all.rec")
         # One after the other, each a job of its own.
         command = [harness.PYTHON, "-I", "-S", PROGRAM, "one_by_one", cls.volume.mount, cls.other.mount, *programs]
@@ -69,6 +72,31 @@ class FindingTest(harness.SystemTest):
 
     def test_copies_between_volumes(self):
         self.pair("silo-copy", *COPIES, self.other.mount)
+
+    def test_reopened_files_and_others(self):
+        """What is opened again is told by which files they are, not by their sizes."""
+        found = self.found("reopened_files", self.volume.mount)["reopened-files"]
+        self.assertEqual(("opens_per_file", 6000), (found["metric"], found["value"]))
+        self.assertIn("6,000 opens; distinct files: 1; their bytes: 32 MiB", found["evidence"])
+        for program in SPREAD:
+            self.assertNotIn("reopened-files", self.found(program, self.volume.mount), program)
+
+    def test_reopened_files_in_a_database(self):
+        """There are no processes in what comes there: it is as well found, and less sure."""
+        directory = os.path.join(test_collector.ROOT, "findings")
+        collector = test_collector.Collector("--embedded", directory).wait_ready()
+        self.addCleanup(collector.stop)
+        sent = harness.must([harness.unblend(), "payload", self.path("all.rec")]).encode()
+        done = test_collector.command("enroll", json.loads(sent.splitlines()[0])["node"], "--embedded", directory)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.assertEqual(200, collector.post(sent, done.stdout.strip())[0])
+        text = harness.must([harness.unblend(), "report", "--format", "json", "--db",
+                             f"host={directory} port=5432 dbname=unblend user=unblend"])
+        found = {one["job"]: one for one in json.loads(text)["findings"] if one["id"] == "reopened-files"}
+        one, same = found["reopened_files"], self.found("reopened_files", self.volume.mount)["reopened-files"]
+        self.assertEqual((same["value"], same["evidence"][0]), (one["value"], one["evidence"][0]))
+        self.assertLess(one["confidence"], same["confidence"])
+        self.assertFalse({"many_files", "opened_once"} & set(found), found)
 
     def test_cache_thrash(self):
         """What a device read for whom is known of the job of a recording's own command."""
@@ -121,8 +149,9 @@ class ServedTest(harness.SystemTest):
         return harness.report(self.path("served.rec"))
 
     def test_who_writes_stops_who_reads(self):
-        slow = (harness.tool("strace"), "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64,write,writev,pwritev", "-e",
-                f"inject=pwrite64:delay_enter={int(self.WRITE_S * 1e6)}")
+        slow = (harness.tool("strace"), "-f", "-qq", "-o", "/dev/null",
+                "-e", "trace=pwrite64,write,writev,pwritev",
+                "-e", f"inject=pwrite64:delay_enter={int(self.WRITE_S * 1e6)}")
         _, mount = self.serve(*slow)
         report = self.watch("together", mount, "loader", "saver", options=("-i", "0.5"))
         found = {one["id"]: one for one in report.data["findings"] if one["job"] == "loader"}
@@ -178,7 +207,8 @@ class ServedTest(harness.SystemTest):
         for batch in harness.batches(self.path("served.rec")):
             batch["coverage"]["hooks"].append({"hook": "sys_exit", "state": "unavailable", "why": "it was taken away"})
             lines.append(json.dumps(batch))
-        done = subprocess.run([program, self.path("lacking.rec")], input="\n".join(lines) + "\n", text=True, check=False)
+        done = subprocess.run([program, self.path("lacking.rec")], input="\n".join(lines) + "\n", text=True,
+                              check=False)
         self.assertEqual(0, done.returncode)
         unsure = harness.report(self.path("lacking.rec")).data["findings"]
         self.assertEqual([one["id"] for one in sure], [one["id"] for one in unsure])

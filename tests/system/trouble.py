@@ -25,6 +25,11 @@ def prepare(directory):
     os.makedirs(small, exist_ok=True)
     for number in range(1000):
         make(os.path.join(small, str(number)), 4096)
+    large = os.path.join(directory, "large")
+    os.makedirs(large, exist_ok=True)
+    for number in range(1000):
+        with open(os.path.join(large, str(number)), "wb") as file:
+            file.truncate(2 << 20)
 
 
 def read_all(path, size, passes=1, forget=False, flags=0):
@@ -63,17 +68,39 @@ def small_files(directory):
 
 
 def reopened_files(directory):
-    for number in range(3000):
+    for number in range(6000):
         fd = os.open(os.path.join(directory, "big"), os.O_RDONLY)
-        os.pread(fd, 1000, number * 8192)
+        os.pread(fd, 1000, number * 4096)
         os.close(fd)
 
 
 def opened_once(directory):
     fd = os.open(os.path.join(directory, "big"), os.O_RDONLY)
-    for number in range(3000):
-        os.pread(fd, 1000, number * 8192)
+    for number in range(6000):
+        os.pread(fd, 1000, number * 4096)
     os.close(fd)
+
+
+def look_into(directory, first, end):
+    for number in range(first, end):
+        fd = os.open(os.path.join(directory, "large", str(number)), os.O_RDONLY)
+        os.pread(fd, 1000, number * 1024)
+        os.close(fd)
+
+
+def many_files(directory):
+    """As many opens of files of one size, each of another file."""
+    look_into(directory, 0, 1000)
+
+
+def many_processes(directory):
+    """As many opens of few files, each by another process."""
+    for _ in range(60):
+        child = os.fork()
+        if not child:
+            look_into(directory, 0, 20)
+            os._exit(0)
+        os.waitpid(child, 0)
 
 
 def reread_files(directory):

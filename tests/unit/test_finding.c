@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "analyzer/finding/finding.h"
+#include "analyzer/report.h"
+#include "tests/unit/history.h"
+
+#define LARGE  (2u << 20)
+#define SCALE  100 /* operations are dear enough for a finding */
+#define MINUTE 60
+
+static struct catalogue catalogue;
+
+/* A source that hands out what it was given. */
+struct given {
+    struct source source;
+    struct batch *batches[4];
+    unsigned count, next;
+};
+
+static int next(struct source *source, struct batch **out)
+{
+    struct given *given = (struct given *)source;
+
+    if (given->next == given->count)
+        return 0;
+    *out = given->batches[given->next++];
+    return 1;
+}
+
+/* The sizes of files that are opened or made, which history_ops() does not know. */
+static void size(struct batch *batch, enum operation op, uint64_t count)
+{
+    for (uint32_t i = batch->record_count; i-- > 0;)
+        if (batch->records[i].op == op) {
+            batch->records[i].bytes = 0;
+            batch->records[i].latency_sum_ns *= SCALE;
+            assert_int_equal(histogram_add(&batch->records[i].size, LARGE, count), 0);
+            return;
+        }
+    fail();
+}
+
+/* A process opens large files so often, and reads a little of each. */
+static struct batch *look_into(struct batch *batch, uint32_t pid, uint64_t opens)
+{
+    history_ops(batch, "j", pid, OP_READ, 1000, opens);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, opens);
+    history_ops(batch, "j", pid, OP_OPEN, 0, opens);
+    size(batch, OP_OPEN, opens);
+    return batch;
+}
+
+/* Tells of the files first to end, of which those are in the sample that the shift leaves in. */
+static struct batch *tell(struct batch *batch, uint64_t first, uint64_t end, uint32_t shift)
+{
+    struct flow *flow;
+
+    assert_int_equal(batch_flow(batch, 0, 0, &flow), 0);
+    sketch_raise(&flow->files, shift);
+    for (uint64_t n = first; n < end; n++)
+        assert_int_equal(sketch_add(&flow->files, &(struct sketch_file){.hash = n, .bytes = LARGE}), 0);
+    return batch;
+}
+
+static struct batch *from_agent(struct batch *batch, int job_second)
+{
+    batch->seq = 500;
+    batch->jobs[0].start_ns = HISTORY_START + job_second * INT64_C(1000000000);
+    return batch;
+}
+
+/* The finding of the report, whose texts stay as long as that; NULL: there is none. */
+static const struct finding *find(struct given *given, enum grouping grouping, struct report *report)
+{
+    given->source.next = next;
+    *report = (struct report){.totals.grouping = grouping};
+    assert_int_equal(report_build(&given->source, &catalogue, report), 0);
+    for (uint32_t i = 0; i < report->findings.count; i++)
+        if (strcmp(report->findings.list[i].id, "reopened-files") == 0)
+            return &report->findings.list[i];
+    return NULL;
+}
+
+static bool is_found(struct given *given, enum grouping grouping)
+{
+    struct report report;
+    bool found = find(given, grouping, &report);
+
+    report_clear(&report);
+    return found;
+}
+
+static struct given one(struct batch *batch)
+{
+    return (struct given){.batches = {batch}, .count = 1};
+}
+
+static void few_files_opened_often(void **state)
+{
+    struct given given = one(tell(look_into(history_batch(0), 1, 1000), 0, 4, 0));
+    const struct finding *finding;
+    struct report report;
+
+    finding = find(&given, GROUP_JOB, &report);
+    assert_non_null(finding);
+    assert_string_equal(finding->metric, "opens_per_file");
+    assert_true(finding->value == 250);
+    assert_true(finding->expected == 10);
+    assert_string_equal(finding->evidence[0], "1,000 opens; distinct files: 4; their bytes: 8 MiB");
+    assert_true(finding->cost_low > 0.99 * finding->cost_high);
+    report_clear(&report);
+}
+
+static void many_files_of_one_size(void **state)
+{
+    struct given given = one(tell(look_into(history_batch(0), 1, 1000), 0, 1000, 0));
+
+    assert_false(is_found(&given, GROUP_JOB));
+}
+
+static void files_are_not_known(void **state)
+{
+    struct given given = one(look_into(history_batch(0), 1, 1000));
+
+    assert_false(is_found(&given, GROUP_JOB));
+}
+
+/* 16 in the sample stand for 64 files, 37 to 91 of them: 10 opens for each take 910. */
+static void the_end_of_the_interval_decides(void **state)
+{
+    struct batch *few = history_batch(0), *enough = history_batch(0);
+    struct given given;
+    const struct finding *finding;
+    struct report report;
+
+    look_into(few, 1, 900);
+    look_into(enough, 1, 1000);
+    for (uint64_t n = 0; n < 16; n++) {
+        tell(few, 4 * n, 4 * n + 1, 2);
+        tell(enough, 4 * n, 4 * n + 1, 2);
+    }
+    given = one(few);
+    assert_false(is_found(&given, GROUP_JOB));
+    given = one(enough);
+    finding = find(&given, GROUP_JOB, &report);
+    assert_non_null(finding);
+    assert_true(finding->value > 10 && finding->value < 1000.0 / 64);
+    assert_non_null(strstr(finding->evidence[0], "distinct files: 64 (95 %: 37 to 91)"));
+    assert_non_null(strstr(finding->evidence[0], "their bytes: 128 MiB (95 %: "));
+    report_clear(&report);
+}
+
+static void each_process_opens_a_file_once(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct given given;
+
+    for (uint32_t pid = 1; pid <= 100; pid++)
+        look_into(batch, pid, 10);
+    given = one(tell(batch, 0, 10, 0));
+    assert_false(is_found(&given, GROUP_JOB));
+}
+
+/* Of files that were made there are as many as that, whatever their numbers are. */
+static void numbers_that_are_used_again(void **state)
+{
+    struct batch *batch = look_into(history_batch(0), 1, 1000);
+    struct given given;
+
+    history_ops(batch, "j", 1, OP_CREATE, 0, 500);
+    size(batch, OP_CREATE, 500);
+    given = one(tell(batch, 0, 4, 0));
+    assert_false(is_found(&given, GROUP_JOB));
+}
+
+static void without_processes_it_is_less_sure(void **state)
+{
+    struct given whole = one(tell(look_into(history_batch(0), 1, 1000), 0, 4, 0));
+    struct given sums = one(tell(look_into(history_batch(0), 0, 1000), 0, 4, 0));
+    const struct finding *finding;
+    struct report report;
+    double sure;
+
+    finding = find(&whole, GROUP_JOB, &report);
+    assert_non_null(finding);
+    sure = finding->confidence;
+    report_clear(&report);
+    finding = find(&sums, GROUP_JOB, &report);
+    assert_non_null(finding);
+    assert_true(finding->confidence < sure);
+    report_clear(&report);
+    sums = one(tell(look_into(history_batch(0), 0, 1000), 0, 4, 0));
+    assert_false(is_found(&sums, GROUP_NODE));
+}
+
+/* An agent has told of files before, unless it saw the job begin; after ten minutes it has told of all again. */
+static void jobs_that_ran_before(void **state)
+{
+    struct given given;
+
+    given = one(from_agent(tell(look_into(history_batch(0), 0, 1000), 0, 4, 0), -MINUTE));
+    assert_false(is_found(&given, GROUP_JOB));
+    given = one(from_agent(tell(look_into(history_batch(0), 0, 1000), 0, 4, 0), 0));
+    assert_true(is_found(&given, GROUP_JOB));
+    given = (struct given){
+        .batches = {from_agent(tell(look_into(history_batch(0), 0, 1), 0, 4, 0), -MINUTE),
+                    from_agent(tell(look_into(history_batch(11 * MINUTE), 0, 1000), 0, 4, 0), -MINUTE)},
+        .count = 2};
+    assert_true(is_found(&given, GROUP_JOB));
+}
+
+/* Of sums it is not known which files they are of. */
+static void sums_of_long_ago(void **state)
+{
+    struct given given = {.batches = {look_into(history_batch(0), 0, 1000),
+                                      tell(look_into(history_batch(120 * MINUTE), 0, 4), 0, 4, 0)},
+                          .count = 2};
+
+    assert_false(is_found(&given, GROUP_JOB));
+}
+
+static int load(void **state)
+{
+    return catalogue_load(NULL, &catalogue);
+}
+
+static int unload(void **state)
+{
+    catalogue_clear(&catalogue);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_files_opened_often),
+        cmocka_unit_test(many_files_of_one_size),
+        cmocka_unit_test(files_are_not_known),
+        cmocka_unit_test(the_end_of_the_interval_decides),
+        cmocka_unit_test(each_process_opens_a_file_once),
+        cmocka_unit_test(numbers_that_are_used_again),
+        cmocka_unit_test(without_processes_it_is_less_sure),
+        cmocka_unit_test(jobs_that_ran_before),
+        cmocka_unit_test(sums_of_long_ago),
+    };
+
+    return cmocka_run_group_tests(tests, load, unload);
+}
