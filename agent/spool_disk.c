@@ -64,6 +64,8 @@ int spool_disk_open(const char *path, struct spool_disk *disk)
 
 void spool_disk_close(struct spool_disk *disk)
 {
+    if (disk->directory >= 0)
+        flock(disk->directory, LOCK_UN); /* now, whoever else may have the descriptor for a moment more */
     cleanup_close(&disk->refused);
     cleanup_close(&disk->waiting);
     cleanup_close(&disk->directory);

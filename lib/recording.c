@@ -179,6 +179,7 @@ int recording_close(struct recording_writer *writer)
     /* EINVAL: a pipe, which has no disk behind it */
     if (fsync(writer->fd) && errno != EINVAL && !err)
         err = -errno;
+    flock(writer->fd, LOCK_UN); /* now, whoever else may have the descriptor for a moment more */
     if (close(writer->fd) && !err)
         err = -errno;
     free(writer);

@@ -300,7 +300,10 @@ class TestAgent(OutwardTest):
             agent = subprocess.Popen([*self.command, *more], stderr=errors)
         self.addCleanup(agent.wait)
         self.addCleanup(agent.kill)
-        self.until(lambda: "watching" in self.said(), 60)
+        try:
+            self.until(lambda: "watching" in self.said(), 60)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; the agent said {self.said()!r}, exit {agent.poll()}") from None
         return agent
 
     def said(self):
