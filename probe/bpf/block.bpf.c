@@ -278,7 +278,7 @@ static __always_inline void leave_station(const struct measure *m, const struct 
 static __always_inline int complete(struct request *request, int error, __u32 bytes)
 {
     struct measure m = {.op = operation_of(request), .count = 1, .error_code = error != 0};
-    __u32 rest = BPF_CORE_READ(request, __data_len) - bytes;
+    __u32 length = BPF_CORE_READ(request, __data_len), rest = length > bytes ? length - bytes : 0;
     __u64 key = (__u64)request;
     struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
 
