@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 /* So many processes take links down side by side; fewer links are not worth them. */
-#define HEIRS     16
-#define SHARE_MAX 64 /* links of each; what is beyond is ours to take down */
+#define HEIRS 16
 
 static const struct {
     const char *programs[4];
@@ -62,36 +61,15 @@ static int link_descriptor(const struct attached *attached, unsigned i)
                                     : attached->descriptors[i - attached->link_count];
 }
 
-static int by_number(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-/* Locks, sockets and streams are ours to close, and closed when we close them: an heir has nothing but these. */
-static void keep_only(int *kept, unsigned count)
-{
-    unsigned from = 0;
-
-    qsort(kept, count, sizeof(*kept), by_number);
-    for (unsigned i = 0; i < count; i++) {
-        if ((unsigned)kept[i] > from)
-            close_range(from, (unsigned)kept[i] - 1, 0);
-        from = (unsigned)kept[i] + 1;
-    }
-    close_range(from, ~0u, 0);
-}
-
 /* Keeps its share of the links open until the gate is closed; its end, which nobody waits for, closes them. */
 static void inherit(const struct attached *attached, unsigned heir, const int gate[2])
 {
-    int kept[SHARE_MAX + 1];
-    unsigned count = 0;
     char word;
 
-    kept[count++] = gate[0];
-    for (unsigned i = heir; i < attached->link_count + attached->descriptor_count && count <= SHARE_MAX; i += HEIRS)
-        kept[count++] = link_descriptor(attached, i);
-    keep_only(kept, count);
+    for (unsigned i = 0; i < attached->link_count + attached->descriptor_count; i++)
+        if (i % HEIRS != heir)
+            close(link_descriptor(attached, i));
+    close(gate[1]);
     _exit((int)read(gate[0], &word, 1));
 }
 
