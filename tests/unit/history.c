@@ -61,6 +61,16 @@ void history_errors(struct batch *batch, const char *job, uint32_t pid, enum ope
     assert_int_equal(histogram_add(&record->latency_ns, 1000, count), 0);
 }
 
+int history_next(struct source *source, struct batch **out)
+{
+    struct given *given = (struct given *)source;
+
+    if (given->next == given->count)
+        return 0;
+    *out = given->batches[given->next++];
+    return 1;
+}
+
 void history_into(struct aggregate *totals, struct batch *batch)
 {
     assert_int_equal(aggregate_add(totals, batch), 0);

@@ -4,6 +4,7 @@
 #define UNBLEND_TESTS_HISTORY_H
 
 #include "analyzer/aggregate.h"
+#include "analyzer/source.h"
 #include "lib/record.h"
 
 #define HISTORY_START INT64_C(1767225600000000000) /* 2026-01-01T00:00:00Z */
@@ -18,6 +19,17 @@ void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operat
 /* Operations that fail. */
 void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op,
                     uint64_t count);
+
+#define GIVEN_MAX 4
+
+/* A source that hands out what it was given; its next is history_next(). */
+struct given {
+    struct source source;
+    struct batch *batches[GIVEN_MAX];
+    unsigned count, next;
+};
+
+int history_next(struct source *source, struct batch **out);
 
 /* Adds the batch to the totals and frees it. */
 void history_into(struct aggregate *totals, struct batch *batch);

@@ -17,23 +17,6 @@
 
 static struct catalogue catalogue;
 
-/* A source that hands out what it was given. */
-struct given {
-    struct source source;
-    struct batch *batches[4];
-    unsigned count, next;
-};
-
-static int next(struct source *source, struct batch **out)
-{
-    struct given *given = (struct given *)source;
-
-    if (given->next == given->count)
-        return 0;
-    *out = given->batches[given->next++];
-    return 1;
-}
-
 /* The sizes of files that are opened or made, which history_ops() does not know. */
 static void size(struct batch *batch, enum operation op, uint64_t count)
 {
@@ -79,7 +62,7 @@ static struct batch *from_agent(struct batch *batch, int job_second)
 /* The finding of the report, whose texts stay as long as that; NULL: there is none. */
 static const struct finding *find(struct given *given, enum grouping grouping, struct report *report)
 {
-    given->source.next = next;
+    given->source.next = history_next;
     *report = (struct report){.totals.grouping = grouping};
     assert_int_equal(report_build(&given->source, &catalogue, report), 0);
     for (uint32_t i = 0; i < report->findings.count; i++)

@@ -13,31 +13,16 @@
 #include "lib/moment.h"
 #include "tests/unit/history.h"
 
-/* A source that hands out what it was given. */
-struct given {
-    struct source source;
-    struct batch **batches;
-    unsigned count, next;
-};
-
-static int next(struct source *source, struct batch **out)
-{
-    struct given *given = (struct given *)source;
-
-    if (given->next == given->count)
-        return 0;
-    *out = given->batches[given->next++];
-    return 1;
-}
-
 static struct catalogue catalogue;
 
 static json_t *report_of(struct batch **batches, unsigned count, enum grouping grouping)
 {
-    struct given given = {.source = {.next = next}, .batches = batches, .count = count};
+    struct given given = {.source = {.next = history_next}, .count = count};
     struct report report = {.totals.grouping = grouping};
     json_t *json;
 
+    assert_in_range(count, 0, GIVEN_MAX);
+    memcpy(given.batches, batches, count * sizeof(*batches));
     assert_int_equal(report_build(&given.source, &catalogue, &report), 0);
     json = json_report(&report);
     assert_non_null(json);
