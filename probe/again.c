@@ -7,21 +7,28 @@
 
 static const struct {
     enum hook_object object;
+    bool everywhere; /* interrupts run the first one, so that any kernel may skip it */
     const char *program;
     const char *covers; /* the first program, where the second needs no count of what it has recovered; NULL */
 } table[AGAIN_PROGRAMS] = {
-    {HOOK_BLOCK, "on_issue_again", "on_issue"},
-    {HOOK_BLOCK, "on_complete_again", "on_complete"},
-    {HOOK_URING, "on_uring_submit_again", NULL},
-    {HOOK_URING, "on_uring_refuse_again", NULL},
-    {HOOK_URING, "on_uring_complete_again", NULL},
+    {HOOK_SYSCALL, false, "on_fork_again", "on_fork"},
+    {HOOK_SYSCALL, false, "on_exit_again", "on_exit"},
+    {HOOK_BLOCK, false, "on_io_start_again", "on_io_start"},
+    {HOOK_BLOCK, true, "on_issue_again", "on_issue"},
+    {HOOK_BLOCK, true, "on_complete_again", "on_complete"},
+    {HOOK_FAULT, false, "on_map_pages_again", NULL},
+    {HOOK_FAULT, false, "on_filemap_fault_again", NULL},
+    {HOOK_FAULT, false, "on_page_added_again", NULL},
+    {HOOK_URING, false, "on_uring_submit_again", NULL},
+    {HOOK_URING, false, "on_uring_refuse_again", NULL},
+    {HOOK_URING, false, "on_uring_complete_again", NULL},
 };
 
-void again_choose(const struct bpf_object *object, enum hook_object which, bool needed)
+void again_choose(const struct bpf_object *object, enum hook_object which)
 {
     for (unsigned i = 0; i < AGAIN_PROGRAMS; i++)
-        if (table[i].object == which)
-            bpf_program__set_autoload(bpf_object__find_program_by_name(object, table[i].program), needed);
+        if (table[i].object == which && !table[i].everywhere && !hook_skips())
+            bpf_program__set_autoload(bpf_object__find_program_by_name(object, table[i].program), false);
 }
 
 void again_attach(const struct bpf_object *object, enum hook_object which, struct bpf_link *links[AGAIN_PROGRAMS])

@@ -14,10 +14,10 @@
 struct bpf_link;
 struct bpf_object;
 
-#define AGAIN_PROGRAMS 5
+#define AGAIN_PROGRAMS 11
 
-/* Leaves the second programs of the object out where they are not needed; before it is loaded. */
-void again_choose(const struct bpf_object *object, enum hook_object which, bool needed);
+/* Leaves the second programs of the object out that this kernel does not need; before it is loaded. */
+void again_choose(const struct bpf_object *object, enum hook_object which);
 
 /* Attaches them behind the first ones. What cannot be attached is left out. */
 void again_attach(const struct bpf_object *object, enum hook_object which, struct bpf_link *links[AGAIN_PROGRAMS]);

@@ -110,7 +110,7 @@ void facts_gather(bool measure, struct flavour_facts *facts)
     struct bpf_object *object;
 
     *facts = (struct flavour_facts){
-        .faultable = hook_function("trace_call_bpf_faultable"),
+        .faultable = hook_skips(),
         .functions = hook_function(syscall_function("read")),
         .preemption = preemption(),
     };

@@ -11,41 +11,49 @@
 #include "probe/compat_table.h"
 
 const struct hook_info hook_table[] = {
-    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", HOOK_SYSCALL, false, NULL, NULL, NULL},
-    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", HOOK_SYSCALL, false, NULL, NULL, NULL},
-    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", HOOK_SYSCALL, false, NULL, NULL, NULL},
-    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", HOOK_SYSCALL, false, NULL, NULL, NULL},
-    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", HOOK_SYSCALL, false, NULL, NULL, NULL},
-    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", HOOK_BLOCK, false, NULL, NULL, NULL},
-    {"on_insert", "tp_btf/block_rq_insert", "block requests: when they are queued", HOOK_BLOCK, false, NULL, NULL, NULL},
-    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", HOOK_BLOCK, false, NULL, NULL, NULL},
-    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", HOOK_BLOCK, false, NULL, NULL, NULL},
-    {"on_merge", "tp_btf/block_rq_merge", "block requests: those that become part of another", HOOK_BLOCK, false, NULL, NULL, NULL},
-    {"on_backmerge", "tp_btf/block_bio_backmerge", "block requests: merges", HOOK_BLOCK, false, NULL, NULL, NULL},
-    {"on_frontmerge", "tp_btf/block_bio_frontmerge", "the same, at the other end", HOOK_BLOCK, false, NULL, NULL, NULL},
-    {"on_fault_user", "tp_btf/page_fault_user", "page faults: reads and writes told apart", HOOK_FAULT, false, NULL, NULL, NULL},
-    {"on_fault_kernel", "tp_btf/page_fault_kernel", "the same in system calls", HOOK_FAULT, false, NULL, NULL, NULL},
-    {"on_map_pages", "tp_btf/mm_filemap_map_pages", "page faults: minor ones", HOOK_FAULT, false,
-     "on_map_pages_function", "fentry/filemap_map_pages", NULL},
-    {"on_filemap_fault", "tp_btf/mm_filemap_fault", "page faults: the file", HOOK_FAULT, false,
-     "on_filemap_fault_function", "fentry/filemap_fault", NULL},
+    {"on_sys_enter", "tp_btf/sys_enter", "file operations: when they begin", .object = HOOK_SYSCALL},
+    {"on_sys_exit", "tp_btf/sys_exit", "file operations: their results", .object = HOOK_SYSCALL},
+    {"on_fork", "tp_btf/sched_process_fork", "a child has its parent's job", .object = HOOK_SYSCALL},
+    {"on_exec", "tp_btf/sched_process_exec", "the names of processes", .object = HOOK_SYSCALL, .is_aside = true},
+    {"on_exit", "tp_btf/sched_process_exit", "operations cut off by a process's end", .object = HOOK_SYSCALL},
+    {"on_io_start", "tp_btf/block_io_start", "who caused a block request", .object = HOOK_BLOCK},
+    {"on_insert", "tp_btf/block_rq_insert", "block requests: when they are queued", .object = HOOK_BLOCK,
+     .is_aside = true},
+    {"on_issue", "tp_btf/block_rq_issue", "block requests: when the device gets them", .object = HOOK_BLOCK},
+    {"on_complete", "tp_btf/block_rq_complete", "block requests: their completion", .object = HOOK_BLOCK},
+    {"on_merge", "tp_btf/block_rq_merge", "block requests: those that become part of another", .object = HOOK_BLOCK,
+     .is_aside = true},
+    {"on_backmerge", "tp_btf/block_bio_backmerge", "block requests: merges", .object = HOOK_BLOCK, .is_aside = true},
+    {"on_frontmerge", "tp_btf/block_bio_frontmerge", "the same, at the other end", .object = HOOK_BLOCK,
+     .is_aside = true},
+    {"on_fault_user", "tp_btf/page_fault_user", "page faults: reads and writes told apart", .object = HOOK_FAULT,
+     .is_aside = true},
+    {"on_fault_kernel", "tp_btf/page_fault_kernel", "the same in system calls", .object = HOOK_FAULT,
+     .is_aside = true},
+    {"on_map_pages", "tp_btf/mm_filemap_map_pages", "page faults: minor ones", .object = HOOK_FAULT,
+     .instead = "on_map_pages_function", .instead_name = "fentry/filemap_map_pages"},
+    {"on_filemap_fault", "tp_btf/mm_filemap_fault", "page faults: the file", .object = HOOK_FAULT,
+     .instead = "on_filemap_fault_function", .instead_name = "fentry/filemap_fault"},
     {"on_page_added", "tp_btf/mm_filemap_add_to_page_cache", "bytes of page faults; reads served from the page cache",
-     HOOK_FAULT, false, NULL, NULL, NULL},
-    {"on_uring_submit", "io_uring_submit", "io_uring: requests", HOOK_URING, false, NULL, NULL, NULL},
-    {"on_uring_refuse", "tp_btf/io_uring_req_failed", "io_uring: requests that are refused", HOOK_URING, false, NULL, NULL, NULL},
-    {"on_uring_complete", "tp_btf/io_uring_complete", "io_uring: their completion", HOOK_URING, false, NULL, NULL, NULL},
+     .object = HOOK_FAULT},
+    {"on_uring_submit", "io_uring_submit", "io_uring: requests", .object = HOOK_URING},
+    {"on_uring_refuse", "tp_btf/io_uring_req_failed", "io_uring: requests that are refused", .object = HOOK_URING},
+    {"on_uring_complete", "tp_btf/io_uring_complete", "io_uring: their completion", .object = HOOK_URING},
     {"on_uring_overflow", "tp_btf/io_uring_cqe_overflow", "io_uring: completions that the ring has no room for",
-     HOOK_URING, false, NULL, NULL, NULL},
-    {"on_aio_complete", "aio_complete_rw", "libaio: when requests are done", HOOK_AIO, false, NULL, NULL, NULL},
-    {"on_fuse_send", "tp_btf/fuse_request_send", "FUSE: requests to servers", HOOK_FUSE, false, NULL, NULL, "fuse"},
-    {"on_fuse_end", "tp_btf/fuse_request_end", "FUSE: the servers' answers", HOOK_FUSE, false, NULL, NULL, "fuse"},
-    {"on_exec_job", "tp_btf/sched_process_exec", "jobs that a process's environment names", HOOK_JOB, false, NULL, NULL, NULL},
-    {"on_cgroup_make", "tp_btf/cgroup_mkdir", "jobs and containers shorter than an interval", HOOK_JOB, false, NULL, NULL, NULL},
-    {"on_cgroup_remove", "tp_btf/cgroup_rmdir", "which of them have gone", HOOK_JOB, false, NULL, NULL, NULL},
-    {"on_cgroup_move", "tp_btf/cgroup_attach_task", "processes that are put into a job or container", HOOK_JOB, false,
-     NULL, NULL, NULL},
-    {"on_open_file", "iter/task_file", "files that were open before the start", HOOK_SEED, false, NULL, NULL, NULL},
-    {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", HOOK_FAULT, true, NULL, NULL, NULL},
+     .object = HOOK_URING},
+    {"on_aio_complete", "aio_complete_rw", "libaio: when requests are done", .object = HOOK_AIO, .is_aside = true},
+    {"on_fuse_send", "tp_btf/fuse_request_send", "FUSE: requests to servers", .object = HOOK_FUSE, .module = "fuse"},
+    {"on_fuse_end", "tp_btf/fuse_request_end", "FUSE: the servers' answers", .object = HOOK_FUSE, .module = "fuse"},
+    {"on_exec_job", "tp_btf/sched_process_exec", "jobs that a process's environment names", .object = HOOK_JOB,
+     .is_aside = true},
+    {"on_cgroup_make", "tp_btf/cgroup_mkdir", "jobs and containers shorter than an interval", .object = HOOK_JOB,
+     .is_aside = true},
+    {"on_cgroup_remove", "tp_btf/cgroup_rmdir", "which of them have gone", .object = HOOK_JOB, .is_aside = true},
+    {"on_cgroup_move", "tp_btf/cgroup_attach_task", "processes that are put into a job or container",
+     .object = HOOK_JOB, .is_aside = true},
+    {"on_open_file", "iter/task_file", "files that were open before the start", .object = HOOK_SEED, .is_aside = true},
+    {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", .object = HOOK_FAULT,
+     .each_cpu = true},
 };
 const unsigned hook_count = sizeof(hook_table) / sizeof(*hook_table);
 
@@ -91,6 +99,12 @@ uint32_t hook_function_id(const char *name)
 bool hook_function(const char *name)
 {
     return hook_function_id(name) != 0;
+}
+
+/* What came with it is asked for: BTF does not tell how programs are run. */
+bool hook_skips(void)
+{
+    return hook_function("trace_call_bpf_faultable");
 }
 
 bool hook_member(const char *name, const char *member)

@@ -30,6 +30,7 @@ struct hook_info {
     const char *instead;      /* the program for the functions behind the tracepoint, and */
     const char *instead_name; /* its name; NULL where there is none */
     const char *module;       /* the kernel module that may have the tracepoint; NULL: none */
+    bool is_aside;            /* an event that its program misses takes a detail away and no operation */
 };
 
 /* The first two of the table are those of system calls, whose programs depend on the flavour (probe/calls.h). */
@@ -71,6 +72,10 @@ int hook_module_arguments(const char *module, const char *tracepoint);
 
 /* Whether the kernel's BTF knows a function, or a member of a structure. */
 bool hook_function(const char *name);
+
+/* Whether this kernel preempts programs on tracepoints, and skips those that are still busy for another task. */
+bool hook_skips(void);
+
 bool hook_member(const char *type, const char *member);
 
 /* The BTF id of a function; 0 when there is none of that name. */

@@ -66,8 +66,6 @@ static void load_more(struct loaded *loaded, enum hook_object which, const struc
         return;
     }
     finish(loaded, which, err);
-    if (loaded->ready[which])
-        again_attach(loaded->object[which], which, loaded->again);
 }
 
 /* The functions that handle page faults, for kernels without the tracepoints in them. 0 or -errno. */

@@ -103,6 +103,8 @@ int load_hooks(struct loaded *loaded, enum hook_object which)
         loaded->resting[i] = false;
     }
     loaded->ready[which] = true;
+    if (is_object_wanted(loaded, which))
+        again_attach(loaded->object[which], which, loaded->again);
     return failed;
 }
 
@@ -190,7 +192,5 @@ int load_step(struct loaded *loaded, enum probe_step step)
     for (enum hook_object which = 0; which < HOOK_OBJECTS; which++)
         if (!is_object_wanted(loaded, which))
             again_detach(which, loaded->again);
-        else if (loaded->ready[which])
-            again_attach(loaded->object[which], which, loaded->again);
     return err;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/again.h"
 #include "probe/compat_table.h"
 #include "probe/objects.h"
 #include "probe/syscall_table.h"
@@ -43,7 +44,7 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
     config->request_argument = hook_arguments("block_rq_issue") > 1;
     config->has_io_start = hook_arguments("block_io_start") > 0;
     config->page_shift = bucket_msb((uint64_t)sysconf(_SC_PAGESIZE));
-    config->twice = uring_twice();
+    config->twice = hook_skips();
     config->has_compat = compat_table_known();
     syscall_table(config->syscalls, hook_aio());
     compat_table(config->syscalls, hook_aio());
@@ -62,7 +63,10 @@ int load_open_object(struct loaded *loaded, enum hook_object which,
         end = object_syscall_cast_end;
     }
     loaded->object[which] = bpf_object__open_mem(start, (size_t)(end - start), &open_options);
-    return loaded->object[which] ? configure(loaded->object[which], options) : -errno;
+    if (!loaded->object[which])
+        return -errno;
+    again_choose(loaded->object[which], which);
+    return configure(loaded->object[which], options);
 }
 
 /* The other objects work on the maps of the first one. */

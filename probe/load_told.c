@@ -89,8 +89,8 @@ uint64_t load_missed(const struct loaded *loaded)
     uint64_t missed = calls_account(loaded->calls).missed;
 
     for (unsigned i = 0; i < hook_count; i++)
-        if (hook_table[i].object != HOOK_JOB && /* those miss no operation */
-            program_info(loaded, i, &info) && !again_covers(loaded->object[hook_table[i].object], i))
+        if (!hook_table[i].is_aside && program_info(loaded, i, &info) &&
+            !again_covers(loaded->object[hook_table[i].object], i))
             missed += info.recursion_misses;
     return missed;
 }

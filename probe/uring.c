@@ -3,20 +3,12 @@
 
 #include <bpf/libbpf.h>
 
-#include "probe/again.h"
-
-bool uring_twice(void)
-{
-    return hook_function("trace_call_bpf_faultable");
-}
+#include "probe/hook.h"
 
 void uring_choose(struct bpf_object *object)
 {
     /* Until 6.2 it had another name, and the same first argument. */
-    bool old = hook_arguments("io_uring_submit_req") <= 0;
-
-    if (old)
+    if (hook_arguments("io_uring_submit_req") <= 0)
         bpf_program__set_attach_target(bpf_object__find_program_by_name(object, "on_uring_submit"), 0,
                                        "io_uring_submit_sqe");
-    again_choose(object, HOOK_URING, uring_twice() && !old);
 }

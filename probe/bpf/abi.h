@@ -293,7 +293,7 @@ struct abi_task {
     uint32_t fault_number; /* how many faults the thread had had when it began, */
     uint32_t fault_minor;  /* and minor ones, both modulo 2^32 */
     uint32_t fault_pages;  /* that it has added to the page cache */
-    uint32_t ring_event;   /* the last one of io_uring that it has caused, where config.twice */
+    uint32_t event;        /* the last one that programs came to know of first, where config.twice */
     union { /* no call needs two of them */
         uint64_t exit_ns; /* of the interrupted attempt */
         struct abi_range ranges[ABI_RANGES];
@@ -491,7 +491,7 @@ struct abi_config {
     uint32_t has_io_start;     /* block_io_start tells the owner before block_rq_issue */
     uint32_t page_shift;       /* log2 of the page size */
     uint32_t has_compat;       /* the table has 32-bit calls */
-    uint32_t twice;            /* io_uring's events have two programs, as one may be skipped */
+    uint32_t twice;            /* events of io_uring and page faults have two programs, as one may be skipped */
     uint32_t reserved;
     struct abi_syscall syscalls[2 * ABI_SYSCALLS]; /* by number, and behind them by the number of 32-bit calls */
 };

@@ -36,6 +36,26 @@ static __always_inline struct abi_task *acting_state(struct task_struct *task)
     return state;
 }
 
+/*
+ * Kernels that preempt programs on tracepoints skip one that is still busy for somebody else. There a second one follows
+ * it, and does what the first has not: true when there is nothing left to do. place: what it is about, and where in
+ * it, so that no two events of one thread that follow each other are alike.
+ */
+static __always_inline bool is_done(struct abi_task *state, __u64 place, __u32 position, bool again)
+{
+    __u64 both = place + ((__u64)position << 32);
+    __u32 event = (__u32)(both ^ both >> 32);
+
+    if (!config.twice || !state)
+        return false;
+    if (again && state->event == event)
+        return true;
+    if (again)
+        count(ABI_COUNTER_RECOVERED, 1);
+    state->event = event;
+    return false;
+}
+
 /* For whom the calling thread acts, to its very end. */
 static __always_inline __u32 acting_job(const struct abi_task *state)
 {

@@ -146,6 +146,17 @@ int BPF_PROG(on_io_start, struct request *request)
     return 0;
 }
 
+SEC("tp_btf/block_io_start")
+int BPF_PROG(on_io_start_again, struct request *request)
+{
+    __u64 key = (__u64)request;
+    struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
+
+    if (!entry || entry->start_ns) /* nobody's, or of its memory's last use */
+        own(request);
+    return 0;
+}
+
 static __always_inline struct request *request_in(__u64 *context)
 {
     return config.request_argument ? (struct request *)context[1] : (struct request *)context[0];

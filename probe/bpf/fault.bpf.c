@@ -9,10 +9,13 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
-/* How a thread has faulted last: thread << 32 | the processor's error code. Threads that are far apart share a place. */
+/*
+ * How a thread has faulted last: thread << 32 | how many faults it had had << 1 | whether it writes. Threads that are far
+ * apart share a place.
+ */
 #define PLACES     512
 #define LINE       8 /* so many make a cache line */
-#define CODE_WRITE 2
+#define CODE_WRITE 2 /* in the processor's error code */
 
 static volatile __u64 last_fault[PLACES * LINE];
 
@@ -21,11 +24,16 @@ static __always_inline volatile __u64 *place_of_thread(__u32 pid)
     return &last_fault[(pid & (PLACES - 1)) * LINE];
 }
 
+static __always_inline __u64 note_of(struct task_struct *task, bool writes)
+{
+    return (__u64)task->pid << 32 | (__u32)(faults_of(task) << 1) | writes;
+}
+
 static __always_inline void note_fault(unsigned long code)
 {
-    __u32 pid = bpf_get_current_task_btf()->pid;
+    struct task_struct *task = bpf_get_current_task_btf();
 
-    *place_of_thread(pid) = (__u64)pid << 32 | (__u32)code;
+    *place_of_thread(task->pid) = note_of(task, code & CODE_WRITE);
 }
 
 /* These two run at every page fault whatsoever, so they only leave a note. */
@@ -44,28 +52,42 @@ int BPF_PROG(on_fault_kernel, unsigned long address, struct pt_regs *regs, unsig
     return 0;
 }
 
-/* Not known when a thread that shares the place has faulted since. */
+/* Not known when a thread that shares the place has faulted since, or nobody has left a note of this fault. */
 static __always_inline __u32 fault_writes(void)
 {
-    __u32 pid = bpf_get_current_task_btf()->pid;
-    __u64 note = *place_of_thread(pid);
+    struct task_struct *task = bpf_get_current_task_btf();
+    __u64 note = *place_of_thread(task->pid);
 
-    if (note >> 32 != pid)
-        return ABI_FAULT_UNKNOWN;
-    return note & CODE_WRITE ? ABI_FAULT_WRITE : ABI_FAULT_READ;
+    if (note == note_of(task, true))
+        return ABI_FAULT_WRITE;
+    return note == note_of(task, false) ? ABI_FAULT_READ : ABI_FAULT_UNKNOWN;
 }
 
 SEC("tp_btf/mm_filemap_map_pages")
 int BPF_PROG(on_map_pages, struct address_space *mapping)
 {
-    map_around(mapping->host, fault_writes());
+    map_around(mapping->host, fault_writes(), false);
+    return 0;
+}
+
+SEC("tp_btf/mm_filemap_map_pages")
+int BPF_PROG(on_map_pages_again, struct address_space *mapping)
+{
+    map_around(mapping->host, fault_writes(), true);
     return 0;
 }
 
 SEC("tp_btf/mm_filemap_fault")
 int BPF_PROG(on_filemap_fault, struct address_space *mapping)
 {
-    look_for_page(mapping->host, fault_writes());
+    look_for_page(mapping->host, fault_writes(), false);
+    return 0;
+}
+
+SEC("tp_btf/mm_filemap_fault")
+int BPF_PROG(on_filemap_fault_again, struct address_space *mapping)
+{
+    look_for_page(mapping->host, fault_writes(), true);
     return 0;
 }
 
@@ -84,14 +106,13 @@ static __always_inline __u64 pages_of(struct folio *folio)
     return 1ULL << (more & 0xff);
 }
 
-SEC("tp_btf/mm_filemap_add_to_page_cache")
-int BPF_PROG(on_page_added, struct folio *folio)
+static __always_inline int add_page(struct folio *folio, bool again)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
     struct abi_thread *thread;
 
-    if (!state)
+    if (!state || is_done(state, (__u64)folio, faults_of(task), again))
         return 0;
     thread = thread_in(state);
     if (thread)
@@ -101,6 +122,18 @@ int BPF_PROG(on_page_added, struct folio *folio)
     if (in_fault(state, task))
         state->fault_pages += pages_of(folio);
     return 0;
+}
+
+SEC("tp_btf/mm_filemap_add_to_page_cache")
+int BPF_PROG(on_page_added, struct folio *folio)
+{
+    return add_page(folio, false);
+}
+
+SEC("tp_btf/mm_filemap_add_to_page_cache")
+int BPF_PROG(on_page_added_again, struct folio *folio)
+{
+    return add_page(folio, true);
 }
 
 /* The kernel counts a major fault when it is over. */

@@ -67,22 +67,22 @@ static __always_inline void open_fault(struct abi_task *state, struct task_struc
 }
 
 /* Fault-around is about to map the pages of a range that are in memory, maybe the one that is needed. */
-static __always_inline void map_around(struct inode *inode, __u32 write)
+static __always_inline void map_around(struct inode *inode, __u32 write, bool again)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = acting_state(task);
 
-    if (state)
+    if (state && !is_done(state, (__u64)inode, faults_of(task), again))
         open_fault(state, task, inode, write);
 }
 
 /* It did not: the file has to give it. */
-static __always_inline void look_for_page(struct inode *inode, __u32 write)
+static __always_inline void look_for_page(struct inode *inode, __u32 write, bool again)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = acting_state(task);
 
-    if (!state)
+    if (!state || is_done(state, ~(__u64)inode, faults_of(task), again))
         return;
     open_fault(state, task, inode, write);
     if (!state->fault_ns)

@@ -18,14 +18,14 @@ static __always_inline __u32 writes(struct vm_fault *fault)
 SEC("fentry/filemap_map_pages")
 int BPF_PROG(on_map_pages_function, struct vm_fault *fault)
 {
-    map_around(inode_of(fault), writes(fault));
+    map_around(inode_of(fault), writes(fault), false);
     return 0;
 }
 
 SEC("fentry/filemap_fault")
 int BPF_PROG(on_filemap_fault_function, struct vm_fault *fault)
 {
-    look_for_page(inode_of(fault), writes(fault));
+    look_for_page(inode_of(fault), writes(fault), false);
     return 0;
 }
 

@@ -34,8 +34,7 @@ static __always_inline void remember_process(struct task_struct *child, __u32 tg
     }
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+static __always_inline int begin_life(struct task_struct *parent, struct task_struct *child)
 {
     struct abi_task from = {}, *state = bpf_task_storage_get(&tasks, parent, NULL, 0);
     __u32 tgid = child->tgid, parent_tgid = parent->tgid, *known;
@@ -78,6 +77,18 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
         bpf_map_update_elem(&by_tgid, &tgid, &state->process, BPF_ANY);
     }
     return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+    return begin_life(parent, child);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork_again, struct task_struct *parent, struct task_struct *child)
+{
+    return bpf_task_storage_get(&tasks, child, NULL, 0) ? 0 : begin_life(parent, child);
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -151,21 +162,33 @@ static __always_inline void end_thread(struct abi_task *state, struct task_struc
         count(ABI_COUNTER_HOMELESS, -1);
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit, struct task_struct *task)
+static __always_inline int end_life(struct task_struct *task)
 {
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
     bool last = task->signal->live.counter <= 0;
 
     if (last)
         async_end(task->tgid);
-    if (state)
-        end_thread(state, task);
-    else
+    if (!state)
         end_spare(task);
+    else if (!state->ended)
+        end_thread(state, task);
     if (last)
         end_process(task);
     return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+    return end_life(task);
+}
+
+/* What has ended does not end again. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit_again, struct task_struct *task)
+{
+    return end_life(task);
 }
 
 #endif

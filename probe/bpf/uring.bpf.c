@@ -164,26 +164,6 @@ static __always_inline void resolve(struct abi_async *entry, struct io_ring_ctx 
 static __always_inline bool finish(struct io_kiocb *request, const struct abi_async_key *key,
                                    struct abi_async *entry);
 
-/*
- * Kernels that preempt programs on tracepoints skip one that is still busy for somebody else. There a second one follows
- * it, and does what the first has not: true when there is nothing left to do. place: the ring, and where in it, so that
- * no two events of one thread are alike.
- */
-static __always_inline bool is_done(struct abi_task *state, __u64 place, __u32 position, bool again)
-{
-    __u64 both = place + ((__u64)position << 32);
-    __u32 event = (__u32)(both ^ both >> 32);
-
-    if (!config.twice || !state)
-        return false;
-    if (again && state->ring_event == event)
-        return true;
-    if (again)
-        count(ABI_COUNTER_RECOVERED, 1);
-    state->ring_event = event;
-    return false;
-}
-
 /* sqe: the program's request, where it is at hand */
 static __always_inline int submit(struct io_kiocb *request, const void *sqe, bool again)
 {
@@ -379,14 +359,14 @@ static __always_inline int end(__u64 address, bool again)
 
     if (!address)
         return 0;
+    entry = bpf_map_lookup_elem(&async, &key);
     if (config.twice) {
         struct task_struct *task = bpf_get_current_task_btf();
-        struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+        struct abi_task *state = entry ? acting_state(task) : bpf_task_storage_get(&tasks, task, NULL, 0);
 
         if (is_done(state, ~(__u64)BPF_CORE_READ(request, ctx), BPF_CORE_READ(request, ctx, cached_cq_tail), again))
             return 0;
     }
-    entry = bpf_map_lookup_elem(&async, &key);
     if (entry)
         finish(request, &key, entry);
     return 0;
