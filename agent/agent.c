@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "agent/metrics.h"
+#include "agent/otlp.h"
+#include "agent/otlp_text.h"
 #include "agent/push.h"
 #include "agent/serve.h"
 #include "agent/space.h"
@@ -26,6 +28,7 @@
 
 #define SAMPLE_NS         1000000000ull
 #define FAREWELL_MS       5000
+#define OTLP_FAREWELL_MS  1000
 
 struct agent {
     const struct agent_options *options;
@@ -39,6 +42,8 @@ struct agent {
     struct recording_writer *copy;
     struct totals totals;
     struct metrics *metrics; /* NULL: nobody may ask */
+    struct otlp *otlp;       /* NULL: nobody is told */
+    int64_t told;            /* the number of the interval that was told last */
     struct batch *interval; /* what the current interval has so far; NULL for nothing */
     char spool_trouble[160];
     int events; /* epoll */
@@ -165,7 +170,7 @@ static int sample(struct agent *agent)
     if (space_watch_run(agent->space, batch, monotonic_ns()))
         log_warning("no memory: how full volumes are is not asked");
     serve_batch(agent->serve, batch);
-    if (agent->metrics && sum_up(agent, batch))
+    if ((agent->metrics || agent->otlp) && sum_up(agent, batch))
         log_warning("metrics: no memory: some counts are missing in them");
     if (!agent->spool && !agent->copy)
         return 0;
@@ -177,18 +182,35 @@ static int sample(struct agent *agent)
     return batch_merge(agent->interval, batch, false);
 }
 
+/* Tells the receiver of metrics what there is. */
+static void tell_sums(struct agent *agent)
+{
+    char *text;
+    size_t size;
+
+    if (!agent->otlp || !agent->totals.last)
+        return;
+    if (otlp_text(&agent->totals, &text, &size))
+        log_warning("otlp: no memory; the next interval has these counts, too");
+    else
+        otlp_put(agent->otlp, text, size);
+}
+
 static void tick(struct agent *agent)
 {
     int err = sample(agent);
+    int64_t number = interval_number(agent, wall_clock_ns());
 
     notify_alive();
     if (agent->metrics)
         metrics_run(agent->metrics); /* its connections grow old */
     if (err)
         log_warning("a sample failed: %s; its counts come with the next one", log_errno(err));
-    if (agent->interval &&
-        interval_number(agent, agent->interval->start_ns) != interval_number(agent, wall_clock_ns()))
+    if (agent->interval && interval_number(agent, agent->interval->start_ns) != number)
         end_interval(agent);
+    if (agent->told != number)
+        tell_sums(agent);
+    agent->told = number;
 }
 
 int agent_adopt(struct agent *agent, pid_t pid, const struct job *job, uint32_t *id)
@@ -324,6 +346,20 @@ static int start_probe(struct agent *agent)
     return err ? err : sampler_new(agent->probe, &sampler, &agent->sampler);
 }
 
+static int start_otlp(struct agent *agent)
+{
+    const struct otlp_options otlp = {
+        .url = agent->options->otlp,
+        .token_file = agent->options->otlp_token_file,
+        .ca_file = agent->options->ca_file,
+        .cert = agent->options->tls_cert,
+        .key = agent->options->tls_key,
+    };
+
+    agent->told = interval_number(agent, wall_clock_ns());
+    return otlp.url ? otlp_start(&otlp, &agent->otlp) : 0;
+}
+
 static void say_ready(const struct agent *agent)
 {
     const struct agent_options *options = agent->options;
@@ -405,11 +441,14 @@ static void finish(struct agent *agent)
     notify_stopping();
     metrics_free(agent->metrics);
     agent->metrics = NULL;
-    if (agent->probe && agent->sampler && agent->serve && sample(agent) == 0)
+    if (agent->probe && agent->sampler && agent->serve && sample(agent) == 0) {
         end_interval(agent);
+        tell_sums(agent);
+    }
     totals_clear(&agent->totals);
     serve_free(agent->serve);
     push_stop(agent->push, FAREWELL_MS);
+    otlp_stop(agent->otlp, OTLP_FAREWELL_MS);
     batch_free(agent->interval);
     space_watch_free(agent->space);
     sampler_free(agent->sampler);
@@ -445,6 +484,8 @@ int agent_run(const struct agent_options *options)
         err = serve_new(options->socket, &agent, agent.events, &agent.serve);
     if (!err)
         err = start_metrics(&agent);
+    if (!err)
+        err = start_otlp(&agent);
     if (!err)
         say_ready(&agent);
     if (!err)

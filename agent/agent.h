@@ -29,6 +29,8 @@ struct agent_options {
     const char *cluster, *node, *role;
     const char *root, *job_env, *pod_labels; /* as in probe/finder.h */
     const char *metrics;   /* ADDR:PORT on which OpenMetrics are served; NULL: nowhere */
+    const char *otlp;      /* URL to which OTLP metrics are posted; NULL: nowhere */
+    const char *otlp_token_file;
     const char *copy;      /* a recording that gets every batch that is spooled; NULL for none */
     uint64_t interval_ns;  /* of the batches that leave the node */
     uint64_t spool_max;    /* bytes of disk for batches that wait */

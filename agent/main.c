@@ -62,6 +62,10 @@ int main(int argc, char **argv)
          "the storage system's own counters, as OpenMetrics or CSV, written anew by somebody"},
         {"metrics", 0, OPTION_STRING, "ADDR:PORT", &agent.metrics,
          "serve OpenMetrics there, over plain HTTP to whoever asks (default: nowhere)"},
+        {"otlp", 0, OPTION_STRING, "URL", &agent.otlp,
+         "post OpenTelemetry metrics to URL/v1/metrics at the end of each interval (default: nowhere)"},
+        {"otlp-token-file", 0, OPTION_STRING, "FILE", &agent.otlp_token_file,
+         "the bearer token that this receiver wants, if it wants one"},
         {"copy", 0, OPTION_STRING, "FILE", &agent.copy,
          "append every batch to this recording too"},
         {"kernel-memory", 0, OPTION_SIZE, "SIZE", &agent.kernel_memory,
@@ -128,6 +132,8 @@ int main(int argc, char **argv)
         log_error("--tls-cert and --tls-key belong together: give both");
     else if (agent.collector && !strstr(agent.collector, "://"))
         log_error("collector %s: give a URL, as https://HOST:PORT", agent.collector);
+    else if (agent.otlp_token_file && !agent.otlp)
+        log_error("otlp-token-file %s: --otlp is needed with it", agent.otlp_token_file);
     else
         return agent_run(&agent);
     return 2;

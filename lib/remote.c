@@ -153,9 +153,11 @@ static struct curl_slist *headers_of(const char *token, const char *encoding)
         snprintf(line, sizeof(line), "Content-Encoding: %s", encoding);
         headers = curl_slist_append(headers, line);
     }
-    snprintf(line, sizeof(line), "Authorization: Bearer %s", token);
-    headers = curl_slist_append(headers, line);
-    explicit_bzero(line, sizeof(line));
+    if (token) {
+        snprintf(line, sizeof(line), "Authorization: Bearer %s", token);
+        headers = curl_slist_append(headers, line);
+        explicit_bzero(line, sizeof(line));
+    }
     return headers;
 }
 

@@ -45,7 +45,7 @@ void remote_free(struct remote *remote); /* NULL is fine */
 /* The first line of a file that holds a token, without blanks at its end. 0 or -errno. */
 int remote_token(const char *path, char token[REMOTE_TOKEN_MAX]);
 
-/* Posts; encoding is NULL or as in Content-Encoding, token as it shall be shown. */
+/* Posts; encoding is NULL or as in Content-Encoding, token as it shall be shown, or NULL. */
 void remote_post(struct remote *remote, const char *path, const char *token, const char *encoding, const void *data,
                  size_t size, struct remote_answer *answer);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/totals.h"
 
+#include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,6 +13,7 @@
 #include <cmocka.h>
 
 #include "agent/exposition.h"
+#include "agent/otlp_text.h"
 
 #define SECOND INT64_C(1000000000)
 
@@ -112,11 +115,94 @@ static void text_escapes_names(void **state)
     totals_clear(&totals);
 }
 
+/* Each has one of its own, in order, which its smallest value belongs to. */
+static void exponential_buckets(void **state)
+{
+    int before = -2;
+
+    for (unsigned bucket = 1; bucket < BUCKET_COUNT; bucket++) {
+        double exponent = (1 << OTLP_SCALE) * log2((double)bucket_lower(bucket));
+        int index = otlp_index(bucket);
+
+        assert_true(index > before);
+        assert_true(index < exponent && exponent <= index + 1);
+        before = index;
+    }
+}
+
+static const json_t *metric_of(json_t *request, const char *name)
+{
+    size_t i;
+    json_t *metric;
+
+    json_array_foreach(json_object_get(json_array_get(json_object_get(json_array_get(json_object_get(
+        request, "resourceMetrics"), 0), "scopeMetrics"), 0), "metrics"), i, metric)
+        if (strcmp(json_string_value(json_object_get(metric, "name")), name) == 0)
+            return metric;
+    return NULL;
+}
+
+static const json_t *points_of(json_t *request, const char *name, const char *kind)
+{
+    return json_object_get(json_object_get(metric_of(request, name), kind), "dataPoints");
+}
+
+static const char *text_of(const json_t *point, const char *key)
+{
+    return json_string_value(json_object_get(point, key));
+}
+
+static void told_by_otlp(void **state)
+{
+    struct batch *batch = writes("say \"\\\n\"", "v", SECOND, 3);
+    struct totals totals = {.last = NULL};
+    const json_t *points, *point, *positive, *counts;
+    json_t *request;
+    char *text;
+    size_t size;
+
+    assert_int_equal(histogram_add(&batch->records[0].size, 0, 2), 0);
+    assert_int_equal(histogram_add(&batch->records[0].size, 6000, 1), 0);
+    assert_int_equal(histogram_add(&batch->records[0].latency_ns, 7, 3), 0);
+    assert_int_equal(totals_add(&totals, batch), 0);
+    assert_int_equal(totals_add(&totals, writes("b", "v", 2 * SECOND, 4)), 0);
+    assert_int_equal(otlp_text(&totals, &text, &size), 0);
+    assert_int_equal(strlen(text), size);
+    request = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(request);
+    points = points_of(request, "unblend.operations", "sum");
+    assert_int_equal(json_array_size(points), 2);
+    point = json_array_get(points, 0);
+    assert_string_equal(text_of(point, "asInt"), "6");
+    assert_string_equal(text_of(point, "startTimeUnixNano"), "1000000000");
+    assert_string_equal(text_of(point, "timeUnixNano"), "3000000000");
+    assert_string_equal(text_of(json_object_get(json_array_get(json_object_get(point, "attributes"), 0), "value"),
+                                "stringValue"), "say \"\\\n\"");
+    points = points_of(request, "unblend.operation.size", "exponentialHistogram");
+    assert_int_equal(json_array_size(points), 1);
+    point = json_array_get(points, 0);
+    assert_string_equal(text_of(point, "count"), "10");
+    assert_string_equal(text_of(point, "zeroCount"), "2");
+    assert_int_equal(json_integer_value(json_object_get(point, "scale")), OTLP_SCALE);
+    positive = json_object_get(point, "positive");
+    assert_int_equal(json_integer_value(json_object_get(positive, "offset")), 16 * 12 - 1); /* 4096 */
+    counts = json_object_get(positive, "bucketCounts");
+    assert_int_equal(json_array_size(counts), 9); /* and 5632, 7.35 sixteenths of an octave above */
+    assert_string_equal(json_string_value(json_array_get(counts, 0)), "7");
+    assert_string_equal(json_string_value(json_array_get(counts, 7)), "0");
+    assert_string_equal(json_string_value(json_array_get(counts, 8)), "1");
+    json_decref(request);
+    free(text);
+    totals_clear(&totals);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_by_job_and_by_volume),
         cmocka_unit_test(forgets_what_was_silent),
+        cmocka_unit_test(exponential_buckets),
+        cmocka_unit_test(told_by_otlp),
         cmocka_unit_test(too_many_are_summed_up),
         cmocka_unit_test(text_escapes_names),
     };
