@@ -11,9 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "agent/metrics.h"
-#include "agent/otlp.h"
-#include "agent/otlp_text.h"
+#include "agent/monitor.h"
 #include "agent/push.h"
 #include "agent/serve.h"
 #include "agent/space.h"
@@ -28,7 +26,6 @@
 
 #define SAMPLE_NS         1000000000ull
 #define FAREWELL_MS       5000
-#define OTLP_FAREWELL_MS  1000
 
 struct agent {
     const struct agent_options *options;
@@ -40,10 +37,8 @@ struct agent {
     struct push *push;
     struct serve *serve;
     struct recording_writer *copy;
-    struct totals totals;
-    struct metrics *metrics; /* NULL: nobody may ask */
-    struct otlp *otlp;       /* NULL: nobody is told */
-    int64_t told;            /* the number of the interval that was told last */
+    struct monitor *monitor; /* NULL: no monitoring system wants anything */
+    int64_t told;            /* the number of the interval that it was told last */
     struct batch *interval; /* what the current interval has so far; NULL for nothing */
     char spool_trouble[160];
     int events; /* epoll */
@@ -152,7 +147,7 @@ static int sum_up(struct agent *agent, const struct batch *batch)
     struct batch *copy;
     int err = copy_outward(agent, batch, &copy);
 
-    return err ? err : totals_add(&agent->totals, copy);
+    return err ? err : monitor_add(agent->monitor, copy);
 }
 
 /* Takes a sample, shows it to the watchers and adds it to the interval. */
@@ -170,7 +165,7 @@ static int sample(struct agent *agent)
     if (space_watch_run(agent->space, batch, monotonic_ns()))
         log_warning("no memory: how full volumes are is not asked");
     serve_batch(agent->serve, batch);
-    if ((agent->metrics || agent->otlp) && sum_up(agent, batch))
+    if (agent->monitor && sum_up(agent, batch))
         log_warning("metrics: no memory: some counts are missing in them");
     if (!agent->spool && !agent->copy)
         return 0;
@@ -182,34 +177,20 @@ static int sample(struct agent *agent)
     return batch_merge(agent->interval, batch, false);
 }
 
-/* Tells the receiver of metrics what there is. */
-static void tell_sums(struct agent *agent)
-{
-    char *text;
-    size_t size;
-
-    if (!agent->otlp || !agent->totals.last)
-        return;
-    if (otlp_text(&agent->totals, &text, &size))
-        log_warning("otlp: no memory; the next interval has these counts, too");
-    else
-        otlp_put(agent->otlp, text, size);
-}
-
 static void tick(struct agent *agent)
 {
     int err = sample(agent);
     int64_t number = interval_number(agent, wall_clock_ns());
 
     notify_alive();
-    if (agent->metrics)
-        metrics_run(agent->metrics); /* its connections grow old */
+    if (agent->monitor)
+        monitor_run(agent->monitor);
     if (err)
         log_warning("a sample failed: %s; its counts come with the next one", log_errno(err));
     if (agent->interval && interval_number(agent, agent->interval->start_ns) != number)
         end_interval(agent);
-    if (agent->told != number)
-        tell_sums(agent);
+    if (agent->monitor && agent->told != number)
+        monitor_tell(agent->monitor);
     agent->told = number;
 }
 
@@ -346,20 +327,6 @@ static int start_probe(struct agent *agent)
     return err ? err : sampler_new(agent->probe, &sampler, &agent->sampler);
 }
 
-static int start_otlp(struct agent *agent)
-{
-    const struct otlp_options otlp = {
-        .url = agent->options->otlp,
-        .token_file = agent->options->otlp_token_file,
-        .ca_file = agent->options->ca_file,
-        .cert = agent->options->tls_cert,
-        .key = agent->options->tls_key,
-    };
-
-    agent->told = interval_number(agent, wall_clock_ns());
-    return otlp.url ? otlp_start(&otlp, &agent->otlp) : 0;
-}
-
 static void say_ready(const struct agent *agent)
 {
     const struct agent_options *options = agent->options;
@@ -378,13 +345,6 @@ static void tell_state(void *context, struct exposition_state *state)
     state->pushes = agent->spool;
     state->waiting = agent_pending(agent, why, sizeof(why));
     state->is_well = !*why;
-}
-
-static int start_metrics(struct agent *agent)
-{
-    const char *address = agent->options->metrics;
-
-    return address ? metrics_new(address, agent->events, &agent->totals, tell_state, agent, &agent->metrics) : 0;
 }
 
 /* For whoever has moved the copy away, or replaced a certificate: token and certificates are read for each
@@ -425,8 +385,8 @@ static void handle(struct agent *agent)
 
         if (events[i].data.fd == agent->signals) {
             heed_signal(agent);
-        } else if (agent->metrics && events[i].data.fd == metrics_fd(agent->metrics)) {
-            metrics_run(agent->metrics);
+        } else if (agent->monitor && monitor_event(agent->monitor, events[i].data.fd)) {
+            continue;
         } else if (agent->push && events[i].data.fd == push_event_fd(agent->push)) {
             if (read(events[i].data.fd, &pushed, sizeof(pushed)) > 0)
                 serve_progress(agent->serve);
@@ -439,16 +399,12 @@ static void handle(struct agent *agent)
 static void finish(struct agent *agent)
 {
     notify_stopping();
-    metrics_free(agent->metrics);
-    agent->metrics = NULL;
-    if (agent->probe && agent->sampler && agent->serve && sample(agent) == 0) {
+    monitor_close(agent->monitor);
+    if (agent->probe && agent->sampler && agent->serve && sample(agent) == 0)
         end_interval(agent);
-        tell_sums(agent);
-    }
-    totals_clear(&agent->totals);
     serve_free(agent->serve);
     push_stop(agent->push, FAREWELL_MS);
-    otlp_stop(agent->otlp, OTLP_FAREWELL_MS);
+    monitor_free(agent->monitor);
     batch_free(agent->interval);
     space_watch_free(agent->space);
     sampler_free(agent->sampler);
@@ -483,9 +439,7 @@ int agent_run(const struct agent_options *options)
     if (!err)
         err = serve_new(options->socket, &agent, agent.events, &agent.serve);
     if (!err)
-        err = start_metrics(&agent);
-    if (!err)
-        err = start_otlp(&agent);
+        err = monitor_new(options, agent.events, tell_state, &agent, &agent.monitor);
     if (!err)
         say_ready(&agent);
     if (!err)
