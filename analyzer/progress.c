@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/progress.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -26,7 +27,10 @@ struct progress {
     double share;
     int64_t start_ns;
     size_t drawn; /* columns on the terminal */
+    struct sigaction before; /* of SIGINT */
 };
+
+static volatile sig_atomic_t line_stands; /* on the terminal */
 
 void progress_text(char line[PROGRESS_WIDTH], double share, unsigned seconds)
 {
@@ -65,6 +69,28 @@ static void draw(struct progress *p, const char *line)
     if (write(STDERR_FILENO, out, (size_t)written) < 0)
         return; /* nobody looks any more */
     p->drawn = length;
+    line_stands = length > 0;
+}
+
+/* Ends the program as if nobody had looked at the signal, and leaves no line behind. */
+static void interrupted(int signal_number)
+{
+    static const char blank[] = "\r                                        \r";
+
+    static_assert(sizeof(blank) > PROGRESS_WIDTH, "covers the line and what the terminal shows for the key");
+    if (line_stands && write(STDERR_FILENO, blank, sizeof(blank) - 1) < 0)
+        line_stands = 0;
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* Whoever has asked to be spared, is. */
+static void heed_interrupts(struct progress *p)
+{
+    const struct sigaction action = {.sa_handler = interrupted};
+
+    if (!sigaction(SIGINT, NULL, &p->before) && p->before.sa_handler == SIG_DFL)
+        sigaction(SIGINT, &action, NULL);
 }
 
 static void *work(void *data)
@@ -123,10 +149,12 @@ struct progress *progress_start(void)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&p->stopped, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (!start(p))
-        return p;
-    clear(p);
-    return NULL;
+    if (start(p)) {
+        clear(p);
+        return NULL;
+    }
+    heed_interrupts(p);
+    return p;
 }
 
 void progress_stop(struct progress *p)
@@ -138,6 +166,7 @@ void progress_stop(struct progress *p)
     pthread_cond_signal(&p->stopped);
     pthread_mutex_unlock(&p->lock);
     pthread_join(p->thread, NULL);
+    sigaction(SIGINT, &p->before, NULL);
     clear(p);
 }
 

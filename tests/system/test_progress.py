@@ -202,6 +202,13 @@ class ProgressTest(ShareTest):
         for line in lines[:-1]:
             self.assertRegex(line, r"^unblend: warning: \S*damaged\.rec is damaged: .* is used$")
 
+    def test_an_interrupt_leaves_no_line_behind(self):
+        run = self.start("interrupted", "report", self.pipe("endless.rec")[0])
+        run.says("reading, 0:")
+        os.write(run.master, b"\x03")
+        self.assertEqual((-signal.SIGINT, ""), run.end())
+        self.assertEqual([""], screen(run.said))
+
     def test_of_a_file_the_share_is_known(self):
         big = self.path("big.rec")
         with open(big, "wb") as file:
