@@ -211,6 +211,8 @@ int command_report(int argc, char **argv)
     if (status)
         return status < 0 ? 2 : 0;
     signal(SIGPIPE, SIG_DFL); /* `unblend report | head` ends quietly */
+    if (!a.db && !a.file_count)
+        a.db = getenv("UNBLEND_DB"); /* a command line shows its password to everybody */
     status = check(&a, &view, &window) || scenarios_parse(a.what_if ? a.what_if : "1x,2x,4x", &scenarios) ? 2
              : run(&a, view, &window, &scenarios)                                                      ? 1
                                                                                                        : 0;

@@ -82,10 +82,11 @@ int rhythm_of(const struct series *series, unsigned demands, struct rhythm *out)
     _cleanup_free_ double *rates = calloc(series->length + 1u, sizeof(*rates));
     _cleanup_free_ double *memory = calloc(series->length + 1u, 3 * sizeof(*memory));
     double slot_s = series->slot_ms / 1e3, sum = 0;
-    struct runs runs = {memory, memory + series->length, memory + 2 * (size_t)series->length, 0};
+    struct runs runs = {0};
 
     if (!rates || !memory)
         return -ENOMEM;
+    runs = (struct runs){memory, memory + series->length, memory + 2 * (size_t)series->length, 0};
     if (!series->length)
         return -ENODATA;
     for (uint32_t i = 0; i < series->length; i++) {
