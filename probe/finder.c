@@ -128,20 +128,21 @@ static bool is_servant(const char *command)
            strcmp(command, "runc") == 0 || strcmp(command, "(sd-executor)") == 0;
 }
 
-/* The job by that identity, made when it is new; job is completed by who the process is. */
-static int found(struct finder *finder, const char *identity, struct job *job, const struct abi_process *process,
+/* The job by that identity, made when it is new, and completed by who the process is. */
+static int found(struct finder *finder, const char *identity, const struct job *job, const struct abi_process *process,
                  uint32_t *id)
 {
     char command[sizeof(process->comm) + 1] = "";
     uint32_t known = origin_seek(finder->origin, identity);
+    struct job whole = *job;
     int err;
 
     memcpy(command, process->comm, sizeof(process->comm));
-    job->command = is_servant(command) ? "" : command;
-    job->user = is_servant(command) ? NULL : origin_user(finder->origin, process->uid);
-    job->exit = -1;
-    err = known ? origin_fill(finder->origin, known, &(struct job){.user = job->user, .command = job->command})
-                : origin_found(finder->origin, identity, job, &known);
+    whole.command = is_servant(command) ? "" : command;
+    whole.user = is_servant(command) ? NULL : origin_user(finder->origin, process->uid);
+    whole.exit = -1;
+    err = known ? origin_fill(finder->origin, known, &(struct job){.user = whole.user, .command = whole.command})
+                : origin_found(finder->origin, identity, &whole, &known);
     if (err)
         return err;
     if (!origin_find(finder->origin, known))
