@@ -293,7 +293,7 @@ struct abi_task {
     uint32_t fault_number; /* how many faults the thread had had when it began, */
     uint32_t fault_minor;  /* and minor ones, both modulo 2^32 */
     uint32_t fault_pages;  /* that it has added to the page cache */
-    uint32_t event;        /* the last one that programs came to know of first, where config.twice */
+    uint32_t event;        /* which one has been seen to last, where config.twice */
     union { /* no call needs two of them */
         uint64_t exit_ns; /* of the interrupted attempt */
         struct abi_range ranges[ABI_RANGES];
