@@ -115,6 +115,24 @@ static bool volume_is(const struct trial *trial, const struct volume *volume)
     return false;
 }
 
+static bool is_ring(const struct call *call)
+{
+    return call->way >= WAY_RING && call->way <= WAY_RING_CROWDED;
+}
+
+/* Something of it is missing, and nothing too much. */
+static bool is_less(const struct tally *got, const struct tally *expected)
+{
+    return got->ops <= expected->ops && got->bytes <= expected->bytes &&
+           (got->ops < expected->ops || got->bytes < expected->bytes);
+}
+
+/* Of these, events may be skipped where the kernel preempts programs on tracepoints; then they are said to be lost. */
+static bool is_skippable(const struct call *call)
+{
+    return hook_skips() && (call->op == OP_MMAP_FAULT || is_ring(call));
+}
+
 /* The size of each operation that has one: what is transferred, or the file that is opened. */
 static long expected_size(const struct call *call, enum operation op)
 {
@@ -181,7 +199,8 @@ static void tally_record(struct trial *trial, const struct batch *batch,
     else if (batch->processes[record->process].pid != (uint32_t)pid)
         complain(trial, "%lu operations under process %u, not %d",
                  (unsigned long)record_ops(record), batch->processes[record->process].pid, pid);
-    check_sizes(trial, record);
+    if (!batch->coverage.lost || record->op != OP_MMAP_FAULT || !is_skippable(trial->call))
+        check_sizes(trial, record); /* else a page may be among what is lost */
     check_details(trial, record);
 }
 
@@ -202,16 +221,15 @@ static void compare(struct trial *trial, enum operation op, const struct tally *
 
 /*
  * So many events may be said to be lost while so many operations were fired. Where kernels preempt programs, one of the
- * block layer's is skipped now and then while four threads sync, and io_uring's, two events an operation, for as long as
- * a thread that was stopped in one and another in the second one behind it wait for the processor.
+ * block layer's is skipped now and then while four threads sync, and those of io_uring and page faults, some events an
+ * operation, for as long as a thread that was stopped in one and another in the second one behind it wait for the
+ * processor.
  */
 static uint64_t lost_most(const struct trial *trial, uint64_t fired)
 {
-    enum way way = trial->call->way;
-
     if (trial->crew != CREW_THREADS)
         return 0;
-    return hook_skips() && way >= WAY_RING && way <= WAY_RING_CROWDED ? 2 * fired : fired / 10;
+    return is_skippable(trial->call) ? 2 * fired : fired / 10;
 }
 
 static void check_counts(struct trial *trial, const struct batch *batch,
@@ -221,16 +239,17 @@ static void check_counts(struct trial *trial, const struct batch *batch,
     struct tally expected[OP_COUNT] = {0}, got[OP_COUNT] = {0};
     uint64_t fired = FIRED * (trial->crew == CREW_THREADS ? WORKERS : 1);
     uint64_t killed = call->way == WAY_RING_CROWDED ? batch->coverage.killed : 0;
+    uint64_t missing = batch->coverage.lost + killed;
 
     for (uint32_t i = 0; i < batch->record_count; i++)
         tally_record(trial, batch, &batch->records[i], pid, got);
     expected[call->op] = (struct tally){fired, outcome->bytes, outcome->failed};
     expected[call->also] = expected[call->op];
     expected[call->block] = (struct tally){fired, outcome->bytes, 0};
-    /* Where programs on tracepoints are skipped, a request of io_uring may be among what is said to be lost; and of a
-       crowd with one name, among what is said not to have ended. */
-    if (call->way >= WAY_RING && call->way <= WAY_RING_CROWDED && got[call->op].ops < fired &&
-        fired - got[call->op].ops <= batch->coverage.lost + killed)
+    /* What is missing must be among what is said to be lost; and of a crowd of requests with one name, among what is
+       said not to have ended. */
+    if ((is_skippable(call) || is_ring(call)) && missing && is_less(&got[call->op], &expected[call->op]) &&
+        fired - got[call->op].ops <= missing)
         expected[call->op] = got[call->op];
     if (getpid() != 1 && call->block && got[call->block].ops < fired &&
         fired - got[call->block].ops <= batch->coverage.lost)
