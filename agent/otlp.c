@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,19 +108,6 @@ static void clear(struct otlp *otlp)
     free(otlp);
 }
 
-/* Signals are for the agent's first thread. */
-static int start(struct otlp *otlp)
-{
-    sigset_t all, before;
-    int err;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    err = -pthread_create(&otlp->thread, NULL, work, otlp);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return err;
-}
-
 int otlp_start(const struct otlp_options *options, struct otlp **out)
 {
     struct otlp *otlp = calloc(1, sizeof(*otlp));
@@ -145,7 +131,7 @@ int otlp_start(const struct otlp_options *options, struct otlp **out)
     pthread_cond_init(&otlp->wake, NULL);
     err = remote_new(&remote, &otlp->remote);
     if (!err)
-        err = start(otlp);
+        err = -pthread_create(&otlp->thread, NULL, work, otlp);
     if (err) {
         log_error("otlp %s: %s", options->url,
                   err == -EINVAL ? "give https://HOST:PORT; plain http goes to this machine only" : log_errno(err));

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A receiver of OpenTelemetry metrics over HTTP that takes nothing but what the protocol's definition knows."""
-import http.server
-import threading
-
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+
+import receiver
 
 # The part that is used here of the published definition, opentelemetry-proto 1.0: common.proto, resource.proto,
 # metrics.proto and metrics_service.proto. Name, number and type of each field; "*" is repeated, "?" one of several.
@@ -70,33 +69,14 @@ def request_class():
     return message_factory.MessageFactory(pool).GetPrototype(kind)
 
 
-class Receiver:
+class Receiver(receiver.PostServer):
     """Answers with the statuses it is given, then with 200."""
 
     def __init__(self, *statuses):
         self.seen, self.wrong, self.headers, self.statuses = [], [], [], list(statuses)
         self.kind = request_class()
-        receiver = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                receiver.take(self.path, self.headers, self.rfile.read(int(self.headers["Content-Length"])))
-                status = receiver.statuses.pop(0) if receiver.statuses else 200
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"{}")
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        super().__init__(self.take)
+        self.url = f"http://127.0.0.1:{self.port}"
 
     def take(self, path, headers, body):
         self.headers.append(headers)
@@ -106,10 +86,7 @@ class Receiver:
             self.seen.append(json_format.Parse(body.decode(), self.kind()))
         except (json_format.ParseError, UnicodeDecodeError) as error:
             self.wrong.append((str(error), body))
-
-    def stop(self):
-        self.server.shutdown()
-        self.server.server_close()
+        return self.statuses.pop(0) if self.statuses else 200
 
 
 def metrics(request):

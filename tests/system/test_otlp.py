@@ -30,7 +30,7 @@ class OtlpTest(harness.SystemTest):
 
     def receiver(self, *statuses):
         receiver = otlp.Receiver(*statuses)
-        self.addCleanup(receiver.stop)
+        self.addCleanup(receiver.close)
         return receiver
 
     def work(self):

@@ -3,7 +3,6 @@
 """What leaves a site: by forwarding, through a proxy, by bundles. It is what was printed beforehand, names nobody, and
 arrives once."""
 import contextlib
-import http.server
 import json
 import os
 import re
@@ -16,6 +15,7 @@ import time
 import unittest
 
 import harness
+import receiver
 import test_collector
 from test_collector import Collector, batch, command
 
@@ -33,39 +33,22 @@ def secret_batch(seq, node="secret-node"):
                   "mounts": ["/secret/mount/over"], "lower": "/secret/mount"}])
 
 
-class Receiver:
+class Receiver(receiver.PostServer):
     """A collector of somebody else's that keeps the very bytes, and answers as it is told."""
 
     def __init__(self):
-        self.status, self.bodies, self.agents = 503, [], []
-        receiver = self
+        self.status, self.bodies = 503, []
+        super().__init__(self.take)
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                if receiver.status == 200:
-                    receiver.bodies.append(body)
-                self.send_response(receiver.status)
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"{}")
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def take(self, _path, _headers, body):
+        status = self.status
+        if status == 200:
+            self.bodies.append(body)
+        return status
 
     def plain(self):
         return b"".join(subprocess.run(["zstd", "-dc"], input=body, capture_output=True, check=True).stdout
                         for body in self.bodies)
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 class Proxy:
