@@ -24,7 +24,7 @@ struct agent_options {
     const char *join_file;
     const char *tls_cert, *tls_key;
     const char *state;
-    const char *user;      /* to become when root; NULL: stay */
+    const char *user;      /* to become when root; NULL: as privilege_choose() */
     const char *socket;
     const char *cluster, *node, *role;
     const char *root, *job_env, *pod_labels; /* as in probe/finder.h */

@@ -49,6 +49,7 @@ int client_new(int fd, int events, struct client **out)
     client->fd = fd;
     client->events = events;
     client->uid = peer.uid;
+    client->interval_ns = CLIENT_INTERVAL_NS;
     client->privileged = is_privileged(fd, &peer);
     *out = client;
     return 0;

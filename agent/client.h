@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #define REQUEST_MAX 4096 /* bytes of one line */
+#define CLIENT_INTERVAL_NS     1000000000 /* between frames, unless the caller wants them sooner */
+#define CLIENT_INTERVAL_NS_MIN 100000000
 
 struct client {
     int fd;
@@ -17,6 +19,8 @@ struct client {
     bool privileged; /* root, or a member of the group unblend */
     bool watching;
     bool packed; /* frames as lib/packed.h has them */
+    bool threads; /* by thread */
+    uint64_t interval_ns; /* at least so often; CLIENT_INTERVAL_NS at most */
     int64_t flush_until_ms; /* monotonic; 0: no flush is waiting for its answer */
     char request[REQUEST_MAX];
     size_t request_size;

@@ -11,11 +11,19 @@
 
 #include "lib/cleanup.h"
 #include "lib/log.h"
+#include "lib/porter.h"
+
+char *join_fresh(const char *token_file)
+{
+    char *name;
+
+    return asprintf(&name, "%s.new", token_file) < 0 ? NULL : name;
+}
 
 /* All of it under its name, or nothing. */
 static int save(const char *path, const char *token)
 {
-    _cleanup_free_ char *fresh = NULL;
+    _cleanup_free_ char *fresh = join_fresh(path);
     _cleanup_close_ int fd = -1;
     size_t length = strlen(token);
     char line[REMOTE_TOKEN_MAX + 1];
@@ -23,31 +31,33 @@ static int save(const char *path, const char *token)
 
     if (length >= REMOTE_TOKEN_MAX)
         return -EBADMSG;
-    if (asprintf(&fresh, "%s.new", path) < 0)
+    if (!fresh)
         return -ENOMEM;
     memcpy(line, token, length);
     line[length] = '\n';
-    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    fd = porter_open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return -errno;
-    if (write(fd, line, length + 1) != (ssize_t)(length + 1) || fsync(fd) || rename(fresh, path))
+        return fd;
+    if (write(fd, line, length + 1) != (ssize_t)(length + 1) || fsync(fd))
         err = errno ? -errno : -EIO;
+    if (!err)
+        err = porter_rename(fresh, path);
     explicit_bzero(line, sizeof(line));
     if (err)
-        unlink(fresh);
+        porter_unlink(fresh);
     return err;
 }
 
 /* Before the join token is spent, there must be a place for what it buys. */
 static int check_place(const char *path)
 {
-    _cleanup_free_ char *fresh = NULL;
+    _cleanup_free_ char *fresh = join_fresh(path);
     _cleanup_close_ int fd = -1;
 
-    if (asprintf(&fresh, "%s.new", path) < 0)
+    if (!fresh)
         return -ENOMEM;
-    fd = open(fresh, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return fd < 0 ? -errno : 0;
+    fd = porter_open(fresh, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return fd < 0 ? fd : 0;
 }
 
 static int settle(const struct remote_answer *answer, const char *token_file, char *why, size_t size)

@@ -12,4 +12,7 @@
 int join_enroll(struct remote *remote, const char *join_file, const char *token_file, const char *node,
                 const char *cluster, char *why, size_t size);
 
+/* What the file of the token is called until all of it is safe, malloc'ed; NULL without memory. */
+char *join_fresh(const char *token_file);
+
 #endif

@@ -86,7 +86,7 @@ int main(int argc, char **argv)
         {"pseudo", 0, OPTION_FLAG, NULL, &agent.pseudo,
          "count operations on proc, sysfs and their like too"},
         {"user", 0, OPTION_STRING, "NAME", &agent.user,
-         "when started as root, become this user and keep only the rights that watching takes"},
+         "when started as root, become this user (default: unblend, else nobody; root: stay)"},
         OUTWARD_PSEUDONYMS(&agent.outward,
                            "send keyed pseudonyms instead of names, but for the node's and the cluster's"),
         OUTWARD_NAMES(&agent.outward, "with --pseudonyms: "),

@@ -18,6 +18,7 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/remote.h"
+#include "lib/thread.h"
 
 #define REQUEST_MS       30000
 #define PUT_OFF_MAX      3   /* batches in a row; then it is no single batch's fault */
@@ -317,15 +318,11 @@ static void push_free(struct push *push)
 int push_start(const struct push_options *options, struct spool *spool, struct push **out)
 {
     struct push *push = calloc(1, sizeof(*push));
-    pthread_condattr_t monotonic;
     int err;
 
     if (!push)
         return -ENOMEM;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&push->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition(&push->wake);
     pthread_mutex_init(&push->lock, NULL);
     push->spool = spool;
     push->options = *options;
@@ -334,7 +331,7 @@ int push_start(const struct push_options *options, struct spool *spool, struct p
     push->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     err = push->event < 0 ? -errno : prepare(push);
     if (!err)
-        err = -pthread_create(&push->thread, NULL, run, push);
+        err = thread_start(&push->thread, run, push);
     if (err) {
         push_free(push);
         return err;

@@ -140,13 +140,38 @@ static bool request_flush(struct requests *requests, struct client *client, json
     return true; /* answered by requests_progress() */
 }
 
+/* How often and how finely; false when that makes no sense. */
+static bool take_wish(struct client *client, json_t *request)
+{
+    json_int_t interval_ms = CLIENT_INTERVAL_NS / 1000000;
+    int threads = 0;
+
+    if (json_unpack(request, "{s?:I, s?:b}", "interval_ms", &interval_ms, "threads", &threads) || interval_ms < 1)
+        return false;
+    client->threads = threads;
+    client->interval_ns = CLIENT_INTERVAL_NS;
+    if (interval_ms < CLIENT_INTERVAL_NS / 1000000)
+        client->interval_ns = (uint64_t)interval_ms * 1000000;
+    if (client->interval_ns < CLIENT_INTERVAL_NS_MIN)
+        client->interval_ns = CLIENT_INTERVAL_NS_MIN;
+    return true;
+}
+
 static bool request_watch(struct requests *requests, struct client *client, json_t *request)
 {
     const char *form = json_string_value(json_object_get(request, "form"));
 
+    if (!take_wish(client, request))
+        return client_refuse(client, "watch takes interval_ms from 1 on, and threads true or false");
     client->watching = true;
     client->packed = form && strcmp(form, PACKED_FORM) == 0;
     return client_answer(client, json_pack("{s:b, s:s}", "ok", 1, "form", client->packed ? PACKED_FORM : "json"));
+}
+
+/* An answer would stand among frames. */
+static bool request_pace(struct requests *requests, struct client *client, json_t *request)
+{
+    return client->watching && take_wish(client, request);
 }
 
 static const struct {
@@ -154,7 +179,7 @@ static const struct {
     bool (*handle)(struct requests *, struct client *, json_t *);
 } table[] = {
     {"job", request_job},     {"exit", request_exit},   {"living", request_living},
-    {"flush", request_flush}, {"watch", request_watch},
+    {"flush", request_flush}, {"watch", request_watch}, {"pace", request_pace},
 };
 
 bool requests_handle(struct requests *requests, struct client *client, const char *line, size_t size)

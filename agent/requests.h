@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What callers ask for on the local socket, one line of JSON each, answered by one line of JSON.
+ * What callers ask for on the local socket, one line of JSON each, answered by one line of JSON (but "pace").
  *
  *   {"request": "job", "job": NAME, "pid": N, "command": S}  -> {"ok": true, "id": N}
  *        gives a process of the caller's, and all it forks, a job
@@ -8,7 +8,10 @@
  *   {"request": "living", "id": N}                           -> {"ok": true, "living": N}
  *   {"request": "flush"}   answered when everything up to now is in the collector, or cannot get there
  *                          -> {"ok": true, "pending": 0} or {"ok": false, "pending": N, "why": S}
- *   {"request": "watch"}                                     -> {"ok": true}, then a frame a second
+ *   {"request": "watch", "form": S, "interval_ms": N, "threads": B}
+ *        -> {"ok": true, "form": S}, then a frame a second (lib/recording.h) or, where N is less, as
+ *        often as it says, or oftener if others ask for that; by thread, or else by process
+ *   {"request": "pace", "interval_ms": N, "threads": B}   of who watches: changes these, and is not answered
  *
  * A job is spoken of by who made it, and by root. What cannot be done is {"ok": false, "why": S}.
  */

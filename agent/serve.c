@@ -6,18 +6,18 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "agent/requests.h"
-#include "agent/visible.h"
+#include "agent/showing.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
 #include "lib/path.h"
-#include "lib/recording.h"
+#include "lib/porter.h"
 
 #define CLIENTS_MAX 64
+#define SECOND_NS   CLIENT_INTERVAL_NS
 
 struct serve {
     struct requests *requests;
@@ -25,32 +25,20 @@ struct serve {
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
     struct client *clients[CLIENTS_MAX];
     unsigned count;
+    struct batch *second; /* so far; NULL while samples are as long */
 };
-
-/* A socket left by a crash is replaced; one that somebody answers on is not. */
-static bool is_alive(const struct sockaddr_un *address)
-{
-    _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    return fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
-}
 
 static int listen_on(struct serve *serve)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct epoll_event event = {.events = EPOLLIN};
+    int err;
 
-    memcpy(address.sun_path, serve->path, sizeof(address.sun_path));
     path_make_parents(serve->path, 0755);
-    if (is_alive(&address))
-        return -EADDRINUSE;
-    unlink(serve->path);
-    serve->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    err = porter_bind(serve->path, &serve->listener);
+    if (err)
+        return err;
     event.data.fd = serve->listener;
-    if (serve->listener < 0 ||
-        bind(serve->listener, (struct sockaddr *)&address, sizeof(address)) ||
-        chmod(serve->path, 0666) || listen(serve->listener, 16) ||
-        epoll_ctl(serve->events, EPOLL_CTL_ADD, serve->listener, &event))
+    if (listen(serve->listener, 16) || epoll_ctl(serve->events, EPOLL_CTL_ADD, serve->listener, &event))
         return -errno;
     return 0;
 }
@@ -99,8 +87,9 @@ void serve_free(struct serve *serve)
     while (serve->count)
         drop_client(serve, serve->clients[0]);
     close(serve->listener);
-    unlink(serve->path);
+    porter_unlink(serve->path);
     requests_free(serve->requests);
+    batch_free(serve->second);
     free(serve);
 }
 
@@ -157,56 +146,80 @@ void serve_event(struct serve *serve, int fd, uint32_t events)
     }
 }
 
-/* A frame that everybody gets who sees all, made once for each form. */
-struct frame {
-    void *data;
-    size_t size;
-};
-
-static int make_frame(const struct batch *batch, bool packed, struct frame *frame)
+struct serve_wish serve_wish(const struct serve *serve)
 {
-    return (packed ? frame_pack : frame_encode)(batch, &frame->data, &frame->size);
-}
+    struct serve_wish wish = {.interval_ns = SECOND_NS, .grain = GRAIN_JOBS};
 
-/* Without memory now nothing is sent: the next sample comes in a second. */
-static bool put_batch(struct client *client, const struct batch *batch, struct frame whole[2])
-{
-    _cleanup_(batch_freep) struct batch *visible = NULL;
-    struct frame own = {0}, *frame = &whole[client->packed];
-    bool alive;
+    for (unsigned i = 0; i < serve->count; i++) {
+        const struct client *client = serve->clients[i];
+        enum grain grain = client->threads ? GRAIN_THREADS : GRAIN_PROCESSES;
 
-    if (client->privileged) {
-        if (!frame->data && make_frame(batch, client->packed, frame))
-            return true;
-        return client_put(client, frame->data, frame->size);
+        if (!client->watching)
+            continue;
+        if (client->interval_ns < wish.interval_ns)
+            wish.interval_ns = client->interval_ns;
+        if (grain > wish.grain)
+            wish.grain = grain;
     }
-    if (visible_batch(batch, client->uid, &visible) || make_frame(visible, client->packed, &own))
-        return true;
-    alive = client_put(client, own.data, own.size);
-    free(own.data);
-    return alive;
+    return wish;
 }
 
-bool serve_is_watched(const struct serve *serve)
+static bool is_shown(const struct client *client, bool hurried)
 {
-    for (unsigned i = 0; i < serve->count; i++)
-        if (serve->clients[i]->watching)
-            return true;
-    return false;
+    return client->watching && (client->interval_ns < SECOND_NS) == hurried;
 }
 
-void serve_batch(struct serve *serve, const struct batch *batch)
+static void show(struct serve *serve, const struct batch *batch, bool hurried)
 {
-    struct frame whole[2] = {{0}};
+    struct showing showing;
 
+    showing_begin(batch, &showing);
     for (unsigned i = serve->count; i-- > 0;) {
         struct client *client = serve->clients[i];
 
-        if (client->watching && !put_batch(client, batch, whole))
+        if (is_shown(client, hurried) && !showing_put(&showing, client))
             drop_client(serve, client);
     }
-    free(whole[0].data);
-    free(whole[1].data);
+    showing_clear(&showing);
+}
+
+static void forget_second(struct serve *serve)
+{
+    batch_free(serve->second);
+    serve->second = NULL;
+}
+
+/* Shorter samples, while somebody wants them, come together for all others until the second of the wall clock is over. */
+static int gather_second(struct serve *serve, const struct batch *batch)
+{
+    int64_t end_ns = batch->start_ns + (int64_t)batch->duration_ns;
+    unsigned unhurried = 0;
+    int err = 0;
+
+    for (unsigned i = 0; i < serve->count; i++)
+        unhurried += is_shown(serve->clients[i], false);
+    if (!unhurried)
+        forget_second(serve);
+    else if (!serve->second)
+        err = batch_new(&serve->second);
+    if (!unhurried || err)
+        return err;
+    err = batch_merge(serve->second, batch, GRAIN_THREADS);
+    if (err || end_ns / SECOND_NS == serve->second->start_ns / SECOND_NS)
+        return err;
+    serve->second->interval_ms = SECOND_NS / 1000000;
+    show(serve, serve->second, false);
+    forget_second(serve);
+    return 0;
+}
+
+int serve_batch(struct serve *serve, const struct batch *batch)
+{
+    show(serve, batch, true);
+    if (serve->second || batch->interval_ms < SECOND_NS / 1000000)
+        return gather_second(serve, batch);
+    show(serve, batch, false);
+    return 0;
 }
 
 void serve_progress(struct serve *serve)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
+#include "lib/record.h"
 
 struct serve;
 
@@ -22,11 +23,15 @@ void serve_free(struct serve *serve); /* NULL is fine */
 /* Something has happened on a descriptor of the socket's. */
 void serve_event(struct serve *serve, int fd, uint32_t events);
 
-/* Whether anybody watches. */
-bool serve_is_watched(const struct serve *serve);
+/* The most that any of those who watch has asked for: a second and no processes where nobody does. */
+struct serve_wish {
+    uint64_t interval_ns;
+    enum grain grain;
+};
+struct serve_wish serve_wish(const struct serve *serve);
 
-/* A sample for everybody who watches. */
-void serve_batch(struct serve *serve, const struct batch *batch);
+/* A sample for everybody who watches. 0, or -errno when those who want one each second will miss a part of it. */
+int serve_batch(struct serve *serve, const struct batch *batch);
 
 /* Answers the flushes that are complete, or have waited too long. */
 void serve_progress(struct serve *serve);

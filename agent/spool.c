@@ -127,6 +127,16 @@ int spool_open(const char *directory, uint64_t max, struct spool **out)
     return 0;
 }
 
+int spool_give(struct spool *spool, uid_t uid, gid_t gid)
+{
+    int err = spool->disk.directory < 0 ? 0 : spool_disk_give(&spool->disk, uid, gid);
+
+    if (!err || may_pass(err))
+        return 0;
+    log_error("state directory %s: %s: it must belong to the agent's user", spool->path, log_errno(err));
+    return err;
+}
+
 void spool_close(struct spool *spool)
 {
     if (!spool)

@@ -19,6 +19,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/record.h"
 
@@ -29,6 +30,9 @@ struct spool;
 /* max: bytes of disk that batches may take; beyond it the oldest are dropped, counted and told to the collector.
    0, or -errno (logged); a full or read-only disk is no failure, it is tried again with each batch. */
 int spool_open(const char *directory, uint64_t max, struct spool **out);
+/* Makes all that is there on the disk that user's. 0, or -errno (logged); a read-only disk is no failure. */
+int spool_give(struct spool *spool, uid_t uid, gid_t gid);
+
 void spool_close(struct spool *spool); /* NULL is fine */
 
 /* Gives the batch its stream and number, and what was dropped before, and makes it safe on disk. 0 or -errno (not

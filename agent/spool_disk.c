@@ -14,6 +14,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/path.h"
+#include "lib/porter.h"
 #include "lib/recording.h"
 
 #define DIGITS 20
@@ -24,36 +25,19 @@ static void name_of(uint64_t number, char name[24])
     snprintf(name, 24, "%020" PRIu64, number);
 }
 
-/* Open, or made and safe in its parent. */
-static int make_directory(int parent, const char *name, int *fd)
-{
-    _cleanup_close_ int above = -1;
-
-    *fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*fd >= 0 || errno != ENOENT)
-        return *fd < 0 ? -errno : 0;
-    if (mkdirat(parent, name, 0700))
-        return -errno;
-    *fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    above = *fd < 0 ? -1 : openat(*fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return above < 0 || fsync(above) ? -errno : 0;
-}
-
 int spool_disk_open(const char *path, struct spool_disk *disk)
 {
     struct spool_disk opened = {-1, -1, -1};
-    int err = path_make_parents(path, 0755);
+    int err = porter_directory(path, &opened.directory);
 
-    if (!err)
-        err = make_directory(AT_FDCWD, path, &opened.directory);
     /* On the descriptor of the directory: works on a read-only disk, and ends with the process. A file system
        without locks has to do without. */
     if (!err && flock(opened.directory, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         err = -EBUSY;
     if (!err)
-        err = make_directory(opened.directory, "spool", &opened.waiting);
+        err = path_directory_at(opened.directory, "spool", &opened.waiting);
     if (!err)
-        err = make_directory(opened.directory, "refused", &opened.refused);
+        err = path_directory_at(opened.directory, "refused", &opened.refused);
     if (err) {
         spool_disk_close(&opened);
         return err;
@@ -70,6 +54,44 @@ void spool_disk_close(struct spool_disk *disk)
     cleanup_close(&disk->waiting);
     cleanup_close(&disk->directory);
     *disk = (struct spool_disk){-1, -1, -1};
+}
+
+static int give_files(int directory, uid_t uid, gid_t gid)
+{
+    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    int err = 0;
+
+    if (!stream) {
+        err = -errno;
+        cleanup_close(&fd);
+        return err;
+    }
+    while (!err && (entry = readdir(stream))) {
+        _cleanup_close_ int file = openat(fd, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+
+        /* One that has another name elsewhere may be anybody's. */
+        if (file >= 0 && !fstat(file, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_uid != uid &&
+            fchownat(file, "", uid, gid, AT_EMPTY_PATH))
+            err = -errno;
+    }
+    closedir(stream);
+    return err;
+}
+
+int spool_disk_give(const struct spool_disk *disk, uid_t uid, gid_t gid)
+{
+    const int directories[] = {disk->waiting, disk->refused, disk->directory};
+    int err = 0;
+
+    for (unsigned i = 0; i < 3 && !err; i++) {
+        err = give_files(directories[i], uid, gid);
+        if (!err && fchown(directories[i], uid, gid))
+            err = -errno;
+    }
+    return err;
 }
 
 int spool_disk_scan(const struct spool_disk *disk, int (*found)(void *context, uint64_t number, uint64_t size),

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/record.h"
 
@@ -21,6 +22,9 @@ struct spool_disk {
 /* Makes what is missing and takes the directory for this process alone: -EBUSY while another one has it. */
 int spool_disk_open(const char *path, struct spool_disk *disk);
 void spool_disk_close(struct spool_disk *disk);
+
+/* Makes all of it that user's. */
+int spool_disk_give(const struct spool_disk *disk, uid_t uid, gid_t gid);
 
 /* Calls back for each batch that waits, in no order, and stops when that fails; removes a torn write. */
 int spool_disk_scan(const struct spool_disk *disk, int (*found)(void *context, uint64_t number, uint64_t size),

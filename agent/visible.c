@@ -2,6 +2,7 @@
 #include "agent/visible.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,22 @@ static int copy_stations(struct batch *to, const struct batch *from)
     return err;
 }
 
+/* That a job has ended is told to its user, also where its processes did nothing any more. */
+static int copy_ends(struct batch *to, const struct batch *from, uint32_t uid)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < from->job_count; i++) {
+        const struct job *job = &from->jobs[i];
+        const struct passwd *user = job->end_ns && job->user ? getpwuid(uid) : NULL;
+        uint32_t index;
+
+        if (user && strcmp(user->pw_name, job->user) == 0)
+            err = batch_job(to, job, &index);
+    }
+    return err;
+}
+
 int visible_batch(const struct batch *batch, uint32_t uid, struct batch **out)
 {
     _cleanup_(batch_freep) struct batch *copy = NULL;
@@ -124,6 +141,8 @@ int visible_batch(const struct batch *batch, uint32_t uid, struct batch **out)
         err = copy_identity(copy, batch);
     for (uint32_t i = 0; !err && i < batch->record_count; i++)
         err = copy_record(copy, batch, &batch->records[i], uid);
+    if (!err)
+        err = copy_ends(copy, batch, uid);
     if (!err)
         err = copy_flows(copy, batch, uid);
     if (!err)

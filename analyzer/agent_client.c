@@ -110,16 +110,22 @@ static int send_all(struct agent_client *client, const char *data, size_t size)
     return 0;
 }
 
-int agent_request(struct agent_client *client, json_t *request, json_t **answer)
+/* Takes the request over. */
+static int send_request(struct agent_client *client, json_t *request)
 {
     _cleanup_free_ char *line = request ? json_dumps(request, JSON_COMPACT) : NULL;
-    json_t *got;
-    char *end;
     int err = line ? send_all(client, line, strlen(line)) : -ENOMEM;
 
     json_decref(request);
-    if (!err)
-        err = send_all(client, "\n", 1);
+    return err ? err : send_all(client, "\n", 1);
+}
+
+int agent_request(struct agent_client *client, json_t *request, json_t **answer)
+{
+    int err = send_request(client, request);
+    json_t *got;
+    char *end;
+
     while (!err && !(client->size && memchr(client->buffer, '\n', client->size)))
         err = receive(client);
     if (err)
@@ -141,18 +147,33 @@ int agent_request(struct agent_client *client, json_t *request, json_t **answer)
     return 0;
 }
 
-int agent_watch(struct agent_client *client)
+static json_t *pace_request(const char *request, struct agent_pace pace)
 {
-    json_t *answer = NULL;
-    const char *form;
-    int err = agent_request(client, json_pack("{s:s, s:s}", "request", "watch", "form", PACKED_FORM), &answer);
+    uint64_t interval_ms = pace.interval_ns && pace.interval_ns < 1000000000 ? pace.interval_ns / 1000000 : 1000;
 
+    return json_pack("{s:s, s:I, s:b}", "request", request, "interval_ms", (json_int_t)interval_ms, "threads",
+                     (int)pace.threads);
+}
+
+int agent_watch(struct agent_client *client, struct agent_pace pace)
+{
+    json_t *answer = NULL, *request = pace_request("watch", pace);
+    const char *form;
+    int err;
+
+    json_object_set_new(request, "form", json_string(PACKED_FORM));
+    err = agent_request(client, request, &answer);
     if (err)
         return err;
     form = json_string_value(json_object_get(answer, "form")); /* older agents know one only, and do not say */
     client->packed = form && strcmp(form, PACKED_FORM) == 0;
     json_decref(answer);
     return 0;
+}
+
+int agent_repace(struct agent_client *client, struct agent_pace pace)
+{
+    return send_request(client, pace_request("pace", pace)); /* it has no answer */
 }
 
 /* A batch from the front of the buffer. 1, 0 when it is not complete, -errno, logged. */

@@ -19,9 +19,17 @@ void agent_close(struct agent_client *client); /* NULL is fine */
    released by the caller, or -errno, logged with the agent's reason. */
 int agent_request(struct agent_client *client, json_t *request, json_t **answer);
 
-/* Asks for a batch a second from then on, in the form that costs least, of those that the agent knows. 0, or -errno,
-   logged. */
-int agent_watch(struct agent_client *client);
+/* What those who watch may choose: how often, of what is below a second, and whether by thread. */
+struct agent_pace {
+    uint64_t interval_ns; /* 0: a second */
+    bool threads;
+};
+
+/* Asks for batches from then on, in the form that costs least, of those that the agent knows. 0, or -errno, logged. */
+int agent_watch(struct agent_client *client, struct agent_pace pace);
+
+/* After agent_watch(): another choice. 0, or -errno, logged. */
+int agent_repace(struct agent_client *client, struct agent_pace pace);
 
 /* After agent_watch(): waits for the next batch or an event on fd (-1: none), at most timeout_ms (-1: for ever).
    1 with a batch, 0 for the event or the time's end, -errno, logged. */

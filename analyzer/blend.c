@@ -11,6 +11,7 @@
 #include "lib/cleanup.h"
 
 #define SPREAD_MIN 5 /* slots, to tell how they vary */
+#define NOTICED_SHARE 0.01
 #define KINDS 5 /* of enum busy */
 
 /* One job on the volume that is looked at, slot by slot. */
@@ -148,12 +149,27 @@ static double time_in(const struct guest *guest, size_t slot)
     return guest->slots[BUSY_READ][slot] + guest->slots[BUSY_WRITE][slot] + guest->slots[BUSY_METADATA][slot];
 }
 
+static double ops_in(const struct guest *guest, size_t slot)
+{
+    return guest->slots[BUSY_DATA_OPS][slot] + guest->slots[BUSY_METADATA_OPS][slot];
+}
+
 static bool is_alone(const struct stage *stage, uint32_t guest, size_t slot)
 {
     for (uint32_t i = 0; i < stage->count; i++)
         if (i != guest && time_in(&stage->guests[i], slot) > 0)
             return false;
     return true;
+}
+
+/* One who is inside operations for a hundredth of the slot, or asks for a hundredth as often as the other one. */
+static bool is_noticed(const struct stage *stage, uint32_t who, uint32_t by, size_t slot)
+{
+    const struct guest *one = &stage->guests[who], *other = &stage->guests[by];
+
+    return time_in(one, slot) > 0 &&
+           (time_in(one, slot) >= NOTICED_SHARE * 1e6 * stage->slot_ms ||
+            ops_in(one, slot) >= NOTICED_SHARE * ops_in(other, slot));
 }
 
 /* Sums of some slots: time and operations of data and of metadata. */
@@ -176,7 +192,7 @@ struct spread {
 
 static void add_to_spread(const struct guest *guest, size_t slot, struct spread *to)
 {
-    double time = time_in(guest, slot), ops = guest->slots[BUSY_DATA_OPS][slot] + guest->slots[BUSY_METADATA_OPS][slot];
+    double time = time_in(guest, slot), ops = ops_in(guest, slot);
 
     to->n++;
     to->time += time;
@@ -229,10 +245,10 @@ static int meet(const struct stage *stage, uint32_t victim, struct blend *blend)
     for (uint32_t other = 0; other < stage->count && other < BLEND_JOBS; other++) {
         struct sums together = {0};
         struct meeting *meeting;
-        size_t slots = 0;
+        uint32_t slots = 0;
 
         for (size_t slot = 0; other != victim && slot < stage->slots; slot++)
-            if (time_in(guest, slot) > 0 && time_in(&stage->guests[other], slot) > 0) {
+            if (time_in(guest, slot) > 0 && is_noticed(stage, other, victim, slot)) {
                 add_slot(guest, slot, &together);
                 slots++;
             }
@@ -244,7 +260,8 @@ static int meet(const struct stage *stage, uint32_t victim, struct blend *blend)
         meeting = &blend->meetings[blend->meeting_count++];
         *meeting = (struct meeting){.volume = stage->volume, .victim = guest->job,
                                     .other = stage->guests[other].job,
-                                    .seconds = (double)slots * stage->slot_ms / 1000};
+                                    .seconds = (double)slots * stage->slot_ms / 1000,
+                                    .slots = slots};
         compare(&together, &alone, meeting);
         meeting->alone_low_ns = isnan(share) ? NAN : meeting->alone_ns * fmax(1 - share, 0);
         meeting->alone_high_ns = meeting->alone_ns * (1 + share);

@@ -14,11 +14,13 @@
 
 #define BLEND_JOBS 24 /* of a volume, by time: only these are paired */
 
-/* What a job on a volume met another one for. Slots are the recording's intervals. */
+/* What a job on a volume met another one for, where that one did enough to be noticed. Slots are the recording's
+   intervals. */
 struct meeting {
     const struct volume_total *volume;
     uint32_t victim, other; /* positions in the aggregate's jobs */
-    double seconds;         /* in which both were inside operations */
+    double seconds;         /* in which both were inside operations, */
+    uint32_t slots;         /* and in so many slots */
     double together_ns, alone_ns; /* of an operation, weighed alike; alone is NAN for who is never alone */
     double alone_low_ns, alone_high_ns; /* where alone_ns lies with 95 % confidence; NAN: too few slots alone to tell */
     double together_ops_s, alone_ops_s; /* how many operations a second of its own, in slots with any */

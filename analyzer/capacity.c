@@ -13,6 +13,15 @@ const struct metric metrics[METRIC_COUNT] = {
     {"write_iops", DEMAND_WRITE_OPS},    {"metadata_ops_s", DEMAND_METADATA_OPS}, {"in_flight", DEMAND_COUNT},
 };
 
+const char *const metric_words[METRIC_COUNT] = {
+    [METRIC_READ_BYTES] = "Read",
+    [METRIC_WRITE_BYTES] = "Written",
+    [METRIC_READ_OPS] = "Reads",
+    [METRIC_WRITE_OPS] = "Writes",
+    [METRIC_METADATA_OPS] = "Metadata",
+    [METRIC_IN_FLIGHT] = "In flight",
+};
+
 #define LOOSE_MS 1000 /* windows up to here count at the span's ends, too */
 
 const uint32_t capacity_window_ms[CAPACITY_WINDOWS] = {100, 1000, 60000, 3600000};

@@ -31,6 +31,7 @@ struct metric {
 };
 
 extern const struct metric metrics[METRIC_COUNT];
+extern const char *const metric_words[METRIC_COUNT]; /* for people */
 
 #define CAPACITY_WINDOWS 4
 #define CAPACITY_SECOND  1 /* position of 1 s */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/command.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
@@ -35,40 +33,6 @@ static int usage(FILE *out, int status)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
     fprintf(out, "\n'unblend COMMAND --help' tells more.\n");
     return status;
-}
-
-int command_parse(const struct option_program *program, int argc, char **argv, char ***operands,
-                  unsigned *count)
-{
-    char **list = calloc((size_t)argc + 1, sizeof(*list));
-    unsigned n = 0;
-    int first, result;
-
-    if (!list) {
-        log_error("cannot read the command line: no memory");
-        return -EINVAL;
-    }
-    for (;;) {
-        result = option_parse(program, argc, argv, &first);
-        if (result) {
-            free(list);
-            return result;
-        }
-        if (first >= argc)
-            break;
-        if (first > 0 && strcmp(argv[first - 1], "--") == 0) {
-            while (first < argc)
-                list[n++] = argv[first++];
-            break;
-        }
-        /* the operand stands where getopt() expects the program's name */
-        list[n++] = argv[first];
-        argv += first;
-        argc -= first;
-    }
-    *operands = list;
-    *count = n;
-    return 0;
 }
 
 int command_main(int argc, char **argv)

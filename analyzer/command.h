@@ -14,13 +14,6 @@ int command_record(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_top(int argc, char **argv);
 
-/*
- * option_parse(), and operands may stand between the options. *operands (malloc'ed, pointing into
- * argv) and *count are set on 0 only.
- */
-int command_parse(const struct option_program *program, int argc, char **argv, char ***operands,
-                  unsigned *count);
-
 /* Runs the command that argv names. */
 int command_main(int argc, char **argv);
 

@@ -193,6 +193,7 @@ int command_doctor(int argc, char **argv)
         .summary = "Tries every hook, fires every call, and says what this kernel and these rights allow.",
         .options = specs,
         .count = sizeof(specs) / sizeof(*specs),
+        .config = SYSCONFDIR "/unblend/doctor.conf",
     };
     static struct probe_diagnosis diagnosis;
     struct surroundings around;

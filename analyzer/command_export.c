@@ -47,10 +47,10 @@ static int parse(int argc, char **argv, struct arguments *a)
         "Writes what was recorded as the input of a benchmark: a fio job file, or a DLIO workload file.",
         options,
         sizeof(options) / sizeof(*options),
-        NULL,
+        SYSCONFDIR "/unblend/export.conf",
     };
 
-    return command_parse(&program, argc, argv, &a->files, &a->file_count);
+    return option_parse_mixed(&program, argc, argv, &a->files, &a->file_count);
 }
 
 static int check(const struct arguments *a, size_t *format)

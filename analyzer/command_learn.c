@@ -36,10 +36,10 @@ static int parse(int argc, char **argv, struct arguments *a)
         "Makes a profile of recordings of one workload, and says how well it is told from the others.",
         options,
         sizeof(options) / sizeof(*options),
-        NULL,
+        SYSCONFDIR "/unblend/learn.conf",
     };
 
-    return command_parse(&program, argc, argv, &a->files, &a->file_count);
+    return option_parse_mixed(&program, argc, argv, &a->files, &a->file_count);
 }
 
 static int check(struct arguments *a)

@@ -99,7 +99,7 @@ static int print_batch(const struct batch *batch, const struct outward *outward)
     int err = batch_new(&folded);
 
     if (!err)
-        err = batch_merge(folded, batch, false);
+        err = batch_merge(folded, batch, GRAIN_JOBS);
     if (!err)
         err = batch_set(folded, &folded->stream, batch->stream);
     if (!err) {
@@ -224,12 +224,12 @@ int command_payload(int argc, char **argv)
         "Prints the very bytes that would leave, a batch a line, as they are before compression.",
         specs,
         sizeof(specs) / sizeof(*specs),
-        NULL,
+        SYSCONFDIR "/unblend/payload.conf",
     };
     _cleanup_free_ char **operands = NULL;
     struct outward outward;
     unsigned count;
-    int parsed = command_parse(&program, argc, argv, &operands, &count), err;
+    int parsed = option_parse_mixed(&program, argc, argv, &operands, &count), err;
 
     if (parsed)
         return parsed > 0 ? 0 : 2;

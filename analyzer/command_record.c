@@ -362,6 +362,7 @@ int command_record(int argc, char **argv)
         .summary = "Runs COMMAND and records every storage operation of it and its descendants.",
         .options = specs,
         .count = sizeof(specs) / sizeof(*specs),
+        .config = SYSCONFDIR "/unblend/record.conf",
     };
     int first, parsed = option_parse(&program, argc, argv, &first);
 

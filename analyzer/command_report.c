@@ -60,10 +60,10 @@ static int parse(int argc, char **argv, struct arguments *a)
         "looks like.",
         options,
         sizeof(options) / sizeof(*options),
-        NULL,
+        SYSCONFDIR "/unblend/report.conf",
     };
 
-    return command_parse(&program, argc, argv, &a->files, &a->file_count);
+    return option_parse_mixed(&program, argc, argv, &a->files, &a->file_count);
 }
 
 static int find_view(const char *name, const struct view **out)
@@ -184,20 +184,23 @@ static int make(const struct arguments *a, const struct view *view, const struct
     return err;
 }
 
+/* The exit status. */
 static int run(const struct arguments *a, const struct view *view,
                const struct source_window *window, const struct scenario_list *scenarios)
 {
     struct catalogue catalogue = {0};
     struct offer offer = {0};
-    int err = catalogue_load(a->profiles, &catalogue);
+    int err = catalogue_load(a->profiles, &catalogue), status = 0;
 
-    if (!err && a->platform)
+    if (!err && a->what_if && scenarios_check(scenarios, &catalogue, a->platform))
+        status = 2;
+    if (!err && !status && a->platform)
         err = offer_load(a->platform, &offer);
-    if (!err)
+    if (!err && !status)
         err = make(a, view, window, &catalogue, a->platform ? &offer : NULL, scenarios);
     offer_clear(&offer);
     catalogue_clear(&catalogue);
-    return err;
+    return err ? 1 : status;
 }
 
 int command_report(int argc, char **argv)
@@ -213,9 +216,9 @@ int command_report(int argc, char **argv)
     signal(SIGPIPE, SIG_DFL); /* `unblend report | head` ends quietly */
     if (!a.db && !a.file_count)
         a.db = getenv("UNBLEND_DB"); /* a command line shows its password to everybody */
-    status = check(&a, &view, &window) || scenarios_parse(a.what_if ? a.what_if : "1x,2x,4x", &scenarios) ? 2
-             : run(&a, view, &window, &scenarios)                                                      ? 1
-                                                                                                       : 0;
+    status = check(&a, &view, &window) || scenarios_parse(a.what_if ? a.what_if : "1x,2x,4x", &scenarios)
+                 ? 2
+                 : run(&a, view, &window, &scenarios);
     scenarios_clear(&scenarios);
     free(a.files);
     return status;

@@ -20,7 +20,7 @@
 
 struct arguments {
     struct top_arguments top;
-    bool jobs, processes, list;
+    bool jobs, processes, threads, list;
     uint64_t max_cost, pid;
     const char *agent, *db, *replay, *tab, *user, *filter;
 };
@@ -34,10 +34,11 @@ static int parse(int argc, char **argv, struct arguments *a)
         {"delay", 'd', OPTION_DURATION, "SEC", &top->interval_ns, "between samples"},
         {"only", 'o', OPTION_FLAG, NULL, &top->active, "only rows that do I/O"},
         {"accumulated", 'a', OPTION_FLAG, NULL, &top->since_start, "amounts since the start instead of rates"},
-        {"processes", 'P', OPTION_FLAG, NULL, &a->processes, "processes, never threads: as it always is"},
+        {"processes", 'P', OPTION_FLAG, NULL, &a->processes, "processes, as it is without any of these"},
+        {"threads", 'H', OPTION_FLAG, NULL, &a->threads, "threads instead of processes"},
         {"jobs", 0, OPTION_FLAG, NULL, &a->jobs, "jobs instead of processes"},
         {"tab", 0, OPTION_STRING, "NAME", &a->tab,
-         "begin with nodes, processes, jobs, volumes, devices, profiles, bursts or coverage"},
+         "begin with nodes, processes, threads, jobs, volumes, devices, profiles, bursts or coverage"},
         {"sort", 's', OPTION_STRING, "COLUMN", &top->sort, "by name, as in JSON"},
         {"tree", 0, OPTION_FLAG, NULL, &top->tree, "processes below their jobs"},
         {"pid", 'p', OPTION_COUNT, "PID", &a->pid, "only that process"},
@@ -66,11 +67,11 @@ static int parse(int argc, char **argv, struct arguments *a)
         "Shows every storage operation of every process: sizes, rates, metadata, latency.",
         options,
         sizeof(options) / sizeof(*options),
-        NULL,
+        SYSCONFDIR "/unblend/top.conf",
     };
     char **operands;
     unsigned count;
-    int result = command_parse(&program, argc, argv, &operands, &count);
+    int result = option_parse_mixed(&program, argc, argv, &operands, &count);
 
     if (result)
         return result;
@@ -109,12 +110,18 @@ static int make_filter(struct arguments *a)
 
 static int choose_tab(struct arguments *a)
 {
-    a->top.tab = a->jobs && !a->processes ? TAB_JOBS : a->db ? 0 : TAB_PROCESSES;
-    if (a->db && (a->top.batch || a->top.json || a->top.csv))
+    a->top.tab = a->db ? 0 : TAB_PROCESSES;
+    if ((a->jobs && !a->processes) || (a->db && (a->top.batch || a->top.json || a->top.csv)))
         a->top.tab = TAB_JOBS; /* what the database knows best; --tab nodes shows them */
-    if (!a->tab)
-        return 0;
-    a->top.tab = tab_find(a->tab);
+    if (a->threads && !a->processes)
+        a->top.tab = TAB_THREADS;
+    if (a->tab)
+        a->top.tab = tab_find(a->tab);
+    if (a->top.tab == TAB_THREADS && (a->db || a->replay)) {
+        log_error("threads: %s: watch the node itself",
+                  a->db ? "--db: a collector knows jobs only" : "--replay: recordings hold processes");
+        return -EINVAL;
+    }
     if (a->top.tab < tab_count && (a->db || !tabs[a->top.tab].cluster))
         return 0;
     log_error(a->top.tab < tab_count ? "--tab %s: needs a cluster, give --db" : "there is no tab '%s': see --help",
@@ -210,6 +217,8 @@ int command_top(int argc, char **argv)
         signal(SIGPIPE, SIG_DFL); /* `unblend top -b | head` ends quietly */
     if (open_source(&a, &damaged, &source))
         return 1;
+    if (a.top.tab == TAB_THREADS)
+        source->by_thread(source, true);
     if (terminal)
         return top_screen(source, &a.top) ? 1 : 0;
     status = top_batch(source, &a.top) ? 1 : 0;

@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/thread.h"
 
 #define THREADS_MAX 8
 
@@ -91,17 +91,11 @@ static void *work(void *data)
     return NULL;
 }
 
-/* Signals are for the thread that reads. */
 static void start(struct decode_ahead *a, unsigned threads)
 {
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (a->thread_count < threads && a->thread_count < THREADS_MAX &&
-           !pthread_create(&a->threads[a->thread_count], NULL, work, a))
+           !thread_start(&a->threads[a->thread_count], work, a))
         a->thread_count++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 int decode_start(struct recording_reader *reader, unsigned threads, struct decode_ahead **out)

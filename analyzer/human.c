@@ -83,7 +83,11 @@ char *human_duration(char *buffer, double seconds)
 {
     unsigned long whole = (unsigned long)seconds;
 
-    if (seconds < 60)
+    if (seconds > 0 && seconds < 0.095)
+        human_ns(buffer, seconds * 1e9);
+    else if (seconds < 1)
+        three_digits(buffer, round(seconds * 100) / 100, " s");
+    else if (seconds < 60)
         three_digits(buffer, round(seconds * 10) / 10, " s");
     else if (seconds < 3600)
         snprintf(buffer, HUMAN_SIZE, "%lum%02lus", whole / 60, whole % 60);

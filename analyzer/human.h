@@ -15,7 +15,7 @@ char *human_rate(char *buffer, double rate);
 char *human_bytes(char *buffer, double bytes);
 /* "870 ns", "12.3 us", "4.1 ms", "2.05 s" */
 char *human_ns(char *buffer, double ns);
-/* "1h02m03s", "12.3 s" */
+/* "1h02m03s", "12.3 s", "0.87 s", "87 ms" */
 char *human_duration(char *buffer, double seconds);
 /* "900,000", "409.09", "0.0023": money, or what it is multiplied by */
 char *human_money(char *buffer, double value);

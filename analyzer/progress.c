@@ -15,6 +15,7 @@
 
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/thread.h"
 
 #define FIRST_NS 2000000000ll
 #define NEXT_NS  500000000ll
@@ -122,34 +123,17 @@ static void clear(struct progress *p)
     free(p);
 }
 
-/* Signals are for the thread that reads. */
-static int start(struct progress *p)
-{
-    sigset_t all, before;
-    int err;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    err = -pthread_create(&p->thread, NULL, work, p);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return err;
-}
-
 struct progress *progress_start(void)
 {
     struct progress *p = isatty(STDERR_FILENO) ? calloc(1, sizeof(*p)) : NULL;
-    pthread_condattr_t attributes;
 
     if (!p)
         return NULL;
     p->start_ns = monotonic_ns();
     p->share = NAN;
     pthread_mutex_init(&p->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->stopped, &attributes);
-    pthread_condattr_destroy(&attributes);
-    if (start(p)) {
+    thread_condition(&p->stopped);
+    if (thread_start(&p->thread, work, p)) {
         clear(p);
         return NULL;
     }

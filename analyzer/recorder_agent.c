@@ -9,6 +9,7 @@
 #include "analyzer/agent_client.h"
 #include "analyzer/source.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 /* The agent samples each second, so the last batch comes with the flush or soon after. */
@@ -23,6 +24,7 @@ struct remote {
     json_int_t job;
     struct batch *gathered; /* the samples of an interval longer than the agent's */
     bool ended, finished;
+    int64_t until_ms; /* monotonic, once it has ended */
 };
 
 /* fnmatch() must take the name for nothing but itself. */
@@ -92,7 +94,7 @@ static int next(struct recorder *recorder, int fd, struct batch **out)
         if (got <= 0)
             return got;
         if (remote->gathered) {
-            int err = batch_merge(remote->gathered, batch, true);
+            int err = batch_merge(remote->gathered, batch, GRAIN_PROCESSES);
 
             if (err) {
                 log_error("cannot record: %s", log_errno(err));
@@ -141,9 +143,9 @@ static int end_job(struct remote *remote, int status)
 static int finish(struct recorder *recorder, int status, struct batch **out)
 {
     struct remote *remote = (struct remote *)recorder;
-    int got, err;
-
     struct batch *batch = NULL;
+    int64_t left_ms;
+    int got, err;
 
     if (remote->gathered)
         return hand_out(remote, take_pointer(remote->gathered), out);
@@ -154,9 +156,11 @@ static int finish(struct recorder *recorder, int status, struct batch **out)
         err = end_job(remote, status);
         if (err)
             return err;
+        remote->until_ms = monotonic_ms() + LAST_BATCH_MS;
     }
-    got = agent_next(remote->watch, -1, LAST_BATCH_MS, &batch);
-    if (got <= 0 || !remote->job || has_ended(batch))
+    left_ms = remote->until_ms - monotonic_ms();
+    got = agent_next(remote->watch, -1, left_ms > 0 ? (int)left_ms : 0, &batch);
+    if (got <= 0 || left_ms <= 0 || !remote->job || has_ended(batch))
         remote->finished = true;
     return got == 1 ? hand_out(remote, batch, out) : got;
 }
@@ -189,7 +193,7 @@ int recorder_agent(const char *socket, const struct recorder_options *options, s
         log_error("agent %s: %s: start unblend-agent, or record as root without --agent", socket,
                   log_errno(err));
     else
-        err = agent_watch(remote->watch);
+        err = agent_watch(remote->watch, (struct agent_pace){0});
     if (err) {
         remote_free(&remote->recorder);
         return err;

@@ -89,6 +89,32 @@ int scenarios_parse(const char *text, struct scenario_list *out)
     return err;
 }
 
+static bool is_profile(const struct catalogue *catalogue, const char *name)
+{
+    for (uint32_t i = 0; i < catalogue->count; i++)
+        if (strcmp(catalogue->profiles[i].name, name) == 0)
+            return true;
+    return strcmp(name, "unknown") == 0;
+}
+
+int scenarios_check(const struct scenario_list *list, const struct catalogue *catalogue, bool has_offer)
+{
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct scenario *s = &list->list[i];
+
+        for (unsigned f = 0; f < s->factor_count; f++)
+            if (!is_profile(catalogue, s->factors[f].profile)) {
+                log_error("--what-if: '%s' names no profile: there is no %s", s->name, s->factors[f].profile);
+                return -EINVAL;
+            }
+        if (!s->has_offer && !has_offer) {
+            log_error("--what-if: '%s' is of no platform: give --platform FILE, or @FILE behind it", s->name);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
 void scenarios_clear(struct scenario_list *list)
 {
     for (unsigned i = 0; i < list->count; i++) {

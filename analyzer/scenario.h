@@ -51,6 +51,8 @@ struct scenario_result {
 
 /* 0 or -errno; what is wrong is logged in one line. */
 int scenarios_parse(const char *text, struct scenario_list *out);
+/* Whether each is of a profile that there is, and of a platform: its own, or the report's. 0 or -EINVAL, alike. */
+int scenarios_check(const struct scenario_list *list, const struct catalogue *catalogue, bool has_offer);
 void scenarios_clear(struct scenario_list *list);
 
 /* The scenarios on the report's platform or their own: for each, with all nodes, and without those that may fail. *out

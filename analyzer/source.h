@@ -26,7 +26,8 @@ struct source {
     int (*seek)(struct source *source, int64_t ns, int64_t *found);
     /* Another length of intervals, from the next one on; from any thread. */
     void (*pace)(struct source *source, uint64_t interval_ns);
-    uint64_t shortest_ns; /* interval that pace() can make; 0: any */
+    /* By thread, or again by process, from the next one on; from any thread. */
+    void (*by_thread)(struct source *source, bool threads);
     /* How much of all there is lies behind the last batch that next() gave, 0..1; NAN when that cannot be told. */
     double (*share)(struct source *source);
 };

@@ -2,6 +2,7 @@
 #include "analyzer/source.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "analyzer/agent_client.h"
@@ -12,36 +13,57 @@ struct watched {
     struct source source;
     struct agent_client *client;
     _Atomic uint64_t interval_ns;
+    _Atomic bool threads, changed;
 };
 
-#define AGENT_SAMPLE_NS 1000000000ull
+static struct agent_pace pace_of(const struct watched *watched)
+{
+    return (struct agent_pace){.interval_ns = watched->interval_ns, .threads = watched->threads};
+}
 
-/* The agent samples each second; a longer interval is so many samples together. */
+/* The agent samples each second, or as often as anybody wants; a longer interval is so many samples together. */
 static int watched_next(struct source *source, struct batch **out)
 {
     struct watched *watched = (struct watched *)source;
     _cleanup_(batch_freep) struct batch *sum = NULL;
 
-    do {
+    for (;;) {
         _cleanup_(batch_freep) struct batch *batch = NULL;
-        int got = agent_next(watched->client, -1, -1, &batch);
+        uint64_t took_ns;
+        int got = atomic_exchange(&watched->changed, false) ? agent_repace(watched->client, pace_of(watched)) : 0;
 
+        if (!got)
+            got = agent_next(watched->client, -1, -1, &batch);
         if (got == 0)
             return -EINTR; /* a signal: the caller knows which */
         if (got < 0)
             return got;
+        took_ns = batch->duration_ns;
         if (!sum)
             sum = take_pointer(batch);
-        else if (batch_merge(sum, batch, true))
+        else if (batch_merge(sum, batch, GRAIN_THREADS))
             return -ENOMEM;
-    } while (sum->duration_ns + 500000000 < watched->interval_ns);
-    *out = take_pointer(sum);
-    return 1;
+        if (sum->duration_ns + took_ns / 2 >= watched->interval_ns) {
+            *out = take_pointer(sum);
+            return 1;
+        }
+    }
 }
 
 static void watched_pace(struct source *source, uint64_t interval_ns)
 {
-    ((struct watched *)source)->interval_ns = interval_ns;
+    struct watched *watched = (struct watched *)source;
+
+    watched->interval_ns = interval_ns;
+    watched->changed = true;
+}
+
+static void watched_by_thread(struct source *source, bool threads)
+{
+    struct watched *watched = (struct watched *)source;
+
+    watched->threads = threads;
+    watched->changed = true;
 }
 
 static void watched_free(struct source *source)
@@ -60,13 +82,13 @@ int source_agent(const char *socket_path, uint64_t interval_ns, struct source **
     if (!watched)
         return -ENOMEM;
     watched->source = (struct source){.next = watched_next, .free = watched_free, .pace = watched_pace,
-                                       .shortest_ns = AGENT_SAMPLE_NS};
+                                       .by_thread = watched_by_thread};
     watched->interval_ns = interval_ns;
     err = agent_connect(socket_path, &watched->client);
     if (err)
         log_error("agent %s: %s: is unblend-agent running?", socket_path, log_errno(err));
     else
-        err = agent_watch(watched->client);
+        err = agent_watch(watched->client, pace_of(watched));
     if (err) {
         watched_free(&watched->source);
         return err;

@@ -11,35 +11,19 @@ struct live {
     struct source source;
     struct probe *probe;
     struct sampler *sampler;
-    struct sampler_options options;
-    _Atomic uint64_t interval_ns; /* asked for; taken over between two intervals */
+    /* asked for; taken over between two intervals */
+    _Atomic uint64_t interval_ns;
+    _Atomic bool threads;
 };
-
-/* The interval that has just ended has been handed out, so nothing is lost with the old sampler. 0 or -errno. */
-static int change_pace(struct live *live)
-{
-    struct sampler_options options = live->options;
-    struct sampler *sampler;
-    int err;
-
-    options.interval_ns = live->interval_ns;
-    if (options.interval_ns == live->options.interval_ns)
-        return 0;
-    err = sampler_new(live->probe, &options, &sampler);
-    if (err)
-        return err;
-    sampler_free(live->sampler);
-    live->sampler = sampler;
-    live->options = options;
-    return 0;
-}
 
 static int live_next(struct source *source, struct batch **out)
 {
     struct live *live = (struct live *)source;
-    int ended, err = change_pace(live);
+    int ended, err;
 
-    ended = err ? err : sampler_wait(live->sampler, -1);
+    sampler_set_interval(live->sampler, live->interval_ns);
+    probe_set_grain(live->probe, live->threads ? GRAIN_THREADS : GRAIN_PROCESSES);
+    ended = sampler_wait(live->sampler, -1);
     if (ended == 0)
         return -EINTR; /* a signal: the caller knows which */
     err = ended < 0 ? ended : sampler_take(live->sampler, out);
@@ -51,6 +35,11 @@ static int live_next(struct source *source, struct batch **out)
 static void live_pace(struct source *source, uint64_t interval_ns)
 {
     ((struct live *)source)->interval_ns = interval_ns;
+}
+
+static void live_by_thread(struct source *source, bool threads)
+{
+    ((struct live *)source)->threads = threads;
 }
 
 static void live_free(struct source *source)
@@ -71,8 +60,8 @@ int source_live(uint64_t interval_ns, uint64_t max_cost, struct source **out)
 
     if (!live)
         return -ENOMEM;
-    live->source = (struct source){.next = live_next, .free = live_free, .pace = live_pace};
-    live->options = sampler;
+    live->source = (struct source){.next = live_next, .free = live_free, .pace = live_pace,
+                                    .by_thread = live_by_thread};
     live->interval_ns = interval_ns;
     err = probe_new(&probe, &live->probe);
     if (!err)

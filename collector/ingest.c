@@ -121,7 +121,7 @@ static int fold_processes(struct batch **batch)
         return 0;
     err = batch_new(&folded);
     if (!err)
-        err = batch_merge(folded, from, false);
+        err = batch_merge(folded, from, GRAIN_JOBS);
     if (!err)
         err = batch_set(folded, &folded->stream, from->stream);
     if (err)

@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +15,13 @@
 #include "collector/ingest.h"
 #include "collector/listen.h"
 #include "collector/metrics.h"
+#include "collector/password.h"
 #include "collector/store.h"
 #include "collector/upkeep.h"
 #include "lib/address.h"
 #include "lib/log.h"
 #include "lib/notify.h"
+#include "lib/porter.h"
 #include "lib/privilege.h"
 
 #define THREADS   8
@@ -40,20 +43,21 @@ struct daemon {
     struct outward outward; /* of what is forwarded */
     struct store *store; /* of the main thread */
     struct upkeep *upkeep;
+    struct privilege_choice choice;
     bool was_up, said;
     unsigned looks; /* at the database while it was away */
 };
 
 static int read_pem(const char *path, char **out)
 {
-    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    int fd = porter_open(path, O_RDONLY | O_CLOEXEC, 0), err = 0;
+    _cleanup_fclose_ FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     _cleanup_free_ char *text = calloc(1, PEM_MAX + 1);
-    int err = 0;
 
     if (!text)
         return -ENOMEM;
     if (!file)
-        err = -errno;
+        err = fd < 0 ? fd : -ENOMEM;
     else if (fread(text, 1, PEM_MAX, file) == 0)
         err = -EIO;
     if (err) {
@@ -95,11 +99,46 @@ static int listen_on(const char *address, bool tls, int *socket)
     return err;
 }
 
-/* Everything that may need root, then no more root. */
+/* PostgreSQL does not run as root, and a cluster's files need an owner who is nobody else. */
+static int check_user(const struct serve_options *o, const struct privilege_choice *choice)
+{
+    uid_t uid;
+    gid_t gid;
+
+    if (!o->setup.embedded || geteuid() != 0)
+        return 0;
+    if (choice->user && (o->user || strcmp(choice->user, SYSTEM_USER) == 0))
+        return 0;
+    if (choice->user) /* there is none: logged */
+        return privilege_user(SYSTEM_USER, &uid, &gid);
+    log_error("cannot use %s for the database: PostgreSQL does not run as root: give another --user",
+              o->setup.embedded);
+    return -EINVAL;
+}
+
+static int drop(struct daemon *d)
+{
+    const struct serve_options *o = d->options;
+    const struct porter_file files[] = {
+        {o->tls_cert, PORTER_READ},
+        {o->tls_key, PORTER_READ},
+        {o->forward.url ? o->forward.token_file : NULL, PORTER_READ},
+        {o->forward.url ? o->forward.ca_file : NULL, PORTER_READ},
+    };
+    int err = o->setup.db ? password_keep(d->choice.user) : 0;
+
+    if (!err)
+        err = porter_drop(d->choice.user, NULL, 0, files, sizeof(files) / sizeof(*files));
+    /* Which that user may not be allowed to see: initdb and shells mind. */
+    if (!err && o->setup.embedded && chdir("/"))
+        err = -errno;
+    return err;
+}
+
+/* Everything that may need root, then no more root, unless it is asked for. */
 static int start_as_root(struct daemon *d)
 {
     const struct serve_options *o = d->options;
-    const char *user = o->user ? o->user : o->setup.embedded ? SYSTEM_USER : NULL;
     uid_t uid = (uid_t)-1;
     gid_t gid = (gid_t)-1;
     int err = 0;
@@ -112,15 +151,15 @@ static int start_as_root(struct daemon *d)
         err = outward_new(&o->forward.outward, &d->outward);
     if (!err)
         err = listen_on(o->listen, o->tls_cert, &d->socket);
-    if (!err && geteuid() == 0 && user)
-        err = privilege_user(user, &uid, &gid);
+    if (!err)
+        err = privilege_choose(o->user, &d->choice);
+    if (!err)
+        err = check_user(o, &d->choice);
+    if (!err && d->choice.user)
+        err = privilege_user(d->choice.user, &uid, &gid);
     if (!err && o->setup.embedded)
         err = embedded_prepare(o->setup.embedded, uid, gid);
-    if (!err && uid != (uid_t)-1)
-        err = privilege_drop(user, NULL, 0);
-    if (!err && geteuid() == 0)
-        log_warning("running as root, which it does not need: give --user");
-    return err;
+    return err || !d->choice.user ? err : drop(d);
 }
 
 static int start(struct daemon *d)
@@ -168,7 +207,7 @@ static int start(struct daemon *d)
         return err;
     if (o->setup.embedded)
         log_info("database: %s", d->conninfo);
-    log_info("listening on %s://%s", o->tls_cert ? "https" : "http", name);
+    log_info("listening on %s://%s%s", o->tls_cert ? "https" : "http", name, d->choice.note);
     return 0;
 }
 

@@ -15,7 +15,7 @@ struct serve_options {
     const char *tls_client_ca; /* file; NULL: no client certificates are asked for */
     uint64_t node_rate;        /* requests a second of each node; 0: no limit */
     struct forward_options forward;
-    const char *user; /* to become when root; NULL: unblend with an embedded database, else stay */
+    const char *user; /* to become when root; NULL: unblend, or else nobody without an embedded database */
 };
 
 /* Serves until SIGTERM or SIGINT; SIGHUP makes it read its certificate again. 0, or -errno (logged) when it could not

@@ -11,6 +11,7 @@
 #include "collector/schema.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/thread.h"
 
 #define LOOK_S       5
 #define PARTITIONS_S 600
@@ -124,7 +125,6 @@ static void *work(void *context)
 int upkeep_start(const char *conninfo, const struct retention *retention, struct upkeep **out)
 {
     struct upkeep *upkeep = calloc(1, sizeof(*upkeep));
-    pthread_condattr_t attributes;
     int err;
 
     if (!upkeep)
@@ -132,11 +132,8 @@ int upkeep_start(const char *conninfo, const struct retention *retention, struct
     upkeep->conninfo = conninfo;
     upkeep->retention = *retention;
     pthread_mutex_init(&upkeep->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&upkeep->ending_now, &attributes);
-    pthread_condattr_destroy(&attributes);
-    err = -pthread_create(&upkeep->thread, NULL, work, upkeep);
+    thread_condition(&upkeep->ending_now);
+    err = thread_start(&upkeep->thread, work, upkeep);
     if (err) {
         free(upkeep);
         return err;

@@ -16,6 +16,7 @@
 #include "collector/refusal.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/thread.h"
 
 #define SWEEP_MS       250
 #define NONSENSE_BYTES 8 /* more than these came */
@@ -143,19 +144,15 @@ static void *sweep(void *context)
 int visitors_new(bool tls, struct visitors **out)
 {
     struct visitors *visitors = calloc(1, sizeof(*visitors));
-    pthread_condattr_t monotonic;
     int err;
 
     if (!visitors)
         return -ENOMEM;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&visitors->ending, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition(&visitors->ending);
     pthread_mutex_init(&visitors->lock, NULL);
     visitors->list.next = visitors->list.before = &visitors->list;
     visitors->tls = tls;
-    err = -pthread_create(&visitors->sweeper, NULL, sweep, visitors);
+    err = thread_start(&visitors->sweeper, sweep, visitors);
     if (err) {
         free(visitors);
         return err;

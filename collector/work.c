@@ -22,6 +22,9 @@ static int become(const struct values *values)
         err = embedded_prepare(values->serve.setup.embedded, uid, gid);
     if (!err && uid != (uid_t)-1)
         err = privilege_drop(user, NULL, 0);
+    /* Which that user may not be allowed to see: initdb and shells mind. */
+    if (!err && uid != (uid_t)-1 && chdir("/"))
+        err = -errno;
     return err;
 }
 

@@ -141,7 +141,8 @@ static json_t *process_value(const struct process *process)
 {
     json_t *o = json_object();
 
-    return finish(o, put(o, "pid", count(process->pid)) || put(o, "uid", count(process->uid)) ||
+    return finish(o, put(o, "pid", count(process->pid)) ||
+                         (process->tid && put(o, "tid", count(process->tid))) || put(o, "uid", count(process->uid)) ||
                          put(o, "start_ns", moment(process->start_ns)) ||
                          put(o, "command", text(process->command)) ||
                          put(o, "job", count(process->job)) ||

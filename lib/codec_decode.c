@@ -122,6 +122,7 @@ static int decode_process(struct batch *batch, const struct field_place *p, json
     int err;
 
     if ((err = field_u32(p, o, "pid", &process.pid)) ||
+        (json_object_get(o, "tid") && (err = field_u32(p, o, "tid", &process.tid))) ||
         (err = field_u32(p, o, "uid", &process.uid)) ||
         (err = field_time(p, o, "start_ns", &process.start_ns)) ||
         (err = field_text(p, o, "command", &process.command)) ||

@@ -164,7 +164,7 @@ static int merge_stations(struct batch *dst, const struct batch *src, const uint
     return err;
 }
 
-int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
+int batch_merge(struct batch *dst, const struct batch *src, enum grain grain)
 {
     _cleanup_free_ uint32_t *jobs = calloc(src->job_count + 1, sizeof(*jobs));
     _cleanup_free_ uint32_t *volumes = calloc(src->volume_count + 1, sizeof(*volumes));
@@ -183,10 +183,12 @@ int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
     for (uint32_t i = 0; i < src->volume_count; i++)
         if (batch_volume(dst, &src->volumes[i], &volumes[i]))
             return -ENOMEM;
-    for (uint32_t i = 0; keep_processes && i < src->process_count; i++) {
+    for (uint32_t i = 0; grain >= GRAIN_PROCESSES && i < src->process_count; i++) {
         struct process process = src->processes[i];
 
         process.job = jobs[process.job];
+        if (grain < GRAIN_THREADS)
+            process.tid = 0;
         if (batch_process(dst, &process, &processes[i]))
             return -ENOMEM;
     }
@@ -195,7 +197,7 @@ int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes)
         dst->records[i].in_flight = dst->records[i].in_flight_ns = dst->records[i].oldest_ns = 0;
     for (uint32_t i = 0; i < src->record_count; i++) {
         const struct record *from = &src->records[i];
-        bool process = keep_processes && from->process != NO_INDEX;
+        bool process = grain >= GRAIN_PROCESSES && from->process != NO_INDEX;
         struct record *to;
 
         err = batch_record(dst, jobs[from->job], volumes[from->volume],

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,19 @@
 
 static struct sockaddr_un manager;
 static socklen_t manager_size; /* 0: there is none */
+static int line = -1;          /* to it from the start, as root may reach it, and whom we become may not */
+
+static int open_line(void)
+{
+    const struct timeval patience = {.tv_sec = 1};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) &&
+        !connect(fd, (const struct sockaddr *)&manager, manager_size))
+        return fd;
+    cleanup_close(&fd);
+    return -1;
+}
 
 void notify_init(void)
 {
@@ -30,24 +44,34 @@ void notify_init(void)
             manager.sun_path[0] = '\0'; /* an abstract one has no NUL at its end */
         manager_size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (*path == '/'));
     }
+    if (manager_size)
+        line = open_line();
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
     unsetenv("WATCHDOG_PID");
 }
 
+/* False when nobody is there. */
+static bool say(const char *text)
+{
+    ssize_t sent;
+
+    do
+        sent = send(line, text, strlen(text), MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent >= 0 || errno == EAGAIN;
+}
+
 /* Nobody can be told that it did not work, and nothing depends on it but the manager's patience. A busy one is waited
-   for, but not for long. */
+   for, but not for long; one that began anew has another socket. */
 static void tell(const char *text)
 {
-    _cleanup_close_ int fd = manager_size ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
-    const struct timeval patience = {.tv_sec = 1};
-
-    if (fd < 0)
+    if (!manager_size || (line >= 0 && say(text)))
         return;
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    while (sendto(fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&manager, manager_size) < 0 &&
-           errno == EINTR)
-        ;
+    cleanup_close(&line);
+    line = open_line();
+    if (line >= 0)
+        say(text);
 }
 
 /* A status is one line. */

@@ -144,25 +144,59 @@ static int apply(const struct parser *p)
     return 0;
 }
 
+/* What the command line says goes into the variables, and then what the file says of the others. */
+static int settle(const struct parser *p)
+{
+    const char *config = p->program->config;
+    int err = apply(p);
+
+    return err || !config ? err : option_file(p->program, p->config ? p->config : config, p->config != NULL, p->given);
+}
+
+static int no_memory(void)
+{
+    log_error("cannot read the command line: no memory");
+    return -EINVAL;
+}
+
 int option_parse(const struct option_program *program, int argc, char **argv, int *first)
 {
     _cleanup_(parser_clear) struct parser p = {.program = program};
-    int operand, result = parser_init(&p);
+    int operand, result = parser_init(&p) ? no_memory() : collect(&p, argc, argv);
 
-    if (result) {
-        log_error("cannot read the command line: no memory");
-        return -EINVAL;
-    }
-    result = collect(&p, argc, argv);
-    if (result)
-        return result;
     operand = optind;
-    result = apply(&p);
-    if (!result && program->config)
-        result =
-            option_file(program, p.config ? p.config : program->config, p.config != NULL, p.given);
-    if (result)
-        return result;
-    *first = operand;
-    return 0;
+    if (!result)
+        result = settle(&p);
+    if (!result)
+        *first = operand;
+    return result;
+}
+
+int option_parse_mixed(const struct option_program *program, int argc, char **argv, char ***operands, unsigned *count)
+{
+    _cleanup_(parser_clear) struct parser p = {.program = program};
+    _cleanup_free_ char **list = calloc((size_t)argc + 1, sizeof(*list));
+    int result = parser_init(&p) || !list ? no_memory() : collect(&p, argc, argv);
+    unsigned n = 0;
+
+    while (!result && optind < argc) {
+        bool all = optind > 0 && strcmp(argv[optind - 1], "--") == 0;
+
+        /* the operand stands where getopt() expects the program's name */
+        argv += optind;
+        argc -= optind;
+        list[n++] = argv[0];
+        while (all && argc > 1) {
+            list[n++] = *++argv;
+            argc--;
+        }
+        result = collect(&p, argc, argv);
+    }
+    if (!result)
+        result = settle(&p);
+    if (!result) {
+        *operands = take_pointer(list);
+        *count = n;
+    }
+    return result;
 }

@@ -45,6 +45,10 @@ struct option_program {
  */
 int option_parse(const struct option_program *program, int argc, char **argv, int *first);
 
+/* The same for commands whose operands may stand between the options. *operands (malloc'ed, pointing into argv) and
+   *count are set on 0 only. */
+int option_parse_mixed(const struct option_program *program, int argc, char **argv, char ***operands, unsigned *count);
+
 /* The values alone. 0 or -EINVAL; *out only on success. */
 int option_duration(const char *text, uint64_t *ns);
 int option_size(const char *text, uint64_t *bytes);

@@ -82,6 +82,7 @@ static int put_process(struct packing *p, const struct process *process)
     if (err)
         return err;
     put(p, process->pid);
+    put(p, process->tid);
     put(p, process->uid);
     put(p, process->start_ns > 0 ? (uint64_t)process->start_ns : 0);
     put(p, process->job);
@@ -226,13 +227,14 @@ static void get_histogram(struct unpacking *u, struct histogram *h)
 
 static int get_process(struct unpacking *u, struct batch *batch, uint32_t at)
 {
-    struct process process = {.pid = (uint32_t)get(u, UINT32_MAX), .uid = (uint32_t)get(u, UINT32_MAX)};
+    struct process process = {.pid = (uint32_t)get(u, UINT32_MAX), .tid = (uint32_t)get(u, UINT32_MAX)};
     _cleanup_free_ char *command = NULL;
     size_t size;
     const unsigned char *bytes;
     uint32_t index;
     int err;
 
+    process.uid = (uint32_t)get(u, UINT32_MAX);
     process.start_ns = (int64_t)get_count(u);
     process.job = (uint32_t)get(u, UINT32_MAX);
     process.exited = get(u, 1) != 0;

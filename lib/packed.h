@@ -6,7 +6,7 @@
  * from one version to the next, then with PACKED_FORM.
  *
  *   varint length of the JSON, the JSON of the batch without processes and records
- *   varint how many processes, then of each: pid, uid, start_ns, job, exited, command
+ *   varint how many processes, then of each: pid, tid, uid, start_ns, job, exited, command
  *   varint how many records, then of each: job, volume, process + 1 (0: none), op, what follows of the parts,
  *     bytes, errors, latency_sum_ns, latency_ns, parts
  *
@@ -17,7 +17,7 @@
 
 #include "lib/codec.h"
 
-#define PACKED_FORM "packed-1"
+#define PACKED_FORM "packed-2"
 
 /* Malloc'ed. 0 or -ENOMEM. */
 int packed_encode(const struct batch *batch, void **out, size_t *size);

@@ -2,6 +2,7 @@
 #include "lib/path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,4 +21,34 @@ int path_make_parents(const char *path, mode_t mode)
         *slash = '/';
     }
     return 0;
+}
+
+int path_directory_at(int parent, const char *name, int *out)
+{
+    _cleanup_close_ int above = -1;
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0 && errno != ENOENT)
+        return -errno;
+    if (fd < 0) {
+        if (mkdirat(parent, name, 0700))
+            return -errno;
+        fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        above = fd < 0 ? -1 : openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (above < 0 || fsync(above)) {
+            int err = -errno;
+
+            cleanup_close(&fd);
+            return err;
+        }
+    }
+    *out = fd;
+    return 0;
+}
+
+int path_directory(const char *path, int *out)
+{
+    int err = path_make_parents(path, 0755);
+
+    return err ? err : path_directory_at(AT_FDCWD, path, out);
 }

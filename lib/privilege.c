@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -23,6 +24,71 @@ int privilege_user(const char *name, uid_t *uid, gid_t *gid)
     }
     *uid = user->pw_uid;
     *gid = user->pw_gid;
+    return 0;
+}
+
+bool privilege_has(unsigned capability)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {0};
+
+    return !syscall(SYS_capget, &header, data) &&
+           data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+static bool set_effective(unsigned capability, bool on)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {0};
+    unsigned *effective = &data[CAP_TO_INDEX(capability)].effective;
+
+    if (syscall(SYS_capget, &header, data) || !(data[CAP_TO_INDEX(capability)].permitted & CAP_TO_MASK(capability)))
+        return false;
+    *effective = on ? *effective | CAP_TO_MASK(capability) : *effective & ~CAP_TO_MASK(capability);
+    return !syscall(SYS_capset, &header, data);
+}
+
+bool privilege_suspend(unsigned capability)
+{
+    return privilege_has(capability) && set_effective(capability, false);
+}
+
+void privilege_resume(unsigned capability)
+{
+    set_effective(capability, true);
+}
+
+/* What it takes to become somebody else. */
+static bool may_change(void)
+{
+    return privilege_has(CAP_SETUID) && privilege_has(CAP_SETGID);
+}
+
+int privilege_choose(const char *asked, struct privilege_choice *choice)
+{
+    bool has_own = getpwnam(SYSTEM_USER), has_fallback = getpwnam(FALLBACK_USER);
+    const char *user = asked ? asked : !has_own && has_fallback ? FALLBACK_USER : SYSTEM_USER;
+    uid_t uid;
+    gid_t gid;
+    int err;
+
+    *choice = (struct privilege_choice){0};
+    if (geteuid() != 0)
+        return 0;
+    if (!asked && !may_change()) {
+        snprintf(choice->note, sizeof(choice->note), "; as root, which may not become another user here");
+        return 0;
+    }
+    err = privilege_user(user, &uid, &gid);
+    if (err)
+        return err;
+    if (uid == 0) {
+        snprintf(choice->note, sizeof(choice->note), "; as root, as --user says");
+        return 0;
+    }
+    choice->user = user;
+    snprintf(choice->note, sizeof(choice->note), "; as user %.40s%s", user,
+             asked || has_own ? "" : ", as there is no user " SYSTEM_USER);
     return 0;
 }
 
@@ -51,7 +117,7 @@ int privilege_drop(const char *name, const unsigned *keep, unsigned count)
         return -errno;
     if (initgroups(name, gid) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid)) {
         err = -errno;
-        log_error("cannot become user %s: %s: start as root or as that user", name, log_errno(err));
+        log_error("cannot become user %s: %s: start as that user, or give --user", name, log_errno(err));
         return err;
     }
     if (count)
@@ -63,8 +129,6 @@ int privilege_drop(const char *name, const unsigned *keep, unsigned count)
     /* What root's environment says about the home would send libpq to files that we may not read.
      */
     unsetenv("HOME");
-    if (chdir("/"))
-        return -errno;
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     return 0;
 }

@@ -246,14 +246,14 @@ int batch_volume(struct batch *batch, const struct volume *from, uint32_t *out)
 
 int batch_process(struct batch *batch, const struct process *from, uint32_t *out)
 {
-    const int64_t key[2] = {from->pid, from->start_ns};
+    const int64_t key[3] = {from->pid, from->tid, from->start_ns};
     uint32_t hash = lookup_hash(key, sizeof(key)), cursor = hash, at;
     struct process *process = NULL;
 
     if (from->job >= batch->job_count)
         return -EINVAL;
     while (!process && lookup_next(&batch->index->processes, hash, &cursor, &at))
-        if (batch->processes[at].pid == from->pid &&
+        if (batch->processes[at].pid == from->pid && batch->processes[at].tid == from->tid &&
             batch->processes[at].start_ns == from->start_ns)
             process = &batch->processes[at];
     if (!process) {

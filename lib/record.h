@@ -73,9 +73,13 @@ struct volume {
     struct space space;
 };
 
-/* A thread group. Process detail never leaves the node. */
+/* How finely the records of a batch tell who did something. */
+enum grain { GRAIN_JOBS, GRAIN_PROCESSES, GRAIN_THREADS };
+
+/* A thread group, or one thread of it where threads are asked for. Process detail never leaves the node. */
 struct process {
     uint32_t pid;
+    uint32_t tid; /* 0: all of its threads together, and what belongs to none of them */
     uint32_t uid;
     int64_t start_ns;    /* wall clock; pid and start make the key */
     const char *command; /* as of its last execve */
@@ -221,7 +225,7 @@ static inline void batch_freep(struct batch **batch)
 int batch_set(struct batch *batch, const char **field, const char *value);
 
 /*
- * Find or add by key (jobs and volumes by name, processes by pid and start). On a find the fields that
+ * Find or add by key (jobs and volumes by name, processes by pid, tid and start). On a find the fields that
  * the batch does not know yet are filled in, and end_ns, exit, command and exited are taken over; watched_ns and
  * exposed_ns are left alone. Everything is copied. 0, -ENOMEM, or -EINVAL for a process's job out of range; *index only
  * on success.
@@ -261,9 +265,10 @@ int batch_dropped(struct batch *batch, const struct dropped *dropped, uint32_t c
 
 /*
  * Adds src to dst: records by series, coverage summed (what is in flight, and hooks: src's, which is later), the
- * interval extended to src's end. Without keep_processes, processes are folded into their jobs.
+ * interval extended to src's end. Threads are folded into their processes, and these into their jobs, unless the grain
+ * keeps them apart.
  * Identity and interval_ms are taken from src where dst has none. 0, -ENOMEM or -ERANGE.
  */
-int batch_merge(struct batch *dst, const struct batch *src, bool keep_processes);
+int batch_merge(struct batch *dst, const struct batch *src, enum grain grain);
 
 #endif

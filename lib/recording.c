@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/porter.h"
 #include "lib/scan.h"
 
 struct recording_writer {
@@ -39,9 +40,9 @@ static int writer_new(const char *path, int flags, struct recording_writer **out
 
     if (!writer)
         return -ENOMEM;
-    writer->fd = open(path, flags | O_CREAT | O_CLOEXEC, 0666);
+    writer->fd = porter_open(path, flags | O_CREAT | O_CLOEXEC, 0666);
     if (writer->fd < 0)
-        return -errno;
+        return writer->fd;
     /* Two writers would cut off each other's frames. A file system without locks has to do without.
      */
     if (flock(writer->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)

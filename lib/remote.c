@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/clock.h"
+#include "lib/porter.h"
 
 #define REQUEST_MS 60000
 #define CONNECT_MS 15000
@@ -19,6 +21,7 @@
 struct remote {
     struct remote_options options;
     CURL *curl;
+    int memory[3]; /* copies of ca_file, cert and key, as porter_name() makes them; -1: none */
 };
 
 static bool is_loopback(const char *host)
@@ -81,18 +84,26 @@ static void set_up(struct remote *remote)
     curl_easy_setopt(remote->curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(remote->curl, CURLOPT_XFERINFOFUNCTION, progress);
     curl_easy_setopt(remote->curl, CURLOPT_XFERINFODATA, remote);
-    if (o->ca_file)
-        curl_easy_setopt(remote->curl, CURLOPT_CAINFO, o->ca_file);
-    if (o->cert)
-        curl_easy_setopt(remote->curl, CURLOPT_SSLCERT, o->cert);
-    if (o->key)
-        curl_easy_setopt(remote->curl, CURLOPT_SSLKEY, o->key);
     /* In clear a token does not go to a proxy elsewhere, either. */
     proxy = o->proxy ? o->proxy : clear ? getenv("http_proxy") : NULL;
     if (clear && proxy && !remote_is_safe(strstr(proxy, "://") ? proxy : "x"))
         curl_easy_setopt(remote->curl, CURLOPT_PROXY, "");
     else if (proxy)
         curl_easy_setopt(remote->curl, CURLOPT_PROXY, proxy);
+}
+
+/* libcurl reads them for each new connection. */
+static void name_files(struct remote *remote)
+{
+    const struct remote_options *o = &remote->options;
+    char name[PORTER_NAME];
+
+    if (o->ca_file)
+        curl_easy_setopt(remote->curl, CURLOPT_CAINFO, porter_name(o->ca_file, &remote->memory[0], name));
+    if (o->cert)
+        curl_easy_setopt(remote->curl, CURLOPT_SSLCERT, porter_name(o->cert, &remote->memory[1], name));
+    if (o->key)
+        curl_easy_setopt(remote->curl, CURLOPT_SSLKEY, porter_name(o->key, &remote->memory[2], name));
 }
 
 int remote_new(const struct remote_options *options, struct remote **out)
@@ -105,6 +116,7 @@ int remote_new(const struct remote_options *options, struct remote **out)
     if (!remote)
         return -ENOMEM;
     remote->options = *options;
+    memset(remote->memory, -1, sizeof(remote->memory));
     remote->curl = curl_easy_init();
     if (!remote->curl) {
         free(remote);
@@ -120,6 +132,8 @@ void remote_free(struct remote *remote)
     if (!remote)
         return;
     curl_easy_cleanup(remote->curl);
+    for (unsigned i = 0; i < 3; i++)
+        cleanup_close(&remote->memory[i]);
     free(remote);
 }
 
@@ -130,10 +144,11 @@ void remote_reconnect(struct remote *remote)
 
 int remote_token(const char *path, char token[REMOTE_TOKEN_MAX])
 {
-    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    int fd = porter_open(path, O_RDONLY | O_CLOEXEC, 0);
+    _cleanup_fclose_ FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
     if (!file)
-        return -errno;
+        return fd < 0 ? fd : -ENOMEM;
     if (!fgets(token, REMOTE_TOKEN_MAX, file))
         return -ENODATA;
     token[strcspn(token, " \t\r\n")] = '\0';
@@ -172,6 +187,7 @@ void remote_post(struct remote *remote, const char *path, const char *token, con
 
     *answer = (struct remote_answer){.status = 0};
     snprintf(url, sizeof(url), "%.1900s%s%s", base, base[strlen(base) - 1] == '/' ? "" : "/", path);
+    name_files(remote);
     curl_easy_setopt(remote->curl, CURLOPT_URL, url);
     curl_easy_setopt(remote->curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(remote->curl, CURLOPT_WRITEDATA, answer);

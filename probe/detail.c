@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "probe/sparse.h"
 
 /* Of a row of reads, what was handed out last time. */
 struct seen_hits {
@@ -21,12 +22,12 @@ struct details {
     struct tables *tables;
     struct volumes *volumes;
     bool cache;
-    union seen *seen; /* by row; what nobody has touched costs nothing */
+    struct sparse seen; /* union seen, by row */
 };
 
-static size_t seen_bytes(const struct details *details)
+static union seen *seen_of(const struct details *details, uint32_t row)
 {
-    return details->tables->table[ABI_TABLE_ROWS].entries * sizeof(*details->seen);
+    return (union seen *)details->seen.memory + row;
 }
 
 int details_new(struct tables *tables, struct volumes *volumes, struct details **out)
@@ -36,9 +37,7 @@ int details_new(struct tables *tables, struct volumes *volumes, struct details *
     if (!details)
         return -ENOMEM;
     *details = (struct details){.tables = tables, .volumes = volumes};
-    details->seen = mmap(NULL, seen_bytes(details), PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (details->seen == MAP_FAILED) {
+    if (sparse_open(&details->seen, tables->table[ABI_TABLE_ROWS].entries * sizeof(union seen))) {
         free(details);
         return -ENOMEM;
     }
@@ -50,8 +49,13 @@ void details_free(struct details *details)
 {
     if (!details)
         return;
-    munmap(details->seen, seen_bytes(details));
+    sparse_close(&details->seen);
     free(details);
+}
+
+void details_tidy(struct details *details)
+{
+    sparse_tidy(&details->seen);
 }
 
 void details_know_cache(struct details *details)
@@ -61,7 +65,7 @@ void details_know_cache(struct details *details)
 
 void details_forget(struct details *details, uint32_t row)
 {
-    memset(&details->seen[row], 0, sizeof(*details->seen));
+    memset(seen_of(details, row), 0, sizeof(union seen));
 }
 
 static const volatile struct abi_detail *detail_at(const struct details *details, uint32_t index)
@@ -87,7 +91,7 @@ static uint32_t next_of(const struct details *details, uint32_t row)
 bool details_changed(const struct details *details, const struct abi_thread *thread)
 {
     for (uint32_t i = first_of(details, thread, OP_NONE); i; i = next_of(details, i))
-        if (detail_at(details, i)->touched != details->seen[i].detail.touched)
+        if (detail_at(details, i)->touched != seen_of(details, i)->detail.touched)
             return true;
     return false;
 }
@@ -174,7 +178,7 @@ static int drain_hits(struct details *details, const struct abi_thread *thread, 
                       const struct detail_target *to)
 {
     const volatile struct abi_row *row = row_at(details->tables, index);
-    struct seen_hits *seen = &details->seen[index].hits;
+    struct seen_hits *seen = &seen_of(details, index)->hits;
     const volatile struct abi_detail *detail;
     uint32_t touched = row->touched;
     uint64_t ops = 0, bytes, other_ops = 0, other_bytes = 0;
@@ -215,7 +219,7 @@ int details_drain(struct details *details, const struct abi_thread *thread, cons
         for (uint32_t i = first_of(details, thread, OP_READ); i && !err; i = next_of(details, i))
             err = drain_hits(details, thread, i, target);
     for (uint32_t i = first_of(details, thread, OP_NONE); i && !err; i = next_of(details, i)) {
-        struct abi_detail *seen = &details->seen[i].detail, now;
+        struct abi_detail *seen = &seen_of(details, i)->detail, now;
 
         memcpy(&now, row_at(details->tables, i), sizeof(now));
         if (now.touched == seen->touched)

@@ -23,6 +23,7 @@ struct detail_target {
 
 /* The tables and volumes must outlive it. 0 or -errno. */
 int details_new(struct tables *tables, struct volumes *volumes, struct details **out);
+void details_tidy(struct details *details); /* see probe/sparse.h */
 void details_free(struct details *details); /* NULL is fine */
 
 /* From the first read on, additions to the page cache are seen; without this no hits and misses are handed out. */

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "lib/cleanup.h"
@@ -16,6 +15,7 @@
 #include "probe/pending.h"
 #include "probe/shared.h"
 #include "probe/slots.h"
+#include "probe/sparse.h"
 
 static_assert(ABI_ORDERS - ABI_SEQUENTIAL == ORDER_COUNT && ABI_CONSECUTIVE - ABI_SEQUENTIAL == ORDER_CONSECUTIVE &&
                   ABI_RANDOM - ABI_SEQUENTIAL == ORDER_RANDOM,
@@ -30,10 +30,7 @@ struct seen_row {
 
 struct drain {
     struct drain_sources from;
-    /* As large as the tables, and like them touched only where rows are in use: untouched pages of
-       anonymous memory cost nothing. */
-    struct seen_row *rows;
-    struct abi_page *pages;
+    struct sparse rows, pages; /* struct seen_row by row, struct abi_page by page */
     struct details *details;
     struct shared_rows *shared;
     struct slots *slots;
@@ -43,27 +40,19 @@ struct drain {
     struct opened *opened;
     int64_t slot; /* of the last drain */
     uint64_t counters[ABI_COUNTERS];
-    bool by_job;       /* no process detail */
+    enum grain grain;
     uint64_t since_ns; /* calls that began before are not waited for */
     int64_t boot_to_wall_ns;
 };
 
-static void *reserve(size_t bytes)
+static struct seen_row *seen_row(const struct drain *drain, uint32_t row)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return memory == MAP_FAILED ? NULL : memory;
+    return (struct seen_row *)drain->rows.memory + row;
 }
 
-static size_t rows_bytes(const struct drain *drain)
+static struct abi_page *seen_page(const struct drain *drain, uint32_t page)
 {
-    return drain->from.tables->table[ABI_TABLE_ROWS].entries * sizeof(*drain->rows);
-}
-
-static size_t pages_bytes(const struct drain *drain)
-{
-    return drain->from.tables->table[ABI_TABLE_PAGES].entries * sizeof(*drain->pages);
+    return (struct abi_page *)drain->pages.memory + page;
 }
 
 int drain_new(const struct drain_sources *sources, struct drain **out)
@@ -74,9 +63,8 @@ int drain_new(const struct drain_sources *sources, struct drain **out)
     if (!drain)
         return -ENOMEM;
     drain->from = *sources;
-    drain->rows = reserve(rows_bytes(drain));
-    drain->pages = reserve(pages_bytes(drain));
-    if (!drain->rows || !drain->pages ||
+    if (sparse_open(&drain->rows, sources->tables->table[ABI_TABLE_ROWS].entries * sizeof(struct seen_row)) ||
+        sparse_open(&drain->pages, sources->tables->table[ABI_TABLE_PAGES].entries * sizeof(struct abi_page)) ||
         details_new(sources->tables, sources->volumes, &drain->details) ||
         shared_rows_new(sources->shared_map, sources->last_map, &drain->shared) ||
         bursts_new(sources->burst_factor, &drain->bursts) ||
@@ -92,6 +80,7 @@ int drain_new(const struct drain_sources *sources, struct drain **out)
         return err;
     }
     drain->slot = slots_now(drain->slots);
+    drain->grain = GRAIN_PROCESSES;
     *out = drain;
     return 0;
 }
@@ -100,10 +89,8 @@ void drain_free(struct drain *drain)
 {
     if (!drain)
         return;
-    if (drain->rows)
-        munmap(drain->rows, rows_bytes(drain));
-    if (drain->pages)
-        munmap(drain->pages, pages_bytes(drain));
+    sparse_close(&drain->rows);
+    sparse_close(&drain->pages);
     details_free(drain->details);
     shared_rows_free(drain->shared);
     slots_free(drain->slots);
@@ -126,7 +113,7 @@ static int drain_pages(struct drain *drain, const uint32_t *indices, unsigned co
         if (!index || index >= drain->from.tables->table[ABI_TABLE_PAGES].entries)
             continue;
         page = page_at(drain->from.tables, index);
-        seen = &drain->pages[index];
+        seen = seen_page(drain, index);
         for (unsigned j = 0; j < ABI_PAGE_BUCKETS; j++) {
             uint32_t now = page->count[j];
             int err;
@@ -149,14 +136,14 @@ static void fold_latency(const struct drain *drain, const struct abi_row *row, u
     for (unsigned i = 0; i < ABI_LATENCY_PAGES; i++)
         for (unsigned j = 0; row->latency_page[i] && j < ABI_PAGE_BUCKETS; j++)
             octaves[abi_octave((i * ABI_PAGE_BUCKETS + j) / BUCKET_SUB)] +=
-                drain->pages[row->latency_page[i]].count[j];
+                seen_page(drain, row->latency_page[i])->count[j];
 }
 
 static int drain_counts(struct drain *drain, uint32_t index, enum operation op, uint32_t process,
                         uint32_t job, uint32_t volume, struct batch *batch)
 {
     const volatile struct abi_row *row = row_at(drain->from.tables, index);
-    struct seen_row *seen = &drain->rows[index];
+    struct seen_row *seen = seen_row(drain, index);
     uint32_t touched = row->touched;
     uint64_t bytes, latency, errors, order[ABI_ORDERS], ops = 0;
     struct record *record;
@@ -213,7 +200,7 @@ static void recycle_pages(struct drain *drain, const uint32_t *indices, unsigned
 {
     for (unsigned i = 0; i < count; i++)
         if (indices[i]) {
-            memset(&drain->pages[indices[i]], 0, sizeof(*drain->pages));
+            memset(seen_page(drain, indices[i]), 0, sizeof(struct abi_page));
             table_give(drain->from.tables, ABI_TABLE_PAGES, indices[i]);
         }
 }
@@ -234,15 +221,15 @@ static void recycle_thread(struct drain *drain, uint32_t index)
                 recycle_pages(drain, row->latency_page, ABI_LATENCY_PAGES);
             }
             details_forget(drain->details, at);
-            memset(&drain->rows[at], 0, sizeof(*drain->rows));
+            memset(seen_row(drain, at), 0, sizeof(struct seen_row));
             slots_forget(drain->slots, at);
             table_give(tables, ABI_TABLE_ROWS, at);
         }
     table_give(tables, ABI_TABLE_THREADS, index);
 }
 
-/* The batch's entry for a process, made when its first changed row turns up. */
-static int name_process(struct drain *drain, uint32_t index, struct batch *batch, uint32_t *process,
+/* The batch's entry for a process, or for a thread of it (0: none), made when its first changed row turns up. */
+static int name_process(struct drain *drain, uint32_t index, uint32_t tid, struct batch *batch, uint32_t *process,
                         uint32_t *job)
 {
     struct abi_process *from = process_at(drain->from.tables, index);
@@ -256,10 +243,11 @@ static int name_process(struct drain *drain, uint32_t index, struct batch *batch
     memcpy(command, from->comm, sizeof(from->comm));
     command[sizeof(from->comm)] = '\0';
     err = origin_name(drain->from.origin, id, from->uid, command, batch, job);
-    if (err || drain->by_job)
+    if (err || drain->grain < GRAIN_PROCESSES)
         return err;
     to = (struct process){
         .pid = from->tgid,
+        .tid = drain->grain < GRAIN_THREADS ? 0 : tid & ~ABI_DEAD,
         .uid = from->uid,
         .start_ns = (int64_t)from->start_ns + drain->boot_to_wall_ns,
         .command = command,
@@ -282,11 +270,11 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
         for (; row && row < tables->table[ABI_TABLE_ROWS].entries; row = row_at(tables, row)->next) {
             int err = 0;
 
-            if (*(volatile uint32_t *)&row_at(tables, row)->touched == drain->rows[row].touched &&
+            if (*(volatile uint32_t *)&row_at(tables, row)->touched == seen_row(drain, row)->touched &&
                 !slots_waiting(drain->slots, row))
                 continue;
             if (!named)
-                err = name_process(drain, thread->process, batch, &process, &job);
+                err = name_process(drain, thread->process, thread->pid, batch, &process, &job);
             named = true;
             if (!err)
                 err = drain_row(drain, row, op, process, job, batch);
@@ -296,7 +284,7 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
     }
     if (process == NO_INDEX) {
         int err = details_changed(drain->details, thread)
-                      ? name_process(drain, thread->process, batch, &process, &job)
+                      ? name_process(drain, thread->process, thread->pid, batch, &process, &job)
                       : 0;
 
         if (err || process == NO_INDEX)
@@ -306,16 +294,21 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
                          &(struct detail_target){.batch = batch, .process = process, .job = job});
 }
 
-static int find_series(void *context, uint32_t index, uint64_t volume_key, enum operation op, struct batch *batch,
-                       struct record **record)
+static int find_series(struct drain *drain, uint32_t index, uint32_t tid, uint64_t volume_key, enum operation op,
+                       struct batch *batch, struct record **record)
 {
-    struct drain *drain = context;
     uint32_t process = NO_INDEX, job, volume;
-    int err = name_process(drain, index, batch, &process, &job);
+    int err = name_process(drain, index, tid, batch, &process, &job);
 
     if (!err)
         err = volumes_name(drain->from.volumes, volume_key, batch, &volume);
     return err ? err : batch_record(batch, job, volume, process, op, record);
+}
+
+static int find_process_series(void *context, uint32_t index, uint64_t volume_key, enum operation op,
+                               struct batch *batch, struct record **record)
+{
+    return find_series(context, index, 0, volume_key, op, batch, record);
 }
 
 /* A call that has not returned yet: its series shows it while it hangs. */
@@ -329,7 +322,8 @@ static int drain_pending(struct drain *drain, const struct abi_thread *thread, i
 
     if (!op || op >= OP_FILE_END || since_ns < drain->since_ns)
         return 0;
-    err = find_series(drain, thread->process, flight_volume(drain->flight, thread, since_ns), op, batch, &record);
+    err = find_series(drain, thread->process, thread->pid, flight_volume(drain->flight, thread, since_ns), op, batch,
+                      &record);
     if (err)
         return err;
     age_ns = now_ns > (int64_t)since_ns ? (uint64_t)now_ns - since_ns : 0;
@@ -377,7 +371,7 @@ static int owner_of(void *context, const struct abi_file_told *told, struct batc
 
     *job = NO_INDEX;
     if (told->process)
-        err = name_process(drain, told->process, batch, &process, job);
+        err = name_process(drain, told->process, 0, batch, &process, job);
     return err ? err : volumes_name(drain->from.volumes, told->key.volume, batch, volume);
 }
 
@@ -394,9 +388,9 @@ static void drain_counters(struct drain *drain, struct batch *batch)
     memcpy(drain->counters, now, sizeof(now));
 }
 
-void drain_set_detail(struct drain *drain, bool processes, uint64_t since_ns)
+void drain_set_grain(struct drain *drain, enum grain grain, uint64_t since_ns)
 {
-    drain->by_job = !processes;
+    drain->grain = grain;
     drain->since_ns = since_ns;
 }
 
@@ -450,7 +444,7 @@ int drain_run(struct drain *drain, struct batch *batch)
     if (!err)
         err = bursts_judge(drain->bursts, batch, drain->slot);
     if (!err)
-        err = pending_drain(drain->from.async_map, drain->since_ns, monotonic_ns(), find_series, drain, batch);
+        err = pending_drain(drain->from.async_map, drain->since_ns, monotonic_ns(), find_process_series, drain, batch);
     if (!err)
         err = shared_rows_drain(drain->shared, drain->from.volumes, drain->from.origin, before, drain->slot,
                                 batch);
@@ -461,6 +455,10 @@ int drain_run(struct drain *drain, struct batch *batch)
             table_give(drain->from.tables, ABI_TABLE_PROCESSES, i);
     for (enum abi_table which = 0; which < ABI_TABLES; which++)
         table_return(drain->from.tables, which);
+    sparse_tidy(&drain->rows);
+    sparse_tidy(&drain->pages);
+    details_tidy(drain->details);
+    slots_tidy(drain->slots);
     drain_counters(drain, batch);
     return 0;
 }

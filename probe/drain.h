@@ -32,9 +32,9 @@ struct drain_sources {
 int drain_new(const struct drain_sources *sources, struct drain **out);
 void drain_free(struct drain *drain); /* NULL is fine */
 
-/* Whether records are by process or by job alone, and since when calls under way have been seen to begin
+/* Whom records are told apart by (processes at first), and since when calls under way have been seen to begin
    (CLOCK_MONOTONIC; UINT64_MAX: none are seen). */
-void drain_set_detail(struct drain *drain, bool processes, uint64_t since_ns);
+void drain_set_grain(struct drain *drain, enum grain grain, uint64_t since_ns);
 
 /* Additions to the page cache are seen, and have been since before the first read was: reads without any are known. */
 void drain_know_cache(struct drain *drain);

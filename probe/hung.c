@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "lib/thread.h"
 #include "probe/callpath.h"
 #include "probe/syscall_table.h"
 
@@ -136,21 +136,15 @@ static void *work(void *context)
 /* Signals are for the thread that asks. */
 static bool start(struct hung *hung)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
     pthread_t thread;
 
     if (!hung->entries)
         hung->entries = calloc(CALLS_MAX, sizeof(*hung->entries));
     if (!hung->entries)
         return false;
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    hung->running = pthread_create(&thread, &attributes, work, hung) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
+    hung->running = thread_start(&thread, work, hung) == 0;
+    if (hung->running)
+        pthread_detach(thread);
     return hung->running;
 }
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probe/objects.h"
 
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 /* The paths are relative to the build directory, where make runs the compiler. */
 #define EMBED(name, path)                                                                          \
     __asm__(".section .rodata\n"                                                                   \
@@ -22,3 +26,12 @@ EMBED(object_uring, "probe/bpf/uring.bpf.o");
 EMBED(object_job, "probe/bpf/job.bpf.o");
 EMBED(object_aio, "probe/bpf/aio.bpf.o");
 EMBED(object_fuse, "probe/bpf/fuse.bpf.o");
+
+void objects_release(void)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)object_syscall + page - 1) / page * page, end = (uintptr_t)object_fuse_end / page * page;
+
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_DONTNEED); /* pages of the program's file, as they were */
+}

@@ -14,8 +14,10 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/lookup.h"
+#include "lib/porter.h"
 #include "probe/platform_file.h"
 #include "probe/reader.h"
+#include "probe/volume_type.h"
 
 #define STALE_MS 300000 /* who writes the file has stopped */
 
@@ -38,13 +40,15 @@ struct platform {
 /* A whole file, malloc'ed, with a NUL behind it. Only regular files. 0 or -errno. */
 static int read_whole(const char *path, char **out, int64_t *written_ms)
 {
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    _cleanup_close_ int fd = porter_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     _cleanup_free_ char *text = NULL;
     size_t size = 0, capacity = 0;
     struct stat st;
     ssize_t got;
 
-    if (fd < 0 || fstat(fd, &st))
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st))
         return -errno;
     if (!S_ISREG(st.st_mode))
         return -EINVAL;
@@ -159,19 +163,33 @@ static uint64_t more(uint64_t now, uint64_t before)
     return now >= before ? now - before : now;
 }
 
+/* A file system's is that of its mounts, so that what was asked of it and what reached it are one volume's. */
+static void name_row(const struct platform *platform, const struct platform_row *row, char name[VOLUME_NAME_MAX])
+{
+    const struct volume_origin origin = {
+        .node = platform->node, .fstype = row->fstype, .source = row->volume, .point = row->volume};
+
+    if (row->layer == LAYER_MOUNTSTATS || row->layer == LAYER_LUSTRE)
+        volume_type_name(&origin, name);
+    else if (row->shared)
+        snprintf(name, VOLUME_NAME_MAX, "%s", row->volume);
+    else
+        snprintf(name, VOLUME_NAME_MAX, "%.255s:%.300s", platform->node, row->volume);
+}
+
 static int take(void *context, const struct platform_row *row)
 {
     struct platform *platform = context;
     struct station key = {.layer = row->layer, .request = row->request, .job = NO_INDEX}, *to;
     struct volume volume = {.source = row->volume, .fstype = row->fstype};
     struct seen *seen;
-    char name[600];
+    char name[VOLUME_NAME_MAX];
     int err = find(platform, row, &seen);
 
     if (err || !seen)
         return err;
-    snprintf(name, sizeof(name), "%.255s:%.300s", platform->node, row->volume);
-    volume.name = row->shared ? row->volume : name;
+    name_row(platform, row, name);
+    volume.name = name;
     volume.scope = row->shared ? SCOPE_SHARED : SCOPE_LOCAL;
     err = batch_volume(platform->batch, &volume, &key.volume);
     if (!err)

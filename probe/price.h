@@ -12,7 +12,7 @@
 struct price {
     int stats;      /* the kernel measures while this descriptor is open; -1 */
     uint64_t run_ns;
-    int64_t cpu_ns, at_ns;
+    int64_t cpu_ns, at_ns; /* when it began: at_ns is monotonic */
 };
 
 /* Begins an interval. run_ns: of the programs, as load_run_ns() has it. */

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "probe/drain.h"
 #include "probe/hook.h"
 #include "probe/load.h"
+#include "probe/objects.h"
 #include "probe/platform.h"
 #include "probe/rights.h"
 #include "probe/stations.h"
@@ -37,7 +39,7 @@ struct probe {
     const char *root; /* the caller's */
     int mount_fd;
     enum probe_step step;
-    bool by_job; /* nobody asks for processes */
+    enum grain grain; /* that is asked for */
 };
 
 static int make_finder(struct probe *probe, const struct probe_options *options)
@@ -213,6 +215,7 @@ int probe_try(const struct probe_options *options, struct probe **out)
 
     if (!probe)
         return -ENOMEM;
+    probe->grain = GRAIN_PROCESSES;
     *out = probe;
     return start(probe, options);
 }
@@ -254,6 +257,8 @@ int probe_new(const struct probe_options *options, struct probe **out)
         probe_free(probe);
         return err;
     }
+    objects_release();
+    malloc_trim(0); /* libbpf has read the kernel's types */
     *out = probe;
     return 0;
 }
@@ -394,9 +399,9 @@ int probe_drain(struct probe *probe, struct batch *batch)
     return err ? err : cover(probe, batch);
 }
 
-static void set_detail(struct probe *probe)
+static void set_grain(struct probe *probe)
 {
-    drain_set_detail(probe->drain, !probe->by_job && probe->step < PROBE_JOB_KEYS,
+    drain_set_grain(probe->drain, probe->step < PROBE_JOB_KEYS ? probe->grain : GRAIN_JOBS,
                      load_control(probe->loaded)->since_ns);
 }
 
@@ -416,14 +421,14 @@ int probe_set_step(struct probe *probe, enum probe_step step)
     if (back)
         control->since_ns = (uint64_t)monotonic_ns();
     probe->step = step;
-    set_detail(probe);
+    set_grain(probe);
     return err;
 }
 
-void probe_set_detail(struct probe *probe, bool processes)
+void probe_set_grain(struct probe *probe, enum grain grain)
 {
-    probe->by_job = !processes;
-    set_detail(probe);
+    probe->grain = grain;
+    set_grain(probe);
 }
 
 uint64_t probe_run_ns(const struct probe *probe)

@@ -72,8 +72,9 @@ int probe_look(struct probe *probe);
  */
 int probe_drain(struct probe *probe, struct batch *batch);
 
-/* Whether batches shall have processes, as they do at first; without, a drain is cheaper where there are many. */
-void probe_set_detail(struct probe *probe, bool processes);
+/* How finely batches shall tell who did something, from the next drain on: by process at first. By job, a drain is
+   cheaper where there are many. By thread, what belongs to none (io_uring, libaio) is its process's, of tid 0. */
+void probe_set_grain(struct probe *probe, enum grain grain);
 
 /*
  * Watches so much from now on; what was counted before is drained as ever. Coverage says what is left out, and an

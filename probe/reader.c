@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 
 #include "lib/cleanup.h"
+#include "lib/thread.h"
 
 #define PATIENCE_NS 100000000L
 /* So many may be stuck at once; then nothing more is read. */
@@ -82,8 +82,6 @@ static void *run(void *argument)
 static int start(struct reader *reader)
 {
     struct errand *errand = calloc(1, sizeof(*errand));
-    pthread_condattr_t clock;
-    sigset_t all, before;
     pthread_t thread;
     int err;
 
@@ -96,14 +94,8 @@ static int start(struct reader *reader)
         return -ENOMEM;
     }
     pthread_mutex_init(&errand->lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&errand->changed, &clock);
-    pthread_condattr_destroy(&clock);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the others */
-    err = -pthread_create(&thread, NULL, run, errand);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    thread_condition(&errand->changed);
+    err = thread_start(&thread, run, errand);
     if (err) {
         errand_free(errand);
         return err;

@@ -31,6 +31,7 @@ struct sampler {
     uint64_t seq;
     int64_t start_wall_ns, start_ns; /* of the interval, by both clocks */
     int64_t end_wall_ns;
+    int64_t pay_ns; /* the price of a shorter time says little, though an interval may become one */
     struct governor governor;
     struct price price;
     int64_t looked_ns, drained_ns; /* last, monotonic */
@@ -61,13 +62,19 @@ static void read_boot_id(char id[37])
     id[strcspn(id, "\n")] = '\0';
 }
 
+void sampler_set_interval(struct sampler *sampler, uint64_t interval_ns)
+{
+    int64_t interval = (int64_t)interval_ns;
+
+    sampler->interval_ns = interval_ns;
+    sampler->end_wall_ns = (sampler->start_wall_ns / interval + 1) * interval;
+}
+
 static void begin(struct sampler *sampler)
 {
-    int64_t interval = (int64_t)sampler->interval_ns;
-
     sampler->start_wall_ns = wall_clock_ns();
     sampler->start_ns = monotonic_ns();
-    sampler->end_wall_ns = (sampler->start_wall_ns / interval + 1) * interval;
+    sampler_set_interval(sampler, sampler->interval_ns);
     sampler->looked_ns = sampler->drained_ns = sampler->start_ns;
 }
 
@@ -77,14 +84,14 @@ static void begin_price(struct sampler *sampler)
         price_begin(&sampler->price, probe_run_ns(sampler->probe), governor_measures(&sampler->governor));
 }
 
-/* The interval has its price; what the next one may cost decides how much is watched in it. */
+/* An interval, or several short ones, have their price; what the next may cost decides how much is watched in it. */
 static void pay(struct sampler *sampler)
 {
     enum probe_step before = sampler->governor.step, step;
     double price;
     bool whole;
 
-    if (!(sampler->governor.limit > 0))
+    if (!(sampler->governor.limit > 0) || monotonic_ns() - sampler->price.at_ns < sampler->pay_ns)
         return;
     price = price_end(&sampler->price, probe_run_ns(sampler->probe), &whole);
     step = governor_interval(&sampler->governor, price, whole);
@@ -116,6 +123,7 @@ int sampler_new(struct probe *probe, const struct sampler_options *options, stru
     sampler->price.stats = -1;
     begin_price(sampler);
     sampler->interval_ns = options->interval_ns;
+    sampler->pay_ns = (int64_t)options->interval_ns / 10 * 9;
     sampler->cluster = strdup(options->cluster ? options->cluster : "default");
     sampler->node = strdup(options->node ? options->node : name.nodename);
     sampler->role = strdup(options->role ? options->role : "client");

@@ -30,6 +30,9 @@ uint64_t sampler_modest_cost(void);
 int sampler_new(struct probe *probe, const struct sampler_options *options, struct sampler **out);
 void sampler_free(struct sampler *sampler); /* NULL is fine */
 
+/* Another length, from the interval that runs on. */
+void sampler_set_interval(struct sampler *sampler, uint64_t interval_ns);
+
 /* Nanoseconds until the interval ends; 0 when it has. */
 uint64_t sampler_remaining(const struct sampler *sampler);
 

@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
+
+#include "probe/sparse.h"
 
 static_assert(FLOW_SLOT_MS * 1000000ULL == ABI_SLOT_NS, "slots have one length");
 
@@ -30,13 +31,17 @@ struct node {
 struct slots {
     struct ring_buffer *ring;
     int phase_map;
-    uint32_t rows;
-    struct seen *seen; /* as large as the rows' table, and touched only where rows are in use */
+    struct sparse seen; /* struct seen, by row */
     struct node *nodes; /* [0] is not used */
     uint32_t node_count, node_capacity, free;
     int64_t mono_to_wall_ns;
     int err; /* a slot could not be kept */
 };
+
+static struct seen *seen_of(const struct slots *slots, uint32_t row)
+{
+    return (struct seen *)slots->seen.memory + row;
+}
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -91,7 +96,7 @@ static int take(void *context, void *data, size_t size)
     struct seen *seen;
     uint32_t index;
 
-    if (size < sizeof(*slot) || slot->row >= slots->rows)
+    if (size < sizeof(*slot) || slot->row >= slots->seen.bytes / sizeof(struct seen))
         return 0;
     index = new_node(slots);
     if (!index) {
@@ -99,7 +104,7 @@ static int take(void *context, void *data, size_t size)
         return 0;
     }
     slots->nodes[index] = (struct node){.slot = *slot};
-    seen = &slots->seen[slot->row];
+    seen = seen_of(slots, slot->row);
     if (seen->first)
         slots->nodes[seen->last].next = index;
     else
@@ -116,13 +121,10 @@ int slots_new(int ring_map, int phase_map, uint32_t rows, struct slots **out)
     if (!slots)
         return -ENOMEM;
     slots->phase_map = phase_map;
-    slots->rows = rows;
-    slots->seen = mmap(NULL, rows * sizeof(*slots->seen), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (slots->seen == MAP_FAILED)
-        slots->seen = NULL;
+    err = sparse_open(&slots->seen, rows * sizeof(struct seen));
     slots->ring = ring_buffer__new(ring_map, take, slots, NULL);
-    err = !slots->seen ? -ENOMEM : !slots->ring ? -errno : align(slots);
+    if (!err)
+        err = !slots->ring ? -errno : align(slots);
     if (err) {
         slots_free(slots);
         return err;
@@ -136,10 +138,14 @@ void slots_free(struct slots *slots)
     if (!slots)
         return;
     ring_buffer__free(slots->ring);
-    if (slots->seen)
-        munmap(slots->seen, slots->rows * sizeof(*slots->seen));
+    sparse_close(&slots->seen);
     free(slots->nodes);
     free(slots);
+}
+
+void slots_tidy(struct slots *slots)
+{
+    sparse_tidy(&slots->seen);
 }
 
 int slots_collect(struct slots *slots)
@@ -154,7 +160,7 @@ int slots_collect(struct slots *slots)
 
 bool slots_waiting(const struct slots *slots, uint32_t row)
 {
-    return slots->seen[row].first != 0;
+    return seen_of(slots, row)->first != 0;
 }
 
 struct slots_row slots_read(const volatile struct abi_row *row)
@@ -232,7 +238,7 @@ int slots_add(struct slots *slots, uint32_t index, const struct slots_row *row, 
               struct bursts *bursts)
 {
     struct abi_slot rest = {.ops = row->ops, .bytes = row->bytes, .end_ns = row->slot_end_ns};
-    struct seen *seen = &slots->seen[index];
+    struct seen *seen = seen_of(slots, index);
     struct flow *flow = NULL;
     int err = is_demand(op) ? batch_flow(batch, job, volume, &flow) : 0;
     uint32_t flow_index = flow ? (uint32_t)(flow - batch->flows) : 0;
@@ -261,7 +267,7 @@ int slots_add(struct slots *slots, uint32_t index, const struct slots_row *row, 
 
 void slots_forget(struct slots *slots, uint32_t row)
 {
-    struct seen *seen = &slots->seen[row];
+    struct seen *seen = seen_of(slots, row);
 
     while (seen->first) {
         uint32_t at = seen->first;

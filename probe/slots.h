@@ -17,6 +17,7 @@ struct slots;
 
 /* The ring of finished slots and the slots' phase are maps; rows: how many there are. 0 or -errno. */
 int slots_new(int ring_map, int phase_map, uint32_t rows, struct slots **out);
+void slots_tidy(struct slots *slots); /* see probe/sparse.h */
 void slots_free(struct slots *slots); /* NULL is fine */
 
 /* Takes over what the ring holds, and follows the wall clock: often enough that the ring does not overflow. 0 or

@@ -36,7 +36,7 @@ struct entry {
 struct prefix {
     struct abi_mount_key key;
     uint64_t volume;
-    bool stale;
+    bool stale; /* not in the last reading of its namespace */
 };
 
 /* A block device that has a UUID, as udev links it. */
@@ -223,17 +223,26 @@ static bool make_key(struct abi_mount_key *key, const char *point, uint32_t name
 
 static int drop_foreign(struct volumes *volumes);
 
-/* Tells the kernel side which volume the paths below a mount point belong to. */
-static int add_prefix(struct volumes *volumes, const char *point, uint32_t namespace, uint64_t volume)
+/* A namespace that is being read. */
+struct reading {
+    struct volumes *volumes;
+    uint32_t namespace;
+    uint32_t read; /* as in struct abi_namespace; 0 for our own, whose changes we are told */
+};
+
+/* Tells the kernel side which volume the paths below a mount point belong to; read: as in struct abi_namespace. */
+static int add_prefix(struct volumes *volumes, const char *point, const struct reading *reading, uint64_t volume)
 {
+    uint64_t value = volume | (uint64_t)reading->read << ABI_MOUNTS_SHIFT;
+    uint32_t namespace = reading->namespace;
     struct abi_mount_key key;
     struct prefix *known, *grown;
 
     if (!make_key(&key, point, namespace))
         return 0;
-    if (volumes->maps.mounts >= 0 && bpf_map_update_elem(volumes->maps.mounts, &key, &volume, BPF_ANY) &&
+    if (volumes->maps.mounts >= 0 && bpf_map_update_elem(volumes->maps.mounts, &key, &value, BPF_ANY) &&
         namespace == volumes->own_namespace && drop_foreign(volumes) == 0)
-        bpf_map_update_elem(volumes->maps.mounts, &key, &volume, BPF_ANY);
+        bpf_map_update_elem(volumes->maps.mounts, &key, &value, BPF_ANY);
     known = find_prefix(volumes, &key);
     if (known) {
         known->volume = volume;
@@ -311,8 +320,9 @@ static int find_lower(struct volumes *volumes, struct entry *entry, const struct
 
 static int add_mount(const struct mount *mount, void *context)
 {
-    struct volumes *volumes = ((void **)context)[0];
-    uint32_t namespace = *(uint32_t *)((void **)context)[1];
+    const struct reading *reading = context;
+    struct volumes *volumes = reading->volumes;
+    uint32_t namespace = reading->namespace;
     bool pseudo = volume_type_is_pseudo(mount->fstype);
     uint64_t key = ABI_VOLUME_FS | (uint64_t)mount->major << 20 | mount->minor;
     struct abi_volume known = {.pseudo = pseudo};
@@ -324,18 +334,23 @@ static int add_mount(const struct mount *mount, void *context)
     entry = add_entry(volumes, key, mount, namespace != volumes->own_namespace);
     if (!entry || add_mount_point(entry, mount->point) || find_lower(volumes, entry, mount, namespace))
         return -ENOMEM;
-    return add_prefix(volumes, mount->point, namespace,
+    return add_prefix(volumes, mount->point, reading,
                       pseudo && !volumes->pseudo ? ABI_VOLUME_NONE : key);
+}
+
+static int read_namespace(struct reading *reading, const char *path)
+{
+    struct volumes *volumes = reading->volumes;
+
+    for (uint32_t i = 0; i < volumes->prefix_count; i++)
+        if (volumes->prefixes[i].key.namespace == reading->namespace)
+            volumes->prefixes[i].stale = true;
+    return mountinfo_read(path, add_mount, reading);
 }
 
 int volumes_read(struct volumes *volumes, const char *path, uint32_t namespace)
 {
-    void *context[] = {volumes, &namespace};
-
-    for (uint32_t i = 0; i < volumes->prefix_count; i++)
-        if (volumes->prefixes[i].key.namespace == namespace)
-            volumes->prefixes[i].stale = true;
-    return mountinfo_read(path, add_mount, context);
+    return read_namespace(&(struct reading){volumes, namespace, 0}, path);
 }
 
 /* Takes back the prefixes that are stale. 0 or -ENOMEM. */
@@ -372,6 +387,8 @@ static int drop_foreign(struct volumes *volumes)
 
 /* So many prefixes of other namespaces are kept: half of what the kernel side has room for. */
 #define FOREIGN_MAX 8192
+/* So many are read at a time: in some, mounts may change faster than anybody reads them. */
+#define ASKED_MAX 1024
 
 static uint32_t namespace_of(const char *pid)
 {
@@ -382,14 +399,16 @@ static uint32_t namespace_of(const char *pid)
     return stat(path, &st) ? 0 : (uint32_t)st.st_ino;
 }
 
-static void read_process(struct volumes *volumes, const char *pid)
+static void read_process(struct volumes *volumes, const char *pid, uint32_t read)
 {
-    uint32_t namespace = namespace_of(pid);
+    struct reading reading = {volumes, namespace_of(pid), read};
     char path[64];
 
+    if (reading.namespace == volumes->own_namespace)
+        reading.read = 0;
     snprintf(path, sizeof(path), "/proc/%s/mountinfo", pid);
-    if (namespace)
-        (void)volumes_read(volumes, path, namespace); /* the process may be gone; its calls then show "?" */
+    if (reading.namespace)
+        (void)read_namespace(&reading, path); /* the process may be gone; its calls then show "?" */
 }
 
 void volumes_refresh(struct volumes *volumes)
@@ -400,30 +419,35 @@ void volumes_refresh(struct volumes *volumes)
     volumes->uuids = NULL;
     volumes->uuid_count = 0;
     (void)host_list(volumes->root, "/dev/disk/by-uuid", keep_uuid, volumes); /* not there without udev */
-    read_process(volumes, "self");
+    read_process(volumes, "self", 0);
     if (namespace_of("1") != volumes->own_namespace)
-        read_process(volumes, "1");
+        read_process(volumes, "1", ABI_MOUNTS_READ(0)); /* again when somebody there asks for a path */
     volumes_refresh_namespaces(volumes);
     (void)drop_stale(volumes);
 }
 
 void volumes_refresh_namespaces(struct volumes *volumes)
 {
-    uint32_t namespace, tgid;
+    struct abi_namespace asked;
+    uint32_t namespace;
+    bool any = false;
 
     if (volumes->maps.namespaces < 0)
         return;
-    while (bpf_map_get_next_key(volumes->maps.namespaces, NULL, &namespace) == 0) {
+    for (int i = 0; i < ASKED_MAX && bpf_map_get_next_key(volumes->maps.namespaces, NULL, &namespace) == 0; i++) {
         char pid[16];
 
         if (volumes->prefix_count > FOREIGN_MAX)
             (void)drop_foreign(volumes);
-        if (bpf_map_lookup_elem(volumes->maps.namespaces, &namespace, &tgid) == 0) {
-            snprintf(pid, sizeof(pid), "%u", tgid);
-            read_process(volumes, pid);
+        if (bpf_map_lookup_elem(volumes->maps.namespaces, &namespace, &asked) == 0) {
+            snprintf(pid, sizeof(pid), "%u", asked.tgid);
+            read_process(volumes, pid, asked.read);
+            any = true;
         }
         bpf_map_delete_elem(volumes->maps.namespaces, &namespace);
     }
+    if (any)
+        (void)drop_stale(volumes); /* what was unmounted there */
 }
 
 int volumes_new(const struct volume_maps *maps, const char *node, const char *root, bool pseudo, struct volumes **out)

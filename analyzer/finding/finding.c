@@ -16,6 +16,7 @@
 #define UNSEEN      0.6   /* and what is left of it for each thing that was not seen */
 #define COST_MIN_S  0.002 /* cheaper ones are nobody's trouble */
 #define SHARE_MIN   0.01  /* of the job's time in operations */
+#define TRIFLE_MAX  0.01  /* of the span */
 
 struct making {
     const struct finding_matter *matter;
@@ -263,6 +264,11 @@ int finding_list_make(const struct finding_matter *matter, struct finding_list *
         qsort(making.list.list, making.list.count, sizeof(*making.list.list), by_cost);
     *out = making.list;
     return 0;
+}
+
+bool finding_is_trifle(const struct finding *finding, double span_s)
+{
+    return strcmp(finding->severity, "low") == 0 && finding->cost_high < TRIFLE_MAX * span_s;
 }
 
 void finding_list_clear(struct finding_list *list)

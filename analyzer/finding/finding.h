@@ -42,6 +42,8 @@ struct finding_matter {
 
 /* 0 or -ENOMEM. */
 int finding_list_make(const struct finding_matter *matter, struct finding_list *out);
+/* Whether it costs so little of a span that who reads a page is not told; JSON has it. */
+bool finding_is_trifle(const struct finding *finding, double span_s);
 void finding_list_clear(struct finding_list *list);
 
 #endif

@@ -60,6 +60,7 @@ int subjects_meeting(const struct finding_matter *matter, subject_take take, voi
         subject_init(&subject, SUBJECT_MEETING, &matter->totals->jobs[m->victim], m->volume);
         subject.values[TRAIT_SLOWDOWN] = m->together_ns / m->alone_ns;
         subject.values[TRAIT_SECONDS] = m->seconds;
+        subject.values[TRAIT_MET_SLOTS] = m->slots;
         subject.values[TRAIT_TOGETHER_HIGH] = m->cost_s;
         if (!isnan(m->alone_high_ns))
             subject.values[TRAIT_TOGETHER_LOW] =

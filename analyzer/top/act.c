@@ -30,7 +30,7 @@ void select_row(struct screen *screen, uint32_t at)
         return;
     screen->cursor = at;
     e = screen->rows[at].entity;
-    screen->selected = (struct selection){.kind = e->kind, .pid = e->pid, .start_ns = e->start_ns};
+    screen->selected = (struct selection){.kind = e->kind, .pid = e->pid, .tid = e->tid, .start_ns = e->start_ns};
     snprintf(screen->selected.name, sizeof(screen->selected.name), "%s", e->name);
     snprintf(screen->selected.volume, sizeof(screen->selected.volume), "%s", e->volume);
 }
@@ -39,14 +39,16 @@ const struct entity *selected_entity(const struct screen *screen)
 {
     const struct selection *s = screen->mode == MODE_DETAIL || screen->detail.who.name[0] ? &screen->detail.who
                                                                                           : &screen->selected;
-    const struct entity like = {
-        .kind = s->kind, .pid = s->pid, .start_ns = s->start_ns, .name = s->name, .volume = s->volume};
+    const struct entity like = {.kind = s->kind, .pid = s->pid, .tid = s->tid, .start_ns = s->start_ns,
+                                .name = s->name, .volume = s->volume};
 
     return *s->name ? model_find(screen->model, &like) : NULL;
 }
 
 static void go_to_tab(struct screen *screen, unsigned tab)
 {
+    if ((tab == TAB_THREADS) != (screen->tab == TAB_THREADS))
+        feed_by_thread(screen->feed, tab == TAB_THREADS);
     screen->tab = tab;
     screen->cursor = screen->first = 0;
     screen->selected = (struct selection){0};
@@ -59,7 +61,7 @@ static void turn_tab(struct screen *screen, unsigned by)
 
     do
         tab = (tab + by) % tab_count;
-    while (tabs[tab].cluster && !screen->arguments->cluster);
+    while (!tab_is_listed(tab, TAB_PROCESSES, screen->arguments->cluster));
     go_to_tab(screen, tab);
 }
 
@@ -226,11 +228,6 @@ static void change_pace(struct screen *screen, bool faster)
         } else if (faster) {
             break;
         }
-    if (screen->interval_ns < feed_shortest(screen->feed)) {
-        screen->interval_ns = feed_shortest(screen->feed);
-        say(screen, "the agent takes a sample each second: shorter intervals are for a probe of one's own (without "
-                    "--agent, as root)");
-    }
     feed_interval(screen->feed, screen->interval_ns);
 }
 
@@ -261,6 +258,24 @@ static void go_back(struct screen *screen)
         detail_clear(&screen->detail);
     } else {
         filter_set(screen, "");
+    }
+}
+
+/* Threads or processes; of a process that is looked at, its threads. */
+static void show_threads(struct screen *screen)
+{
+    char words[32];
+
+    if (!feed_has_threads(screen->feed)) {
+        say(screen, "n/a: %s: threads are told apart on the node itself",
+            screen->arguments->cluster ? "a collector knows jobs only" : "recordings hold no threads");
+    } else if (screen->mode == MODE_DETAIL && screen->detail.who.kind == ENTITY_PROCESS && screen->detail.who.pid) {
+        snprintf(words, sizeof(words), "pid:%u", screen->detail.who.pid);
+        go_back(screen);
+        filter_set(screen, words);
+        go_to_tab(screen, TAB_THREADS);
+    } else if (screen->mode == MODE_TABLE) {
+        go_to_tab(screen, screen->tab == TAB_THREADS ? TAB_PROCESSES : TAB_THREADS);
     }
 }
 
@@ -367,9 +382,6 @@ static void act_on_rows(struct screen *screen, enum action action, unsigned numb
     case ACTION_ACTIVE:
         screen->options.active = !screen->options.active;
         break;
-    case ACTION_JOBS:
-        go_to_tab(screen, screen->tab == TAB_PROCESSES ? TAB_JOBS : TAB_PROCESSES);
-        break;
     case ACTION_SINCE_START:
         screen->options.since_start = !screen->options.since_start;
         break;
@@ -382,7 +394,7 @@ static void act_on_rows(struct screen *screen, enum action action, unsigned numb
         screen->kilobytes = !screen->kilobytes;
         break;
     case ACTION_TREE:
-        if (screen->tab != TAB_PROCESSES)
+        if (tabs[screen->tab].kind > ENTITY_THREAD)
             go_to_tab(screen, TAB_PROCESSES);
         screen->options.tree = !screen->options.tree;
         break;
@@ -449,7 +461,7 @@ static void act_anywhere(struct screen *screen, enum action action, unsigned num
         detail_files(screen);
         break;
     case ACTION_THREADS:
-        detail_threads(screen);
+        show_threads(screen);
         break;
     case ACTION_REDRAW:
         clearok(stdscr, TRUE);

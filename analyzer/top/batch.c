@@ -95,8 +95,10 @@ int top_batch(struct source *source, const struct top_arguments *arguments)
     if (arguments->sort)
         run.layout.sort = column_find(arguments->sort, strlen(arguments->sort));
     err = model_new(&catalogue, &run.model);
-    if (!err)
+    if (!err) {
         run.model->unhurried = arguments->replay;
+        run.model->local = arguments->local;
+    }
     if (!err)
         err = filter_new(arguments->filter, &run.model->filter, why, sizeof(why));
     if (err)

@@ -22,6 +22,11 @@ static double pid(const struct row *row)
     return row->entity->pid ? row->entity->pid : NAN;
 }
 
+static double tid(const struct row *row)
+{
+    return row->entity->tid ? row->entity->tid : NAN;
+}
+
 static double cached(const struct row *row)
 {
     return share(row->amounts->count[COUNT_CACHE_HITS], row->amounts->count[COUNT_CACHE_MISSES]);
@@ -167,6 +172,7 @@ static const char *profile(const struct row *row)
 
 const struct column columns[] = {
     {"pid", "PID", "process", UNIT_ID, 7, 0, 0, 0, pid, NULL},
+    {"tid", "TID", "thread; of the first one the process's number", UNIT_ID, 7, 0, 0, 0, tid, NULL},
     {"user", "USER", "whose it is", UNIT_TEXT, 8, 0, 0, 0, NULL, user},
     {"ops_s", "OPS/s", "all file operations", UNIT_RATE, 6, 0, ALL, OF(COUNT_OPS), NULL, NULL},
     {"read_bytes_s", "READ/s", "bytes read by calls", UNIT_BYTES, 6, PAINT_READ, ALL, OF(COUNT_READ_BYTES), NULL, NULL},

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyzer/top/screen.h"
-#include "analyzer/top/threads.h"
 
 void detail_clear(struct detail *detail)
 {
@@ -16,7 +15,6 @@ void detail_clear(struct detail *detail)
     }
     free(detail->volumes);
     free(detail->files);
-    threads_free(detail->threads);
     *detail = (struct detail){0};
 }
 
@@ -31,7 +29,8 @@ static bool is_process(const struct batch *batch, const struct selection *who, c
     if (!who->pid)
         return record->process == NO_INDEX && strcmp(batch->jobs[record->job].name, who->name) == 0;
     return record->process != NO_INDEX && batch->processes[record->process].pid == who->pid &&
-           batch->processes[record->process].start_ns == who->start_ns;
+           batch->processes[record->process].start_ns == who->start_ns &&
+           (who->kind != ENTITY_THREAD || batch->processes[record->process].tid == who->tid);
 }
 
 static bool is_of(const struct batch *batch, const struct selection *who, const struct record *record)
@@ -40,6 +39,7 @@ static bool is_of(const struct batch *batch, const struct selection *who, const 
 
     switch (who->kind) {
     case ENTITY_PROCESS:
+    case ENTITY_THREAD:
         return is_process(batch, who, record);
     case ENTITY_JOB:
         return strcmp(job, who->name) == 0;

@@ -31,6 +31,8 @@ static void put_who(const struct pen *pen, const struct entity *e, const struct 
     draw_tone(pen, TONE_PLAIN);
     if (e->pid)
         fprintf(pen->out, "  process %u", e->pid);
+    if (e->tid)
+        fprintf(pen->out, ", thread %u", e->tid);
     if (e->start_ns)
         fprintf(pen->out, " since %.19s UTC", human_time(time, e->start_ns));
     if (*e->user) {
@@ -256,7 +258,7 @@ int page_detail(struct screen *screen)
     if (e->kind < ENTITY_NODE || e->kind == ENTITY_FLOW) {
         put_operations(&pen, &screen->detail);
         put_sizes(&pen, &screen->detail);
-        put_bursts(&pen, &screen->detail, e->kind == ENTITY_PROCESS);
+        put_bursts(&pen, &screen->detail, entity_is_somebody(e));
         put_volumes(&pen, &screen->detail);
         detail_put_proc(&pen, screen, e);
     }

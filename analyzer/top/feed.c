@@ -11,6 +11,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/thread.h"
 
 #define WARM_SAMPLES 20 /* before one that is jumped to, so that it has a history */
 
@@ -177,7 +178,6 @@ static void *read_samples(void *argument)
 int feed_new(struct source *source, bool replay, struct feed **out)
 {
     struct feed *feed = calloc(1, sizeof(*feed));
-    pthread_condattr_t monotonic;
     pthread_t thread;
     int err;
 
@@ -191,10 +191,8 @@ int feed_new(struct source *source, bool replay, struct feed **out)
         return err;
     }
     pthread_mutex_init(&feed->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&feed->changed, &monotonic);
-    err = -pthread_create(&thread, NULL, read_samples, feed);
+    thread_condition(&feed->changed);
+    err = thread_start(&thread, read_samples, feed);
     if (err) {
         close(feed->event);
         free(feed);
@@ -259,15 +257,21 @@ bool feed_seek(struct feed *feed, int64_t ns)
     return true;
 }
 
-uint64_t feed_shortest(const struct feed *feed)
-{
-    return feed->source->shortest_ns;
-}
-
 void feed_interval(struct feed *feed, uint64_t interval_ns)
 {
     if (feed->source->pace)
         feed->source->pace(feed->source, interval_ns);
+}
+
+bool feed_has_threads(const struct feed *feed)
+{
+    return feed->source->by_thread != NULL;
+}
+
+void feed_by_thread(struct feed *feed, bool threads)
+{
+    if (feed->source->by_thread)
+        feed->source->by_thread(feed->source, threads);
 }
 
 void feed_speed(struct feed *feed, double speed)

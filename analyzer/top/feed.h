@@ -33,8 +33,9 @@ void feed_step(struct feed *feed);
 /* Goes on with the last sample that begins at that time or before, after some that lead up to it. False where the
    source cannot. */
 bool feed_seek(struct feed *feed, int64_t ns);
-/* The shortest interval that there can be; 0: any. */
-uint64_t feed_shortest(const struct feed *feed);
+/* Whether the source can tell threads apart; and that it shall, or shall not. */
+bool feed_has_threads(const struct feed *feed);
+void feed_by_thread(struct feed *feed, bool threads);
 /* Another length of intervals, where the source can. */
 void feed_interval(struct feed *feed, uint64_t interval_ns);
 /* How many times faster than it happened. */

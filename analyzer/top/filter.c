@@ -170,7 +170,7 @@ bool filter_entity(const struct filter *filter, const struct entity *e)
     node = e->kind == ENTITY_NODE ? e->name : e->node;
     /* a word says nothing about rows that have no such thing */
     if ((filter->value[FIELD_USER] && *e->user && strcmp(filter->value[FIELD_USER], e->user) != 0) ||
-        (filter->value[FIELD_PID] && e->kind == ENTITY_PROCESS && e->pid != filter->pid) ||
+        (filter->value[FIELD_PID] && entity_is_somebody(e) && e->pid != filter->pid) ||
         (filter->value[FIELD_JOB] && *job && !matches(filter->value[FIELD_JOB], job)) ||
         (filter->value[FIELD_NODE] && *node && !matches(filter->value[FIELD_NODE], node)))
         return false;

@@ -30,7 +30,8 @@ static void put_state(const struct screen *screen, int y)
     const struct top_arguments *a = screen->arguments;
     char text[128], span[HUMAN_SIZE];
 
-    human_duration(span, (double)screen->interval_ns / 1e9);
+    /* a node's own intervals may be longer than what is asked for */
+    human_duration(span, fmax((double)screen->interval_ns / 1e9, screen->sample.batch->interval_ms / 1e3));
     if (a->replay)
         snprintf(text, sizeof(text), "replay %gx", (double)screen->speed_halves / 2);
     else
@@ -191,7 +192,7 @@ static void put_tabs(struct screen *screen, int y)
         bool narrow = COLS < 74 && i != screen->tab;
 
         screen->tab_x[i] = -1;
-        if (tabs[i].cluster && !screen->arguments->cluster)
+        if (!tab_is_listed(i, screen->tab, screen->arguments->cluster))
             continue;
         snprintf(title, sizeof(title), narrow ? " %.3s " : " %s ", tabs[i].title);
         screen->tab_x[i] = x;

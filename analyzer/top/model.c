@@ -98,7 +98,7 @@ int model_new(const struct catalogue *catalogue, struct model **out)
 void model_reset(struct model *model)
 {
     struct model fresh = {.catalogue = model->catalogue, .filter = model->filter, .mix = model->mix,
-                          .unhurried = model->unhurried};
+                          .local = model->local, .unhurried = model->unhurried};
 
     clear_entities(model);
     clear_texts(model);
@@ -189,7 +189,7 @@ static int forget_texts(struct model *model)
 
 static uint32_t entity_hash(const struct entity *e)
 {
-    const int64_t numbers[2] = {e->pid, e->start_ns};
+    const int64_t numbers[3] = {e->pid, e->tid, e->start_ns};
 
     return lookup_hash(e->pid ? "" : e->name, e->pid ? 0 : strlen(e->name)) ^ lookup_hash(numbers, sizeof(numbers)) ^
            lookup_hash(e->volume, strlen(e->volume));
@@ -197,7 +197,7 @@ static uint32_t entity_hash(const struct entity *e)
 
 static bool same_entity(const struct entity *a, const struct entity *b)
 {
-    return a->pid == b->pid && a->start_ns == b->start_ns && (a->pid || strcmp(a->name, b->name) == 0) &&
+    return a->pid == b->pid && a->tid == b->tid && a->start_ns == b->start_ns && (a->pid || strcmp(a->name, b->name) == 0) &&
            strcmp(a->volume, b->volume) == 0;
 }
 
@@ -227,6 +227,7 @@ struct entity *model_entity(struct model *model, const struct entity *like)
         return NULL;
     empty_entity(entity, like->kind);
     entity->pid = like->pid;
+    entity->tid = like->tid;
     entity->start_ns = like->start_ns;
     entity->first = model->sample;
     entity->name = model_text(model, like->name);

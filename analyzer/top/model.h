@@ -18,6 +18,7 @@
 
 enum entity_kind {
     ENTITY_PROCESS,
+    ENTITY_THREAD, /* while samples are by thread */
     ENTITY_JOB,
     ENTITY_VOLUME, /* file layer */
     ENTITY_DEVICE, /* block layer */
@@ -50,6 +51,7 @@ struct entity {
     enum entity_kind kind;
     uint32_t place;    /* among those of its kind; changes */
     uint32_t pid, uid; /* of a process; pid 0: what its job did outside of known processes */
+    uint32_t tid;      /* of a thread; 0: what its process did outside of its threads */
     int64_t start_ns;
     /* the model's strings, "" where there is nothing to say */
     const char *name; /* the command, job, volume, device, node, profile, hook */
@@ -84,6 +86,7 @@ struct mix_part {
 struct model {
     const struct catalogue *catalogue; /* NULL: profiles are not looked for */
     struct filter *filter;             /* which records count; borrowed, NULL for all */
+    bool local;                        /* it is this node, now: /proc has names of threads */
     bool unhurried;                    /* a recording may take more time to be judged than a node that works */
     uint64_t sample;                   /* how many there were */
     double seconds, sum_seconds;       /* of the last one, of all */
@@ -119,6 +122,12 @@ static inline bool entity_is_current(const struct model *model, const struct ent
     return entity->listed == model->sample;
 }
 
+/* A process, or a thread of one. */
+static inline bool entity_is_somebody(const struct entity *entity)
+{
+    return entity->kind == ENTITY_PROCESS || entity->kind == ENTITY_THREAD;
+}
+
 /* Value of a history so many seconds ago; 0 is the last one. Of shorter samples it is the highest of that second. */
 float model_history(const struct model *model, const float history[HISTORY_SECONDS], unsigned ago);
 
@@ -128,7 +137,7 @@ float model_history(const struct model *model, const float history[HISTORY_SECON
 void model_remember(const struct model *model, float history[HISTORY_SECONDS], double value);
 /* A copy of the string that lives as long as entities use it; "" for NULL; NULL without memory. */
 const char *model_text(struct model *model, const char *text);
-/* Finds the entity by kind, name, pid, start and (of a flow) volume; NULL for none. */
+/* Finds the entity by kind, name, pid, tid, start and (of a flow) volume; NULL for none. */
 struct entity *model_find(const struct model *model, const struct entity *like);
 /* The same, or makes it. NULL without memory. */
 struct entity *model_entity(struct model *model, const struct entity *like);

@@ -2,166 +2,25 @@
 /* A sample into the model: records are gathered entity by entity, so that each one's spreads are made in one place. */
 #include <errno.h>
 #include <math.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/top/blend.h"
-#include "analyzer/top/model.h"
 #include "analyzer/top/pulse.h"
+#include "analyzer/top/taking.h"
 #include "lib/cleanup.h"
-
-/* Working memory of one sample. */
-struct taking {
-    struct model *model;
-    const struct batch *batch;
-    struct entity **jobs, **processes, **volumes, **rests; /* by index of the batch; rests: by job */
-    uint32_t *next;                                        /* of a record: the entity's next one, plus one */
-    uint32_t *head;                                        /* of an entity's place: its first record, plus one */
-    bool *counts;                                          /* by volume: the filter lets it through */
-    struct dense size, latency_ns;
-};
 
 static void taking_clear(struct taking *t)
 {
     free(t->jobs);
     free(t->processes);
     free(t->volumes);
-    free(t->rests);
+    free(t->threads);
+    free(t->rests[0]);
+    free(t->rests[1]);
     free(t->next);
     free(t->head);
     free(t->counts);
-}
-
-static void list_entity(const struct model *model, struct entity *entity)
-{
-    if (entity->listed != model->sample)
-        entity->now = (struct amounts)NO_AMOUNTS;
-    entity->listed = model->sample;
-    entity->figure[FIGURE_QUEUE_P99] = entity->figure[FIGURE_SERVICE_P99] = NAN;
-}
-
-/* Looking a name up costs a file or a directory server: the last one is kept, as processes come in groups. */
-static const char *user_name(struct model *model, uint32_t uid)
-{
-    static uint32_t last_uid = UINT32_MAX;
-    static char last[32];
-
-    if (uid != last_uid) {
-        const struct passwd *passwd = getpwuid(uid);
-
-        snprintf(last, sizeof(last), "%u", uid);
-        if (passwd)
-            snprintf(last, sizeof(last), "%s", passwd->pw_name);
-        last_uid = uid;
-    }
-    return model_text(model, last);
-}
-
-/* Names change: a process by execve, a job when its user gets known. */
-static int take_jobs(struct taking *t)
-{
-    struct model *model = t->model;
-
-    for (uint32_t i = 0; i < t->batch->job_count; i++) {
-        const struct job *job = &t->batch->jobs[i];
-        const struct entity like = {.kind = ENTITY_JOB, .name = job->name, .volume = ""};
-        struct entity *e = t->jobs[i] = model_entity(model, &like);
-
-        if (!e)
-            return -ENOMEM;
-        list_entity(model, e);
-        e->exited = job->end_ns != 0;
-        e->user = model_text(model, job->user);
-        e->job = e->name;
-        e->source = model_text(model, job->command);
-        e->state = model_text(model, job->kind);
-        if (!e->user || !e->source || !e->state)
-            return -ENOMEM;
-    }
-    return 0;
-}
-
-static int take_processes(struct taking *t)
-{
-    struct model *model = t->model;
-
-    for (uint32_t i = 0; i < t->batch->process_count; i++) {
-        const struct process *process = &t->batch->processes[i];
-        const struct entity like = {.kind = ENTITY_PROCESS, .name = process->command, .volume = "",
-                                    .pid = process->pid, .start_ns = process->start_ns};
-        struct entity *e = t->processes[i] = model_entity(model, &like);
-
-        if (!e)
-            return -ENOMEM;
-        list_entity(model, e);
-        if (!*e->user || e->uid != process->uid)
-            e->user = user_name(model, process->uid);
-        e->uid = process->uid;
-        e->exited = process->exited;
-        e->job = t->jobs[process->job]->name;
-        if (strcmp(e->name, process->command) != 0)
-            e->name = model_text(model, process->command);
-        if (!e->user || !e->name)
-            return -ENOMEM;
-    }
-    return 0;
-}
-
-static int take_volumes(struct taking *t)
-{
-    for (uint32_t i = 0; i < t->batch->volume_count; i++) {
-        const struct volume *volume = &t->batch->volumes[i];
-        bool device = strcmp(volume->fstype, "block") == 0;
-        const struct entity like = {.kind = device ? ENTITY_DEVICE : ENTITY_VOLUME, .name = volume->name, .volume = ""};
-        struct entity *e;
-
-        t->counts[i] = filter_volume(t->model->filter, volume);
-        if (!t->counts[i])
-            continue;
-        e = t->volumes[i] = model_entity(t->model, &like);
-        if (!e)
-            return -ENOMEM;
-        list_entity(t->model, e);
-        e->fstype = model_text(t->model, volume->fstype);
-        e->source = model_text(t->model, volume->source);
-        e->mounts = model_text(t->model, volume->mount_count ? volume->mounts[0] : "");
-        e->state = model_text(t->model, volume->scope == SCOPE_SHARED ? "shared" : "local");
-        if (!e->fstype || !e->source || !e->mounts || !e->state)
-            return -ENOMEM;
-    }
-    return 0;
-}
-
-/* What a job did outside of known processes is a row of its own among them. */
-static struct entity *rest_of(struct taking *t, uint32_t job)
-{
-    const struct entity like = {.kind = ENTITY_PROCESS, .name = t->batch->jobs[job].name, .volume = ""};
-    struct entity *e = t->rests[job];
-
-    if (e)
-        return e;
-    e = t->rests[job] = model_entity(t->model, &like);
-    if (!e)
-        return NULL;
-    list_entity(t->model, e);
-    e->job = t->jobs[job]->name;
-    e->user = t->jobs[job]->user;
-    e->name = e->job;
-    return e;
-}
-
-/* Whom a record belongs to, among entities of a kind; NULL without memory. */
-static struct entity *owner_of(struct taking *t, enum entity_kind kind, const struct record *record)
-{
-    switch (kind) {
-    case ENTITY_PROCESS:
-        return record->process == NO_INDEX ? rest_of(t, record->job) : t->processes[record->process];
-    case ENTITY_JOB:
-        return t->jobs[record->job];
-    default:
-        return t->volumes[record->volume];
-    }
 }
 
 static int gather_entity(struct taking *t, struct entity *e, uint32_t at)
@@ -228,7 +87,7 @@ static int gather(struct taking *t, enum entity_kind kind)
 
         if (!takes_part(t, kind, record))
             continue;
-        owner = owner_of(t, kind, record);
+        owner = taking_owner(t, kind, record);
         if (!owner)
             return -ENOMEM;
         t->next[i] = t->head[owner->place];
@@ -281,7 +140,7 @@ static int take_flows(struct taking *t)
             e->pulse = pulse_new();
         if (!e || !e->pulse)
             return -ENOMEM;
-        list_entity(t->model, e);
+        taking_list(t->model, e);
         e->active = t->model->sample;
         e->job = e->name;
         e->user = t->jobs[flow->job]->user;
@@ -427,16 +286,18 @@ static int allocate(struct taking *t)
     size_t places = 1;
 
     t->jobs = calloc(batch->job_count + 1u, sizeof(*t->jobs));
-    t->rests = calloc(batch->job_count + 1u, sizeof(*t->rests));
+    for (unsigned i = 0; i < 2; i++)
+        t->rests[i] = calloc(batch->job_count + 1u, sizeof(*t->rests[i]));
+    t->threads = calloc(batch->process_count + 1u, sizeof(*t->threads));
     t->processes = calloc(batch->process_count + 1u, sizeof(*t->processes));
     t->volumes = calloc(batch->volume_count + 1u, sizeof(*t->volumes));
     t->counts = calloc(batch->volume_count + 1u, sizeof(*t->counts));
     t->next = calloc(batch->record_count + 1u, sizeof(*t->next));
     for (unsigned kind = 0; kind < ENTITY_KINDS; kind++)
         places += t->model->of[kind].count;
-    places += batch->job_count + batch->process_count + batch->volume_count; /* as many may be made now */
-    t->head = calloc(places + batch->job_count, sizeof(*t->head));
-    return t->jobs && t->rests && t->processes && t->volumes && t->counts && t->next && t->head ? 0 : -ENOMEM;
+    places += 3 * batch->job_count + 2 * batch->process_count + batch->volume_count; /* as many may be made now */
+    t->head = calloc(places, sizeof(*t->head));
+    return t->jobs && t->rests[0] && t->rests[1] && t->processes && t->threads && t->volumes && t->counts && t->next && t->head ? 0 : -ENOMEM;
 }
 
 int model_add(struct model *model, const struct sample *sample)
@@ -450,10 +311,11 @@ int model_add(struct model *model, const struct sample *sample)
     model->end_ns = sample->batch->start_ns + (int64_t)sample->batch->duration_ns;
     turn_history(model);
     model->unknown = unknown_in(sample->batch);
-    if (err || (err = take_jobs(&t)) || (err = take_processes(&t)) || (err = take_volumes(&t)))
+    if (err || (err = taking_jobs(&t)) || (err = taking_processes(&t)) || (err = taking_volumes(&t)))
         return err;
     for (enum entity_kind kind = ENTITY_PROCESS; !err && kind <= ENTITY_DEVICE; kind++)
-        err = gather(&t, kind);
+        if (kind != ENTITY_THREAD || t.by_thread)
+            err = gather(&t, kind);
     if (!err)
         err = gather_total(&t);
     if (!err)

@@ -71,7 +71,7 @@ int sample_add_node(struct sample *sample, struct batch *batch)
     if (!err && !sample->batch)
         err = batch_new(&sample->batch) || batch_set(sample->batch, &sample->batch->node, "*") ? -ENOMEM : 0;
     if (!err)
-        err = batch_merge(sample->batch, batch, false);
+        err = batch_merge(sample->batch, batch, GRAIN_JOBS);
     if (!err)
         sample->batch->interval_ms = batch->interval_ms;
     batch_free(batch);
@@ -99,5 +99,5 @@ int sample_merge(struct sample *sample, struct sample *later, bool keep_processe
         node->lost += from.nodes[i].lost;
         node->overflow += from.nodes[i].overflow;
     }
-    return batch_merge(sample->batch, from.batch, keep_processes);
+    return batch_merge(sample->batch, from.batch, keep_processes ? GRAIN_THREADS : GRAIN_JOBS);
 }

@@ -236,12 +236,11 @@ static int screen_init(struct screen *screen, struct source *source, const struc
     err = model_new(&screen->catalogue, &screen->model);
     if (!err) {
         screen->model->unhurried = arguments->replay;
+        screen->model->local = arguments->local;
         filter_set(screen, arguments->filter);
     }
     if (!err)
         err = feed_new(source, arguments->replay, &screen->feed);
-    if (!err && screen->interval_ns < feed_shortest(screen->feed))
-        screen->interval_ns = feed_shortest(screen->feed);
     if (!err)
         feed_speed(screen->feed, (double)screen->speed_halves / 2);
     if (err)

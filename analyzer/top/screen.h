@@ -35,7 +35,7 @@ struct prompt {
 /* Who is selected, whatever becomes of the entity. */
 struct selection {
     enum entity_kind kind;
-    uint32_t pid;
+    uint32_t pid, tid;
     int64_t start_ns;
     char name[256], volume[256];
 };
@@ -52,7 +52,6 @@ struct detail {
     uint32_t volume_count;
     struct histogram burst[FLOW_KINDS], steady[FLOW_KINDS];
     struct files *files; /* NULL unless asked for */
-    struct threads *threads;
     uint64_t painted; /* the sample that its page is of, which is not made anew for each key; 0 for none */
     int painted_width;
 };
@@ -124,9 +123,8 @@ int page_detail(struct screen *screen);
 void detail_begin(struct screen *screen);
 int detail_add(struct screen *screen, const struct batch *batch);
 void detail_clear(struct detail *detail);
-/* Begin to look up its files or threads, or end it. */
+/* Begins to look up its files, or ends it. */
 void detail_files(struct screen *screen);
-void detail_threads(struct screen *screen);
 
 /* Recording from within. */
 void tape_toggle(struct screen *screen);

@@ -19,12 +19,19 @@
     "oldest_ns queue_p99_ns service_p99_ns fault_bytes_s faults_s cached_bytes_s device_bytes_s queue read_total "     \
     "write_total ops_total "
 
+#define THREAD_COLUMNS                                                                                                 \
+    "read_bytes_s write_bytes_s ops_s metadata_ops_s p99_ns history errors_s read_ops_s write_ops_s size_mean "        \
+    "size_p95 opens_s stats_s seeks_s fsyncs_s cached_share sequential_share p50_ns p95_ns max_ns in_flight "          \
+    "oldest_ns fault_bytes_s faults_s cached_bytes_s device_bytes_s queue read_total write_total ops_total "
+
 const struct tab tabs[] = {
     {"nodes", "Nodes", "what each node of the cluster asks for", ENTITY_NODE,
      "read_bytes_s write_bytes_s ops_s metadata_ops_s p99_ns history errors_s read_ops_s write_ops_s size_mean "
      "size_p95 p50_ns p95_ns max_ns in_flight queue lost state read_total write_total ops_total node",
      "node", "read_bytes_s", true},
     {"processes", "Processes", "what each process does", ENTITY_PROCESS, "pid user " WHO_COLUMNS "command job",
+     "command", "ops_s", false},
+    {"threads", "Threads", "what each thread does", ENTITY_THREAD, "tid pid user " THREAD_COLUMNS "command job",
      "command", "ops_s", false},
     {"jobs", "Jobs", "what the processes of each job do together", ENTITY_JOB,
      "user processes " WHO_COLUMNS "state source job", "job", "ops_s", false},
@@ -44,6 +51,13 @@ const struct tab tabs[] = {
      false},
 };
 const unsigned tab_count = sizeof(tabs) / sizeof(*tabs);
+
+bool tab_is_listed(unsigned tab, unsigned shown, bool cluster)
+{
+    if (tab == TAB_THREADS || tab == TAB_PROCESSES)
+        return (tab == TAB_THREADS) == (shown == TAB_THREADS);
+    return cluster || !tabs[tab].cluster;
+}
 
 unsigned tab_find(const char *key)
 {
@@ -88,6 +102,8 @@ static int by_value(const void *a, const void *b)
         order = (x->down ? 1 : -1) * ((x->number < y->number) - (x->number > y->number));
     if (!order)
         order = (x->entity->pid > y->entity->pid) - (x->entity->pid < y->entity->pid);
+    if (!order)
+        order = (x->entity->tid > y->entity->tid) - (x->entity->tid < y->entity->tid);
     return order ? order : strcmp(x->entity->name, y->entity->name);
 }
 
@@ -100,10 +116,10 @@ static bool is_shown(const struct model *model, const struct entity *e, const st
     if (options->active && !active)
         return false;
     if (options->current && !options->since_start &&
-        (e->listed != model->sample || (e->active != model->sample && (e->exited || e->kind != ENTITY_PROCESS))))
+        (e->listed != model->sample || (e->active != model->sample && (e->exited || !entity_is_somebody(e)))))
         return false;
-    /* a job, volume or device that has done nothing yet is not worth a line */
-    if (e->kind != ENTITY_PROCESS && e->kind != ENTITY_FLOW && !e->active)
+    /* a job, volume, device or the rest of a process that has done nothing yet is not worth a line */
+    if ((!entity_is_somebody(e) || (e->kind == ENTITY_THREAD && !e->tid)) && e->kind != ENTITY_FLOW && !e->active)
         return false;
     return filter_entity(model->filter, e);
 }
@@ -154,7 +170,7 @@ int rows_new(const struct model *model, const struct tab *tab, const struct layo
 {
     _cleanup_free_ struct ordered *entities = NULL, *jobs = NULL;
     uint32_t count, job_count = 0, made = 0;
-    bool tree = options->tree && tab->kind == ENTITY_PROCESS;
+    bool tree = options->tree && tab->kind <= ENTITY_THREAD;
     struct row *rows;
     int err = collect(model, tab->kind, layout, options, &entities, &count);
 

@@ -21,7 +21,11 @@ struct tab {
 extern const struct tab tabs[];
 extern const unsigned tab_count;
 #define TAB_PROCESSES 1 /* behind Nodes */
-#define TAB_JOBS      2
+#define TAB_THREADS   2 /* shown in the place of Processes, when it is asked for */
+#define TAB_JOBS      3
+
+/* Whether it is in the row of tabs while another one, or itself, is shown: threads stand in for processes. */
+bool tab_is_listed(unsigned tab, unsigned shown, bool cluster);
 
 /* A tab's place by key; tab_count for none. */
 unsigned tab_find(const char *key);

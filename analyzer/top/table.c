@@ -63,14 +63,14 @@ static void put_name(const struct screen *screen, const struct column *column, c
     char line[512];
     bool name = strcmp(column->key, tabs[screen->tab].name_column) == 0;
 
-    if (name && screen->options.tree && tabs[screen->tab].kind == ENTITY_PROCESS) {
+    if (name && screen->options.tree && tabs[screen->tab].kind <= ENTITY_THREAD) {
         const char *branch = row->depth ? paint_is_ascii() ? "`- " : "└─ " : "";
 
         x += put_text(y, x, width, INK_DIM, false, branch);
         width -= text_columns(branch);
         ink = row->depth ? ink : INK_STRONG;
     }
-    if (name && screen->command_lines && row->entity->kind == ENTITY_PROCESS && row->entity->pid &&
+    if (name && screen->command_lines && entity_is_somebody(row->entity) && row->entity->pid &&
         screen->arguments->local && command_line(row, line, sizeof(line)))
         text = line;
     put_text(y, x, width, *text ? ink : INK_DIM, false, *text ? text : "-");
@@ -128,7 +128,7 @@ static void find_cursor(struct screen *screen)
     for (uint32_t i = 0; *s->name && i < screen->row_count; i++) {
         const struct entity *e = screen->rows[i].entity;
 
-        if (e->kind == s->kind && e->pid == s->pid && e->start_ns == s->start_ns &&
+        if (e->kind == s->kind && e->pid == s->pid && e->tid == s->tid && e->start_ns == s->start_ns &&
             (e->pid || strcmp(e->name, s->name) == 0) && strcmp(e->volume, s->volume) == 0) {
             screen->cursor = i;
             return;

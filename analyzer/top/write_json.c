@@ -42,7 +42,7 @@ static json_t *object_of(const struct tab *tab, const struct row *row, bool tota
         if (column->unit != UNIT_SPARK && (!totals || has_total(column)))
             json_put(&failed, object, column_key(column, row->since_start, key), value_of(column, row));
     }
-    if (!totals && row->entity->kind == ENTITY_PROCESS)
+    if (!totals && entity_is_somebody(row->entity))
         json_put(&failed, object, "exited", json_boolean(row->entity->exited));
     if (!failed)
         return object;

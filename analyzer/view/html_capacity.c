@@ -12,15 +12,6 @@
 
 #define LISTED 40
 
-static const char *const metric_words[METRIC_COUNT] = {
-    [METRIC_READ_BYTES] = "Read",
-    [METRIC_WRITE_BYTES] = "Written",
-    [METRIC_READ_OPS] = "Reads",
-    [METRIC_WRITE_OPS] = "Writes",
-    [METRIC_METADATA_OPS] = "Metadata",
-    [METRIC_IN_FLIGHT] = "In flight",
-};
-
 static const char *const window_words[CAPACITY_WINDOWS] = {"100 ms", "1 s", "1 min", "1 h"};
 
 char *html_metric_text(char *buffer, enum metric_id metric, double value)

@@ -97,26 +97,33 @@ static void finding(FILE *out, const struct finding *f)
     fputs("</ul></section>\n", out);
 }
 
-static void findings(FILE *out, const struct finding_list *list)
+static void findings(FILE *out, const struct report *report)
 {
+    const struct finding_list *list = &report->findings;
+    double span_s = (double)(report->totals.end_ns - report->totals.start_ns) / 1e9;
+    uint32_t shown = 0;
+
     if (!list->count) {
         fputs("<p>No rule found anything.</p>\n", out);
         return;
     }
     fputs("<div class=\"answers\">\n", out);
-    for (uint32_t i = 0; i < list->count && i < FINDINGS; i++)
-        finding(out, &list->list[i]);
+    for (uint32_t i = 0; i < list->count && shown < FINDINGS; i++)
+        if (!finding_is_trifle(&list->list[i], span_s)) {
+            finding(out, &list->list[i]);
+            shown++;
+        }
     fputs("</div>\n", out);
-    if (list->count > FINDINGS)
-        fprintf(out, "<p class=\"faint\">And %u more, that cost less; --format json has all.</p>\n",
-                list->count - FINDINGS);
+    if (shown < list->count)
+        fprintf(out, "<p class=\"faint\">%s%u that cost less; --format json has all.</p>\n", shown ? "And " : "",
+                list->count - shown);
 }
 
 int html_wrong(FILE *out, struct report *report)
 {
     fputs("<section>\n", out);
     html_heading(out, "wrong", "What is wrong: findings by cost");
-    findings(out, &report->findings);
+    findings(out, report);
     failures(out, &report->totals);
     stuck(out, &report->totals);
     fputs("</section>\n", out);

@@ -10,6 +10,7 @@
 #include "analyzer/view/draw.h"
 #include "analyzer/view/text_cost.h"
 #include "analyzer/view/text_finding.h"
+#include "analyzer/view/text_scenario.h"
 #include "analyzer/view/text_storage.h"
 #include "analyzer/view/view.h"
 
@@ -165,9 +166,13 @@ static void show_blend(struct pen *pen, const struct report *report)
             break;
         human_ns(together, m->together_ns);
         human_ns(alone, m->alone_ns);
-        fprintf(pen->out, "  %s meets %s on %s for %.0f s: its operations take %s instead of %s",
-                report->totals.jobs[m->victim].name, report->totals.jobs[m->other].name, m->volume->name, m->seconds,
-                together, alone);
+        fputs("  ", pen->out);
+        draw_text(pen, report->totals.jobs[m->victim].name, 0);
+        fputs(" meets ", pen->out);
+        draw_text(pen, report->totals.jobs[m->other].name, 0);
+        fputs(" on ", pen->out);
+        draw_text(pen, m->volume->name, 0);
+        fprintf(pen->out, " for %.0f s: its operations take %s instead of %s", m->seconds, together, alone);
         if (isnan(m->alone_high_ns))
             fputs(" (how sure that is cannot be told)\n", pen->out);
         else
@@ -179,6 +184,7 @@ static int write_text(struct report *report, FILE *out)
 {
     struct aggregate *totals = &report->totals;
     struct pen pen;
+    int err;
 
     pen_init(&pen, out);
     if (!totals->batches) {
@@ -189,7 +195,7 @@ static int write_text(struct report *report, FILE *out)
     show_coverage(&pen, report);
     if (report->comparison)
         compare_text(&pen, report->comparison);
-    text_findings(&pen, &report->findings);
+    text_findings(&pen, report);
     if (totals->job_count > 1)
         show_job_list(&pen, report);
     for (uint32_t i = 0; i < totals->job_count && i < DETAILED_JOBS; i++)
@@ -199,9 +205,10 @@ static int write_text(struct report *report, FILE *out)
     if (!isnan(report->blend.effective))
         show_blend(&pen, report);
     text_storage(&pen, report);
+    err = text_scenarios(&pen, report);
     text_cost(&pen, report);
     show_gaps(&pen, report);
-    return ferror(out) ? -EIO : 0;
+    return err ? err : ferror(out) ? -EIO : 0;
 }
 
 const struct view view_text = {"text", write_text};

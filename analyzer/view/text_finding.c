@@ -41,8 +41,12 @@ static void show(const struct pen *pen, const struct finding *f)
     draw_tone(pen, TONE_PLAIN);
 }
 
-void text_findings(const struct pen *pen, const struct finding_list *findings)
+void text_findings(const struct pen *pen, const struct report *report)
 {
+    const struct finding_list *findings = &report->findings;
+    double span_s = (double)(report->totals.end_ns - report->totals.start_ns) / 1e9;
+    uint32_t shown = 0, trifles = 0, more;
+
     if (!findings->count)
         return;
     fputc('\n', pen->out);
@@ -50,8 +54,16 @@ void text_findings(const struct pen *pen, const struct finding_list *findings)
     fputs("Findings, the dearest first", pen->out);
     draw_tone(pen, TONE_PLAIN);
     fputc('\n', pen->out);
-    for (uint32_t i = 0; i < findings->count && i < TEXT_FINDINGS; i++)
-        show(pen, &findings->list[i]);
-    if (findings->count > TEXT_FINDINGS)
-        fprintf(pen->out, "  and %u more; --format json has all\n", findings->count - TEXT_FINDINGS);
+    for (uint32_t i = 0; i < findings->count; i++) {
+        if (finding_is_trifle(&findings->list[i], span_s))
+            trifles++;
+        else if (shown < TEXT_FINDINGS) {
+            show(pen, &findings->list[i]);
+            shown++;
+        }
+    }
+    more = findings->count - shown;
+    if (more)
+        fprintf(pen->out, "  %s%u %s; --format json has all\n", shown ? "and " : "", more,
+                more == trifles ? "that cost less than 1 % of the time each" : "more");
 }

@@ -6,17 +6,10 @@
 
 #include "analyzer/human.h"
 #include "analyzer/view/text_detail.h"
+#include "analyzer/view/text_volume.h"
 #include "analyzer/wait.h"
 
 #define BAR_WIDTH 28
-
-static void heading(const struct pen *pen, const char *text)
-{
-    fputc('\n', pen->out);
-    draw_tone(pen, TONE_STRONG);
-    fprintf(pen->out, "  %s\n", text);
-    draw_tone(pen, TONE_PLAIN);
-}
 
 static void show_name(const struct pen *pen, const struct job_total *job)
 {
@@ -60,7 +53,7 @@ static void show_percent(const struct pen *pen, double share)
 
 static void show_profiles(const struct pen *pen, const struct profile_list *profiles)
 {
-    heading(pen, "Profile                                         bytes    ops   confidence");
+    text_heading(pen, "Profile                                         bytes    ops   confidence");
     for (uint32_t i = 0; i < profiles->count; i++) {
         const struct profile_share *share = &profiles->shares[i];
         double length = isnan(share->share_bytes) ? share->share_ops : share->share_bytes;
@@ -81,20 +74,12 @@ static void show_profiles(const struct pen *pen, const struct profile_list *prof
     }
 }
 
-static const char *quantile(char *buffer, const struct histogram *h, double q, bool skip_zeros,
-                            char *(*unit)(char *, double))
-{
-    uint64_t value;
-
-    return histogram_quantile(h, q, skip_zeros, &value) ? unit(buffer, (double)value) : "";
-}
-
 static void show_operations(const struct pen *pen, const struct tally *tally)
 {
     char ops[HUMAN_SIZE], errors[HUMAN_SIZE], bytes[HUMAN_SIZE], a[HUMAN_SIZE], b[HUMAN_SIZE],
         c[HUMAN_SIZE], d[HUMAN_SIZE];
 
-    heading(pen, "Operation             count    errors       bytes   size p50       p99   "
+    text_heading(pen, "Operation             count    errors       bytes   size p50       p99   "
                  "time p50       p99");
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
         const struct record *record = &tally->op[op];
@@ -109,10 +94,10 @@ static void show_operations(const struct pen *pen, const struct tally *tally)
         draw_tone(pen, TONE_PLAIN);
         fprintf(pen->out, "%12s%11s%10s%11s%10s\n",
                 sized ? human_bytes(bytes, (double)record->bytes) : "",
-                quantile(a, &record->size, 0.5, true, human_bytes),
-                quantile(b, &record->size, 0.99, true, human_bytes),
-                quantile(c, &record->latency_ns, 0.5, false, human_ns),
-                quantile(d, &record->latency_ns, 0.99, false, human_ns));
+                text_quantile(a, &record->size, 0.5, true, human_bytes),
+                text_quantile(b, &record->size, 0.99, true, human_bytes),
+                text_quantile(c, &record->latency_ns, 0.5, false, human_ns),
+                text_quantile(d, &record->latency_ns, 0.99, false, human_ns));
     }
 }
 
@@ -177,7 +162,7 @@ static void show_shape(const struct pen *pen, const struct tally *tally, const c
         axis_hold(&axis, of(tally, drawn[i]));
     if (axis.first == axis.last)
         return;
-    heading(pen, name);
+    text_heading(pen, name);
     for (unsigned i = 0; i < count; i++)
         if (of(tally, drawn[i])->length) {
             fprintf(pen->out, "  %-11s", operation_info(drawn[i])->name);
@@ -224,77 +209,6 @@ static void show_burst(const struct pen *pen, const struct job_total *job)
     show_latency(pen, "outside of bursts", &job->windows.steady[FLOW_DATA]);
 }
 
-/* Who hangs in what. */
-static void show_stuck(const struct pen *pen, const struct job_total *job, const struct aggregate *totals)
-{
-    char age[HUMAN_SIZE];
-
-    for (uint32_t v = 0; v < job->volume_count; v++)
-        for (uint32_t i = 0; i < job->volumes[v].stuck_count; i++) {
-            const struct stuck *s = &job->volumes[v].stuck[i];
-
-            if (stuck_now(s, totals))
-                fprintf(pen->out, "  stuck for %s: %s (process %u on %s) in %s on %s\n",
-                        human_ns(age, (double)s->oldest_ns), s->command, s->pid, s->node,
-                        operation_info(s->op)->name, job->volumes[v].name);
-        }
-}
-
-static void show_volumes(const struct pen *pen, const struct job_total *job)
-{
-    char ops[HUMAN_SIZE], read[HUMAN_SIZE], written[HUMAN_SIZE], text[HUMAN_SIZE];
-    static const char *const names[] = {[SCOPE_LOCAL] = "local", [SCOPE_SHARED] = "shared"};
-
-    heading(pen, "Volume                          type               count        read     "
-                 "written  read p99");
-    for (uint32_t i = 0; i < job->volume_count; i++) {
-        const struct volume_total *volume = &job->volumes[i];
-        const struct tally *tally = &volume->tally;
-        bool device = !tally_file_ops(tally); /* seen at the block layer only */
-        enum operation reads = device ? OP_BLOCK_READ : OP_READ;
-        uint64_t count = 0;
-        unsigned columns;
-
-        for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
-            count += device || operation_is_file(op) ? tally_ops(tally, op) : 0;
-        if (!count && !volume->gauge_count)
-            continue; /* minor page faults only */
-        fputs("  ", pen->out);
-        columns = draw_text(pen, volume->name, 30);
-        fprintf(pen->out, "%*s  ", (int)(30 - columns), "");
-        columns = draw_text(pen, volume->fstype ? volume->fstype : "", 6);
-        fprintf(pen->out, "%*s %-6s %13s%12s%12s%10s\n", (int)(6 - columns), "",
-                names[volume->scope], human_count(ops, count),
-                human_bytes(read, (double)tally->op[reads].bytes),
-                human_bytes(written, (double)tally->op[device ? OP_BLOCK_WRITE : OP_WRITE].bytes),
-                quantile(text, &tally->op[reads].latency_ns, 0.99, false, human_ns));
-    }
-}
-
-/* The files that were opened, as far back as windows go. */
-static void show_working_sets(const struct pen *pen, const struct job_total *job)
-{
-    char count[HUMAN_SIZE], low[HUMAN_SIZE], high[HUMAN_SIZE], bytes[HUMAN_SIZE];
-
-    for (uint32_t i = 0; i < job->volume_count; i++) {
-        struct working_set sets[WORKING_WINDOWS];
-        unsigned last = working_sets(&job->volumes[i].working, sets);
-        const struct working_set *set = last ? &sets[last - 1] : NULL;
-
-        if (!last || !(set->files.value > 0))
-            continue;
-        fprintf(pen->out, "  working set on %s: %s files", job->volumes[i].name,
-                human_count(count, (uint64_t)llround(set->files.value)));
-        if (set->files.low < set->files.high)
-            fprintf(pen->out, " (%s to %s)", human_count(low, (uint64_t)llround(set->files.low)),
-                    human_count(high, (uint64_t)llround(set->files.high)));
-        fprintf(pen->out, " of %s", human_bytes(bytes, set->bytes.value));
-        if (!isnan(set->reread))
-            fprintf(pen->out, ", read %.2g times", set->reread);
-        fputc('\n', pen->out);
-    }
-}
-
 void text_job(const struct pen *pen, struct job_total *job, const struct profile_list *profiles,
               const struct aggregate *totals)
 {
@@ -307,7 +221,5 @@ void text_job(const struct pen *pen, struct job_total *job, const struct profile
     show_burst(pen, job);
     show_shape(pen, &job->tally, "Sizes, one step a doubling", size_of, human_bytes);
     show_shape(pen, &job->tally, "Latency, one step a doubling", latency_of, human_ns);
-    show_volumes(pen, job);
-    show_working_sets(pen, job);
-    show_stuck(pen, job, totals);
+    text_volumes(pen, job, totals);
 }

@@ -170,12 +170,14 @@ struct abi_file {
 #define ABI_SIZE_KEY(bytes, writes) ((uint32_t)(bytes) << 1 | (writes))
 #define ABI_SIZE_NONE               0xffffffffu
 
+#define ABI_DEAD 0x80000000u
+
 #define ABI_FILE_CACHE 4
 #define ABI_OWNER(thread, place) ((thread) * ABI_FILE_CACHE + (place))
 
 /* Its first cache line is all that most calls need of it at their start. */
 struct abi_thread {
-    uint32_t pid; /* 0 when it is dead */
+    uint32_t pid; /* with ABI_DEAD when it is: nobody is found by that */
     uint32_t process;
     uint32_t quick; /* system call number + 1 while one is in flight of which all is known here, or ABI_NOT_QUICK */
     uint32_t quick_place; /* which of the files that one is on, if it is on one */
@@ -199,7 +201,7 @@ struct abi_thread {
 struct abi_process {
     uint32_t tgid;
     uint32_t job; /* 0: none is known; ABI_JOB_FOUND: user space has found it, else it was given */
-    uint32_t uid;
+    uint32_t uid; /* as of its last call that was looked at closely: at least one in each slot */
     uint32_t exited;
     uint64_t start_ns; /* CLOCK_BOOTTIME */
     uint64_t cgroup;   /* ABI_CGROUP() */
@@ -446,6 +448,20 @@ struct abi_mount_key {
     uint32_t prefix_bits; /* of namespace and path together */
     uint32_t namespace;   /* inode number of the mount namespace */
     char path[ABI_PATH_MAX]; /* with a '/' behind every component */
+};
+
+/*
+ * Its value: the volume in the low bits, and above them which mounts of the namespace were read, as the low bits of the
+ * kernel's count of their changes with one more set; 0: they are read by themselves when they change.
+ */
+#define ABI_MOUNTS_SHIFT 40
+#define ABI_MOUNTS_READ(events) (((uint32_t)(events) & 0x7fffff) | 0x800000)
+#define ABI_MOUNTS_VOLUME ((1ULL << ABI_MOUNTS_SHIFT) - 1)
+
+/* A mount namespace whose mounts are to be read. */
+struct abi_namespace {
+    uint32_t tgid; /* of somebody in it */
+    uint32_t read; /* ABI_MOUNTS_READ when that was asked for */
 };
 
 /* The shape of a system call: where its descriptors and paths are. Argument numbers, -1 for none. */

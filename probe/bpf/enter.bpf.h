@@ -261,6 +261,12 @@ static __noinline int enter_any(struct pt_regs *regs, long number)
     return 0;
 }
 
+/* A call by path that has none, but a descriptor, as utimensat(fd, NULL, ...). */
+static __always_inline bool is_by_descriptor(const volatile struct abi_syscall *shape, struct pt_regs *regs)
+{
+    return shape->shape == ABI_SHAPE_PATH && shape->fd == 0 && shape->path == 1 && !argument_of(regs, 1);
+}
+
 /* Most calls: by a thread that is known, on a file that it has used before or by path. */
 static __always_inline int enter(struct pt_regs *regs, long number)
 {
@@ -286,7 +292,7 @@ static __always_inline int enter(struct pt_regs *regs, long number)
         return enter_any(regs, number);
     if (!shape->op || control.shed >> shape->op & 1)
         return 0;
-    if (shape->shape == ABI_SHAPE_FD) {
+    if (shape->shape == ABI_SHAPE_FD || is_by_descriptor(shape, regs)) {
         fd = (int)argument_of(regs, 0);
         if (!look_up(task, fd, &opened))
             return 0;

@@ -13,6 +13,9 @@
 #ifdef CAN_CAST
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym;
 #define CAST(type, address) ((type *)bpf_rdonly_cast((const void *)(address), bpf_core_type_id_kernel(type)))
+#define LOAD(object, field) (CAST(typeof(*(object)), object)->field)
+#else
+#define LOAD(object, field) BPF_CORE_READ(object, field)
 #endif
 
 /* The open file behind a descriptor; NULL for a bad one. */

@@ -156,6 +156,7 @@ struct ns_common {
 
 struct mnt_namespace {
     struct ns_common ns;
+    __u64 event; /* counts the changes of its mounts */
 };
 
 struct nsproxy {

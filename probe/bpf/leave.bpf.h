@@ -29,19 +29,19 @@ static __always_inline bool makes_a_file(const volatile struct abi_syscall *shap
         bpf_probe_read_user(&flags, sizeof(flags), (const void *)argument_in(regs, compat, shape->third));
     else if (shape->third >= 0)
         flags = argument_in(regs, compat, shape->third);
-    return flags & O_TMPFILE_BIT || (file && BPF_CORE_READ(file, f_mode) & FMODE_CREATED);
+    return flags & O_TMPFILE_BIT || (file && LOAD(file, f_mode) & FMODE_CREATED);
 }
 
 /* An open tells the size of a regular file; a link, a symlink or a node made has none. */
 static __always_inline void opened(struct abi_task *state, struct abi_thread *thread, struct measure *m)
 {
     struct inode *inode = (struct inode *)state->inode;
-    __u32 type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+    __u32 type = LOAD(inode, i_mode) & S_IFMT;
 
     if (type == S_IFREG || type == S_IFBLK)
         begin_position(state, place_of(state, thread));
     m->sized = type == S_IFREG;
-    m->size = BPF_CORE_READ(inode, i_size);
+    m->size = LOAD(inode, i_size);
     if (m->sized)
         tell_file(inode, state->volume, (__u64)state->process << 32 | state->job, m->end_ns);
 }
@@ -114,6 +114,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
     shape = shape_for(shape, compat);
     if (!shape)
         return 0;
+    know_user(state->process, task);
     thread = thread_in(state);
     if (thread) {
         complete_state(state, thread);
@@ -298,7 +299,7 @@ static __always_inline bool leave_plain(const volatile struct abi_syscall *shape
     struct abi_row *row;
     __u64 volume;
 
-    if (shape->shape == ABI_SHAPE_FD)
+    if (thread->quick_place < ABI_FILE_CACHE)
         volume = thread->pending_volume;
     else if (shape->shape == ABI_SHAPE_STAT)
         volume = volume_of_plain_stat(thread, (const void *)argument_of(regs, shape->third));

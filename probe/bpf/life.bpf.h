@@ -97,8 +97,10 @@ int BPF_PROG(on_exec, struct task_struct *task)
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
     struct abi_process *process = state ? process_at(state->process) : NULL;
 
-    if (process && state->process)
-        bpf_probe_read_kernel_str(process->comm, sizeof(process->comm), task->comm);
+    if (!process || !state->process)
+        return 0;
+    bpf_probe_read_kernel_str(process->comm, sizeof(process->comm), task->comm);
+    process->uid = task->cred->uid.val;
     return 0;
 }
 
@@ -154,7 +156,7 @@ static __always_inline void end_thread(struct abi_task *state, struct task_struc
             release_place(state->thread, place);
         thread->pending_op = 0;
         thread->quick = 0;
-        thread->pid = 0;
+        thread->pid |= ABI_DEAD;
         thread->dead = 1;
     }
     state->thread = 0;

@@ -128,12 +128,12 @@ struct {
     __type(value, __u64);
 } mounts SEC(".maps");
 
-/* mount namespace -> tgid of somebody in it, for namespaces whose mounts the drain has not read */
+/* mount namespace -> who is in it, for namespaces whose mounts the drain has not read as they are now */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 1024);
     __type(key, __u32);
-    __type(value, __u32);
+    __type(value, struct abi_namespace);
 } namespaces SEC(".maps");
 
 struct {

@@ -16,16 +16,12 @@ int on_open_file(struct bpf_iter__task_file *context)
     struct file *file = context->file;
     struct abi_position position = {};
     __u64 address = (__u64)file;
-    __u32 namespace, tgid;
 
     if (!task || !file)
         return 0;
     if (volume_of_file(file) == ABI_VOLUME_NONE)
         return 0;
-    tgid = task->tgid;
-    namespace = BPF_CORE_READ(task, nsproxy, mnt_ns, ns.inum);
-    if (namespace)
-        bpf_map_update_elem(&namespaces, &namespace, &tgid, BPF_NOEXIST);
+    ask_for_mounts(task);
     position.inode = (__u64)BPF_CORE_READ(file, f_inode) | ABI_SEEDED;
     position.end = BPF_CORE_READ(file, f_pos);
     bpf_map_update_elem(&positions, &address, &position, BPF_NOEXIST);

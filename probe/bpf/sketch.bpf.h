@@ -48,7 +48,7 @@ static __noinline int tell_file(struct inode *inode, __u64 volume, __u64 process
     told.key.job = job;
     told.key.process = job ? 0 : process;
     /* A number that is used again is another file, where the file system tells them apart. */
-    told.hash = mixed(BPF_CORE_READ(inode, i_ino) ^ mixed(BPF_CORE_READ(inode, i_generation)));
+    told.hash = mixed(LOAD(inode, i_ino) ^ mixed(LOAD(inode, i_generation)));
     files = files_of(&told.key, epoch);
     if (!files || told.hash & ((1ULL << (files->shift & 63)) - 1))
         return 0;
@@ -58,7 +58,7 @@ static __noinline int tell_file(struct inode *inode, __u64 volume, __u64 process
     before = bpf_map_lookup_elem(&files_known, &place);
     if (before && *before == epoch)
         return 0;
-    told.bytes = BPF_CORE_READ(inode, i_size);
+    told.bytes = LOAD(inode, i_size);
     told.shift = files->shift;
     if (bpf_map_push_elem(&files_told, &told, 0)) {
         files->shift += files->shift < ABI_FILES_SHIFT_MAX; /* the drain has fallen behind */

@@ -46,6 +46,15 @@ static __always_inline __u32 new_process(struct task_struct *leader, __u32 tgid,
     return index;
 }
 
+/* Who starts as root often goes on as somebody else, with or without an execve. */
+static __always_inline void know_user(__u32 index, struct task_struct *task)
+{
+    struct abi_process *process = process_at(index);
+
+    if (index && process && process->uid != task->cred->uid.val)
+        process->uid = task->cred->uid.val;
+}
+
 /* Gives back an entry that nobody has used. */
 static __always_inline void drop_process(__u32 index)
 {

@@ -26,6 +26,32 @@
 /* Superblocks that only the kernel mounts: memfds, shared anonymous memory, pipes, sockets. */
 #define SB_INTERNAL (1UL << 22 | 1UL << 31) /* SB_KERNMOUNT, SB_NOUSER */
 
+/* Which mounts a namespace has now. */
+static __always_inline __u32 mounts_of(struct mnt_namespace *namespace)
+{
+    return ABI_MOUNTS_READ(bpf_core_field_exists(namespace->event) ? BPF_CORE_READ(namespace, event) : 0);
+}
+
+#define ANCESTORS_MAX 8
+
+/* Has the mounts of a task's namespace read at the next drain, from an ancestor that is likely to be there still. */
+static __always_inline void ask_for_mounts(struct task_struct *task)
+{
+    struct mnt_namespace *namespace = BPF_CORE_READ(task, nsproxy, mnt_ns);
+    struct abi_namespace asked = {.tgid = BPF_CORE_READ(task, tgid), .read = mounts_of(namespace)};
+    __u32 number = BPF_CORE_READ(namespace, ns.inum);
+
+    if (!number || bpf_map_lookup_elem(&namespaces, &number))
+        return;
+    for (int i = 0; i < ANCESTORS_MAX; i++) {
+        task = BPF_CORE_READ(task, real_parent);
+        if (BPF_CORE_READ(task, nsproxy, mnt_ns) != namespace)
+            break;
+        asked.tgid = BPF_CORE_READ(task, tgid);
+    }
+    bpf_map_update_elem(&namespaces, &number, &asked, BPF_NOEXIST);
+}
+
 /* Makes a superblock known, so that it has a name even when it is unmounted before anybody looks. */
 static __always_inline struct abi_volume *learn_volume(__u64 key, struct super_block *super)
 {
@@ -41,6 +67,8 @@ static __always_inline struct abi_volume *learn_volume(__u64 key, struct super_b
     volume->pseudo = bpf_map_lookup_elem(&pseudo_types, volume->fstype) != NULL;
     bpf_probe_read_kernel_str(volume->id, sizeof(volume->id), super->s_id);
     bpf_map_update_elem(&volumes, &key, volume, BPF_NOEXIST);
+    if (!volume->pseudo)
+        ask_for_mounts(bpf_get_current_task_btf()); /* it may be mounted nowhere else */
     return bpf_map_lookup_elem(&volumes, &key);
 }
 
@@ -48,11 +76,11 @@ static __always_inline struct abi_volume *learn_volume(__u64 key, struct super_b
 __noinline __u64 volume_of_super(__u64 address)
 {
     struct super_block *super = (struct super_block *)address;
-    __u64 key = ABI_VOLUME_FS | BPF_CORE_READ(super, s_dev);
+    __u64 key = ABI_VOLUME_FS | LOAD(super, s_dev);
     struct abi_volume *volume = bpf_map_lookup_elem(&volumes, &key);
 
     if (!volume) {
-        if (BPF_CORE_READ(super, s_flags) & SB_INTERNAL)
+        if (LOAD(super, s_flags) & SB_INTERNAL)
             return ABI_VOLUME_NONE;
         volume = learn_volume(key, super);
     }
@@ -64,7 +92,7 @@ static __always_inline __u64 volume_of_thread_super(__u64 address, __u32 thread_
 {
     struct super_block *super = (struct super_block *)address;
     struct abi_thread *thread = thread_at(thread_index);
-    __u64 key = ABI_VOLUME_FS | BPF_CORE_READ(super, s_dev), volume;
+    __u64 key = ABI_VOLUME_FS | LOAD(super, s_dev), volume;
 
     if (thread && thread->device == key)
         return thread->device_volume;
@@ -80,13 +108,13 @@ __noinline __u64 volume_of_inode(__u64 inode_address, __u64 super_address, __u32
 {
     struct inode *inode = (struct inode *)inode_address;
 
-    switch (BPF_CORE_READ(inode, i_mode) & S_IFMT) {
+    switch (LOAD(inode, i_mode) & S_IFMT) {
     case S_IFREG:
     case S_IFDIR:
     case S_IFLNK:
         return volume_of_thread_super(super_address, thread_index);
     case S_IFBLK:
-        return ABI_VOLUME_DEVICE | BPF_CORE_READ(inode, i_rdev);
+        return ABI_VOLUME_DEVICE | LOAD(inode, i_rdev);
     }
     return ABI_VOLUME_NONE;
 }
@@ -101,7 +129,7 @@ static __always_inline __u64 volume_of_file(struct file *file)
 /* Whether reads of it go past the page cache. */
 static __always_inline bool is_uncached(struct file *file, struct inode *inode)
 {
-    return BPF_CORE_READ(file, f_flags) & O_DIRECT || BPF_CORE_READ(inode, i_flags) & S_DAX;
+    return LOAD(file, f_flags) & O_DIRECT || LOAD(inode, i_flags) & S_DAX;
 }
 
 static __always_inline __u64 volume_of_directory(struct task_struct *task, int fd)
@@ -118,10 +146,10 @@ static __always_inline __u64 volume_of_directory(struct task_struct *task, int f
 static __always_inline __u64 volume_of_prefix(struct task_struct *task, struct abi_mount_key *key,
                                               __u32 length)
 {
-    __u32 tgid = task->tgid;
+    struct mnt_namespace *namespace = task->nsproxy->mnt_ns;
     __u64 *volume;
 
-    key->namespace = task->nsproxy->mnt_ns->ns.inum;
+    key->namespace = namespace->ns.inum;
     /* "/mnt" must match the mount point "/mnt/" and not "/mn/"; a longer path is cut where the key ends. */
     if (length < ABI_PATH_MAX)
         key->path[length] = '/';
@@ -129,10 +157,10 @@ static __always_inline __u64 volume_of_prefix(struct task_struct *task, struct a
     if (key->prefix_bits > (sizeof(*key) - sizeof(key->prefix_bits)) * 8)
         key->prefix_bits = (sizeof(*key) - sizeof(key->prefix_bits)) * 8;
     volume = bpf_map_lookup_elem(&mounts, key);
-    if (volume)
-        return *volume;
-    bpf_map_update_elem(&namespaces, &key->namespace, &tgid, BPF_NOEXIST);
-    return ABI_VOLUME_UNKNOWN;
+    /* What was mounted since, in a container that is being made above all, nobody else tells. */
+    if (!volume || (*volume >> ABI_MOUNTS_SHIFT && *volume >> ABI_MOUNTS_SHIFT != mounts_of(namespace)))
+        ask_for_mounts(task);
+    return volume ? *volume & ABI_MOUNTS_VOLUME : ABI_VOLUME_UNKNOWN;
 }
 
 /* fd: the directory of a relative path; an empty path or none at all means the descriptor itself. */
@@ -142,12 +170,13 @@ __noinline __u64 volume_of_path(int fd, __u64 path)
     struct abi_mount_key *key;
     struct file *file;
     __u32 zero = 0;
-    long length;
+    long length = -1; /* of NULL, as of all that cannot be read, which costs a page fault to find out */
 
     key = bpf_map_lookup_elem(&scratch_path, &zero);
     if (!key)
         return ABI_VOLUME_UNKNOWN;
-    length = bpf_probe_read_user_str(key->path, sizeof(key->path), (const void *)path);
+    if (path)
+        length = bpf_probe_read_user_str(key->path, sizeof(key->path), (const void *)path);
     if (length > 1 && key->path[0] == '/')
         return volume_of_prefix(task, key, (__u32)length - 1);
     if (length > 1)

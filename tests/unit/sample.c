@@ -105,6 +105,7 @@ static void add_processes(struct batch *batch, uint64_t *state)
 
     for (uint64_t i = below(state, 20); i; i--) {
         struct process process = {.pid = (uint32_t)sample_random(state),
+                                  .tid = below(state, 3) ? 0 : (uint32_t)sample_random(state),
                                   .uid = (uint32_t)sample_random(state),
                                   .start_ns = (int64_t)(sample_random(state) >> 1),
                                   .command = name(state, text),
@@ -277,7 +278,7 @@ static bool volumes_differ(const struct volume *a, const struct volume *b)
 
 static bool processes_differ(const struct process *a, const struct process *b)
 {
-    return a->pid != b->pid || a->uid != b->uid || a->start_ns != b->start_ns ||
+    return a->pid != b->pid || a->tid != b->tid || a->uid != b->uid || a->start_ns != b->start_ns ||
            differ(a->command, b->command) || a->job != b->job || a->exited != b->exited;
 }
 

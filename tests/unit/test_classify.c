@@ -18,6 +18,36 @@
 
 static struct catalogue catalogue;
 
+/* As an agent that asks once a second how full a volume is: whatever slows the others down then, it is not that. */
+static void who_does_next_to_nothing_is_in_nobodys_way(void **state)
+{
+    struct aggregate totals = {0};
+    struct profile_list lists[2] = {0};
+    struct blend blend;
+
+    for (int at = 0; at < 10; at++) {
+        struct batch *batch = history_batch(at);
+
+        history_ops(batch, "quiet", 5, OP_READ, 65536, 1000);
+        batch->records[0].latency_sum_ns = at % 2 ? 900000000 : 10000000;
+        if (at % 2) {
+            history_ops(batch, "agent", 6, OP_STAT, 0, 1);
+            batch->records[1].latency_sum_ns = 1000000;
+        }
+        history_into(&totals, batch);
+    }
+    assert_int_equal(aggregate_sort(&totals), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(classify_job(&catalogue, &totals.jobs[i], &lists[i]), 0);
+    assert_int_equal(blend_of(&totals, lists, catalogue.count + 1, &blend), 0);
+    for (uint32_t i = 0; i < blend.meeting_count; i++)
+        assert_string_equal(totals.jobs[blend.meetings[i].victim].name, "agent");
+    blend_clear(&blend);
+    for (uint32_t i = 0; i < 2; i++)
+        profile_list_clear(&lists[i]);
+    aggregate_clear(&totals);
+}
+
 static int load(void **state)
 {
     return catalogue_load(NULL, &catalogue);
@@ -377,6 +407,7 @@ int main(void)
         cmocka_unit_test(large_samples_are_not_small_files),
         cmocka_unit_test(blends_are_measured),
         cmocka_unit_test(victims_are_told_their_price),
+        cmocka_unit_test(who_does_next_to_nothing_is_in_nobodys_way),
         cmocka_unit_test(a_bad_profile_is_refused),
     };
 

@@ -153,6 +153,7 @@ static const struct refusal refusals[] = {
     {"\"processes\":[{", "\"processes\":[[],{", "processes[0]", "is not an object"},
     {"\"processes\":[", "\"processes\":null,\"x\":[", "processes", "is not an array"},
     {"\"pid\":3", "\"pid\":-3", "processes[0].pid", "is negative"},
+    {"\"pid\":3", "\"pid\":3,\"tid\":-3", "processes[0].tid", "is negative"},
     {"\"uid\":1000", "\"uid\":4294967296", "processes[0].uid", "is above 4294967295"},
     {"\"start_ns\":9,", "", "processes[0].start_ns", "is missing"},
     {"\"command\":\"cat\"", "\"command\":null", "processes[0].command", "is not a string"},

@@ -209,6 +209,17 @@ static void sums_of_long_ago(void **state)
     assert_false(is_found(&given, GROUP_JOB));
 }
 
+static void what_costs_little_is_a_trifle_but_when_it_is_critical(void **state)
+{
+    struct finding low = {.severity = "low", .cost_high = 0.9}, critical = {.severity = "critical"};
+
+    (void)state;
+    assert_true(finding_is_trifle(&low, 100));
+    assert_false(finding_is_trifle(&low, 90));
+    assert_false(finding_is_trifle(&low, 60));
+    assert_false(finding_is_trifle(&critical, 100));
+}
+
 static int load(void **state)
 {
     return catalogue_load(NULL, &catalogue);
@@ -232,6 +243,7 @@ int main(void)
         cmocka_unit_test(without_processes_it_is_less_sure),
         cmocka_unit_test(jobs_that_ran_before),
         cmocka_unit_test(sums_of_long_ago),
+        cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
     };
 
     return cmocka_run_group_tests(tests, load, unload);

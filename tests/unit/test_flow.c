@@ -139,9 +139,9 @@ static void batches_add_flows_of_the_same_job_and_volume(void **state)
     make(&one, "a", 100);
     make(&two, "a", 110);
     make(&other, "b", 100);
-    assert_int_equal(batch_merge(sum, one, false), 0);
-    assert_int_equal(batch_merge(sum, other, false), 0);
-    assert_int_equal(batch_merge(sum, two, false), 0);
+    assert_int_equal(batch_merge(sum, one, GRAIN_JOBS), 0);
+    assert_int_equal(batch_merge(sum, other, GRAIN_JOBS), 0);
+    assert_int_equal(batch_merge(sum, two, GRAIN_JOBS), 0);
     assert_int_equal(sum->flow_count, 2);
     assert_int_equal(sum->flows[0].length, 11);
     assert_int_equal(total(&sum->flows[0], DEMAND_READ_BYTES), 20);

@@ -97,7 +97,7 @@ static int merge(void)
     _cleanup_batch_ struct batch *sum = NULL;
     int err = batch_new(&sum);
 
-    return err ? err : batch_merge(sum, sample, true);
+    return err ? err : batch_merge(sum, sample, GRAIN_PROCESSES);
 }
 
 static int encode(void)

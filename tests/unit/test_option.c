@@ -220,6 +220,29 @@ static void write_config(const void *text, size_t size)
 
 #define CONFIG(text) write_config(text, sizeof(text) - 1)
 
+/* What stands between operands is the command line's, too, and wins over the file's. */
+static void operands_stand_between_options(void **state)
+{
+    char *argv[] = {"test", "one", "-n", "9", "two", "--output", "x", "--", "--all", "-n"}, **operands = NULL;
+    unsigned operand_count = 0;
+
+    CONFIG("count = 5\noutput = y\ninterval = 2s\n");
+    assert_int_equal(option_parse_mixed(&program, 10, argv, &operands, &operand_count), 0);
+    assert_int_equal(count, 9);
+    assert_string_equal(output, "x");
+    assert_int_equal(interval, 2000000000);
+    assert_false(all);
+    assert_int_equal(operand_count, 4);
+    assert_string_equal(operands[0], "one");
+    assert_string_equal(operands[1], "two");
+    assert_string_equal(operands[2], "--all");
+    assert_string_equal(operands[3], "-n");
+    free(operands);
+    assert_int_equal(option_parse_mixed(&program, 1, argv, &operands, &operand_count), 0);
+    assert_int_equal(operand_count, 0);
+    free(operands);
+}
+
 static void files_set_what_the_command_line_does_not(void **state)
 {
     CONFIG("# a comment\n"
@@ -449,6 +472,7 @@ int main(void)
         cmocka_unit_test_setup(help_shows_the_table, setup),
         cmocka_unit_test_setup(defaults_are_written_as_people_would, setup),
         cmocka_unit_test_setup(version_is_one_line, setup),
+        cmocka_unit_test_setup(operands_stand_between_options, setup),
         cmocka_unit_test_setup(files_set_what_the_command_line_does_not, setup),
         cmocka_unit_test_setup(bad_lines_are_all_shown, setup),
         cmocka_unit_test_setup(overridden_values_are_checked, setup),

@@ -225,7 +225,7 @@ static uint64_t ops_of_job(const struct batch *b, const char *job)
 /* Two batches whose tables stand in another order. */
 static void merging_keeps_every_count(void **state)
 {
-    for (int keep = 0; keep < 2; keep++) {
+    for (enum grain keep = GRAIN_JOBS; keep <= GRAIN_THREADS; keep++) {
         _cleanup_batch_ struct batch *a = new_batch(), *b = new_batch();
         struct process process = {.pid = 7, .start_ns = 1, .command = "sh", .job = 0};
         uint32_t pid_a, pid_b;
@@ -247,17 +247,20 @@ static void merging_keeps_every_count(void **state)
         assert_int_equal(batch_process(b, &process, &pid_b), 0);
         add_ops(b, 1, 1, 0, OP_READ, 3000);
         add_ops(b, 1, 1, pid_b, OP_READ, 40000);
+        process.tid = 9;
+        assert_int_equal(batch_process(b, &process, &pid_b), 0);
+        add_ops(b, 1, 1, pid_b, OP_READ, 6000000);
         add_ops(b, 0, 0, NO_INDEX, OP_READ, 500000);
 
         assert_int_equal(batch_merge(a, b, keep), 0);
-        assert_int_equal(ops_of_job(a, "one"), 43010);
+        assert_int_equal(ops_of_job(a, "one"), 6043010);
         assert_int_equal(ops_of_job(a, "two"), 500200);
         assert_int_equal(a->job_count, 2);
         assert_int_equal(a->jobs[1].exit, 3);
         assert_int_equal(a->volume_count, 2);
-        assert_int_equal(a->process_count, keep ? 2 : 1);
+        assert_int_equal(a->process_count, keep == GRAIN_THREADS ? 3 : keep == GRAIN_PROCESSES ? 2 : 1);
         assert_int_equal(record_ops(&a->records[0]), keep ? 3010 : 10);
-        assert_int_equal(a->record_count, 4);
+        assert_int_equal(a->record_count, keep == GRAIN_THREADS ? 5 : 4);
     }
 }
 
@@ -301,7 +304,7 @@ static void intervals_and_identity_merge(void **state)
     b->start_ns = 1000;
     b->duration_ns = 100;
     b->interval_ms = 1000;
-    assert_int_equal(batch_merge(sum, b, true), 0);
+    assert_int_equal(batch_merge(sum, b, GRAIN_PROCESSES), 0);
     assert_string_equal(sum->node, "n1");
     assert_int_equal(sum->start_ns, 1000);
     assert_int_equal(sum->duration_ns, 100);
@@ -309,12 +312,12 @@ static void intervals_and_identity_merge(void **state)
     b->start_ns = 1100;
     b->interval_ms = 7;
     assert_int_equal(batch_set(b, &b->node, "n2"), 0);
-    assert_int_equal(batch_merge(sum, b, true), 0);
+    assert_int_equal(batch_merge(sum, b, GRAIN_PROCESSES), 0);
     assert_string_equal(sum->node, "n1");
     assert_int_equal(sum->duration_ns, 200);
     assert_int_equal(sum->interval_ms, 1000);
     b->start_ns = 900; /* another node's, which came late */
-    assert_int_equal(batch_merge(sum, b, true), 0);
+    assert_int_equal(batch_merge(sum, b, GRAIN_PROCESSES), 0);
     assert_int_equal(sum->start_ns, 900);
     assert_int_equal(sum->duration_ns, 300);
 }
@@ -329,11 +332,11 @@ static void coverage_merges(void **state)
         (struct coverage){.lost = 1, .killed = 2, .in_flight = 3, .unattributed = 4, .overflow = 5};
     assert_int_equal(batch_hooks(b, &hook, 1), 0);
     assert_int_equal(batch_bypasses(b, &bypass, 1), 0);
-    assert_int_equal(batch_merge(sum, b, true), 0);
+    assert_int_equal(batch_merge(sum, b, GRAIN_PROCESSES), 0);
     hook = (struct hook){"mmap_fault", false, "the kernel took it away"};
     assert_int_equal(batch_hooks(b, &hook, 1), 0);
     b->coverage.in_flight = 1;
-    assert_int_equal(batch_merge(sum, b, true), 0);
+    assert_int_equal(batch_merge(sum, b, GRAIN_PROCESSES), 0);
     assert_int_equal(sum->coverage.lost, 2);
     assert_int_equal(sum->coverage.killed, 4);
     assert_int_equal(sum->coverage.in_flight, 1);
@@ -345,7 +348,7 @@ static void coverage_merges(void **state)
     assert_int_equal(sum->coverage.bypass_count, 1);
     assert_string_equal(sum->coverage.bypasses[0].why, "vfio-pci");
     sum->coverage.lost = INT64_MAX;
-    assert_int_equal(batch_merge(sum, b, true), 0);
+    assert_int_equal(batch_merge(sum, b, GRAIN_PROCESSES), 0);
     assert_int_equal(sum->coverage.lost, INT64_MAX);
 }
 

@@ -40,9 +40,9 @@ static void counts_add_up_and_in_flight_is_the_later(void **state)
     add(first, REQUEST_READ, 3, 0);
     add(first, REQUEST_ALL, 0, 7);
     add(second, REQUEST_READ, 4, 0);
-    assert_int_equal(batch_merge(sum, first, false), 0);
+    assert_int_equal(batch_merge(sum, first, GRAIN_JOBS), 0);
     assert_int_equal(sum->stations[1].in_flight, 7);
-    assert_int_equal(batch_merge(sum, second, false), 0);
+    assert_int_equal(batch_merge(sum, second, GRAIN_JOBS), 0);
     assert_int_equal(sum->station_count, 2);
     assert_int_equal(sum->stations[0].ops, 7);
     assert_int_equal(histogram_count(&sum->stations[0].service_ns), 7);

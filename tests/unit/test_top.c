@@ -100,6 +100,45 @@ static void the_dead_are_forgotten(void **state)
     model_free(model);
 }
 
+/* A batch by thread fills both tabs; what belongs to no thread is its process's. */
+static void threads_stand_beside_processes(void **state)
+{
+    const struct row_options options = {.current = true};
+    struct batch *batch = history_batch(0);
+    struct model *model;
+    struct row *rows;
+
+    assert_int_equal(model_new(NULL, &model), 0);
+    history_ops(batch, "j", 5, OP_READ, 4096, 10);
+    batch->processes[0].tid = 11;
+    history_ops(batch, "j", 5, OP_READ, 4096, 30);
+    batch->processes[1].tid = 12;
+    history_ops(batch, "j", 5, OP_READ, 4096, 2);
+    add(model, batch);
+    assert_int_equal(rows_of(model, TAB_THREADS, &options, &rows), 3);
+    assert_int_equal(rows[0].entity->tid, 12);
+    assert_string_equal(cell(&rows[0], "read_ops_s"), "30");
+    assert_string_equal(cell(&rows[1], "tid"), "11");
+    assert_string_equal(cell(&rows[1], "pid"), "5");
+    assert_string_equal(cell(&rows[2], "tid"), "-");
+    assert_string_equal(cell(&rows[2], "read_ops_s"), "2");
+    free(rows);
+    assert_int_equal(rows_of(model, TAB_PROCESSES, &options, &rows), 1);
+    assert_string_equal(cell(&rows[0], "read_ops_s"), "42");
+    free(rows);
+    assert_int_equal(model->total.now.count[COUNT_OPS], 42);
+
+    batch = history_batch(1);
+    history_ops(batch, "j", 5, OP_READ, 4096, 7); /* by process again */
+    add(model, batch);
+    assert_int_equal(rows_of(model, TAB_THREADS, &options, &rows), 0);
+    free(rows);
+    assert_int_equal(rows_of(model, TAB_PROCESSES, &(struct row_options){.since_start = true}, &rows), 1);
+    assert_string_equal(cell(&rows[0], "read_ops_s"), "49");
+    free(rows);
+    model_free(model);
+}
+
 static void add_at(struct model *model, int64_t start_ns, uint64_t duration_ns, uint32_t ops)
 {
     struct batch *batch = history_batch(0);
@@ -269,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_and_sums),
         cmocka_unit_test(the_dead_are_forgotten),
+        cmocka_unit_test(threads_stand_beside_processes),
         cmocka_unit_test(history_goes_by_the_second),
         cmocka_unit_test(filters),
         cmocka_unit_test(a_volume_filter_chooses_records),

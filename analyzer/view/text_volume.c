@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/view/text_volume.h"
+
+#include <math.h>
+
+void text_heading(const struct pen *pen, const char *text)
+{
+    fputc('\n', pen->out);
+    draw_tone(pen, TONE_STRONG);
+    fprintf(pen->out, "  %s\n", text);
+    draw_tone(pen, TONE_PLAIN);
+}
+
+const char *text_quantile(char *buffer, const struct histogram *h, double q, bool skip_zeros,
+                          char *(*unit)(char *, double))
+{
+    uint64_t value;
+
+    return histogram_quantile(h, q, skip_zeros, &value) ? unit(buffer, (double)value) : "";
+}
+
+/* Who hangs in what. */
+static void show_stuck(const struct pen *pen, const struct job_total *job, const struct aggregate *totals)
+{
+    char age[HUMAN_SIZE];
+
+    for (uint32_t v = 0; v < job->volume_count; v++)
+        for (uint32_t i = 0; i < job->volumes[v].stuck_count; i++) {
+            const struct stuck *s = &job->volumes[v].stuck[i];
+
+            if (!stuck_now(s, totals))
+                continue;
+            fprintf(pen->out, "  stuck for %s: ", human_ns(age, (double)s->oldest_ns));
+            draw_text(pen, s->command, 0);
+            fprintf(pen->out, " (process %u on ", s->pid);
+            draw_text(pen, s->node, 0);
+            fprintf(pen->out, ") in %s on ", operation_info(s->op)->name);
+            draw_text(pen, job->volumes[v].name, 0);
+            fputc('\n', pen->out);
+        }
+}
+
+/* What was in flight for a moment, before anybody could tell where it goes, is no volume of the job's. */
+static bool is_waited_for(const struct volume_total *volume)
+{
+    for (uint32_t i = 0; i < volume->gauge_count; i++)
+        if (volume->gauges[i].oldest_ns >= STUCK_NS)
+            return true;
+    return false;
+}
+
+static void show_volumes(const struct pen *pen, const struct job_total *job)
+{
+    char ops[HUMAN_SIZE], read[HUMAN_SIZE], written[HUMAN_SIZE], text[HUMAN_SIZE];
+    static const char *const names[] = {[SCOPE_LOCAL] = "local", [SCOPE_SHARED] = "shared"};
+
+    text_heading(pen, "Volume                          type               count        read     "
+                 "written  read p99");
+    for (uint32_t i = 0; i < job->volume_count; i++) {
+        const struct volume_total *volume = &job->volumes[i];
+        const struct tally *tally = &volume->tally;
+        bool device = !tally_file_ops(tally); /* seen at the block layer only */
+        enum operation reads = device ? OP_BLOCK_READ : OP_READ;
+        uint64_t count = 0;
+        unsigned columns;
+
+        for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+            count += device || operation_is_file(op) ? tally_ops(tally, op) : 0;
+        if (!count && !is_waited_for(volume))
+            continue; /* minor page faults only */
+        fputs("  ", pen->out);
+        columns = draw_text(pen, volume->name, 30);
+        fprintf(pen->out, "%*s  ", (int)(30 - columns), "");
+        columns = draw_text(pen, volume->fstype ? volume->fstype : "", 6);
+        fprintf(pen->out, "%*s %-6s %13s%12s%12s%10s\n", (int)(6 - columns), "",
+                names[volume->scope], human_count(ops, count),
+                human_bytes(read, (double)tally->op[reads].bytes),
+                human_bytes(written, (double)tally->op[device ? OP_BLOCK_WRITE : OP_WRITE].bytes),
+                text_quantile(text, &tally->op[reads].latency_ns, 0.99, false, human_ns));
+    }
+}
+
+/* The files that were opened, as far back as windows go. */
+static void show_working_sets(const struct pen *pen, const struct job_total *job)
+{
+    char count[HUMAN_SIZE], low[HUMAN_SIZE], high[HUMAN_SIZE], bytes[HUMAN_SIZE];
+
+    for (uint32_t i = 0; i < job->volume_count; i++) {
+        struct working_set sets[WORKING_WINDOWS];
+        unsigned last = working_sets(&job->volumes[i].working, sets);
+        const struct working_set *set = last ? &sets[last - 1] : NULL;
+
+        if (!last || !(set->files.value > 0))
+            continue;
+        fputs("  working set on ", pen->out);
+        draw_text(pen, job->volumes[i].name, 0);
+        fprintf(pen->out, ": %s files", human_count(count, (uint64_t)llround(set->files.value)));
+        if (set->files.low < set->files.high)
+            fprintf(pen->out, " (%s to %s)", human_count(low, (uint64_t)llround(set->files.low)),
+                    human_count(high, (uint64_t)llround(set->files.high)));
+        fprintf(pen->out, " of %s", human_bytes(bytes, set->bytes.value));
+        if (set->reread >= 0.95 && set->reread < 1.05)
+            fputs(", read once", pen->out);
+        else if (!isnan(set->reread))
+            fprintf(pen->out, ", read %.2g times", set->reread);
+        fputc('\n', pen->out);
+    }
+}
+
+void text_volumes(const struct pen *pen, const struct job_total *job, const struct aggregate *totals)
+{
+    show_volumes(pen, job);
+    show_working_sets(pen, job);
+    show_stuck(pen, job, totals);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/local.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "lib/cleanup.h"
+
+static bool is_alive(const struct sockaddr_un *address)
+{
+    _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    return fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+}
+
+int local_bind(const char *path, int *out)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    _cleanup_close_ int fd = -1;
+
+    if (strlen(path) >= sizeof(address.sun_path))
+        return -ENAMETOOLONG;
+    strcpy(address.sun_path, path);
+    if (is_alive(&address))
+        return -EADDRINUSE;
+    if (unlink(path) && errno != ENOENT)
+        return -errno;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0666))
+        return -errno;
+    *out = fd;
+    fd = -1;
+    return 0;
+}
