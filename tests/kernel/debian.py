@@ -74,24 +74,42 @@ def unpack_kernel(image, to):
     os.rename(to + ".new", to)
 
 
+def unpack_packages(suite, architecture, directory):
+    """A suite's current kernel for clouds, unpacked below `directory`: where its image is, and the tree."""
+    environment, root = private_apt(directory, suite, architecture), os.path.join(directory, "root")
+    command("apt-get", "-q", "update", env=environment)
+    wanted = depends(f"linux-image-cloud-{architecture}", environment)
+    while wanted:
+        package = wanted.pop()
+        command("apt-get", "-q", "download", package, env=environment, cwd=directory)
+        archive, = glob.glob(os.path.join(directory, f"{glob.escape(package)}_*.deb"))
+        command("dpkg-deb", "-x", archive, root)
+        image = glob.glob(os.path.join(root, "boot/vmlinuz-*"))
+        image += glob.glob(os.path.join(root, "usr/lib/modules/*/vmlinuz"))
+        if image:
+            return image[0], root
+        wanted += depends(package, environment)
+    raise Trouble("no kernel image in it or in what it depends on")
+
+
 def fetch_kernel(suite, architecture, to):
     """Downloads a suite's current kernel for clouds and puts its image at `to`."""
     with tempfile.TemporaryDirectory(prefix="unblend-apt-") as directory:
-        environment = private_apt(directory, suite, architecture)
-        command("apt-get", "-q", "update", env=environment)
-        wanted = depends(f"linux-image-cloud-{architecture}", environment)
-        while wanted:
-            package = wanted.pop()
-            command("apt-get", "-q", "download", package, env=environment, cwd=directory)
-            archive, = glob.glob(os.path.join(directory, f"{glob.escape(package)}_*.deb"))
-            command("dpkg-deb", "-x", archive, os.path.join(directory, "root"))
-            image = glob.glob(os.path.join(directory, "root/boot/vmlinuz-*"))
-            image += glob.glob(os.path.join(directory, "root/usr/lib/modules/*/vmlinuz"))
-            if image:
-                unpack_kernel(image[0], to)
-                return
-            wanted += depends(package, environment)
-    raise Trouble("no kernel image in it or in what it depends on")
+        unpack_kernel(unpack_packages(suite, architecture, directory)[0], to)
+
+
+def fetch_whole_kernel(suite, architecture, to):
+    """The same, and the modules of that very kernel beside it."""
+    with tempfile.TemporaryDirectory(prefix="unblend-apt-") as directory:
+        image, root = unpack_packages(suite, architecture, directory)
+        modules = [path for usr in ("", "usr/") for path in glob.glob(os.path.join(root, usr + "lib/modules/*"))]
+        if len(modules) != 1:
+            raise Trouble(f"modules of {len(modules)} kernels beside it")
+        unpack_kernel(image, os.path.join(directory, "whole/vmlinuz"))
+        shutil.move(modules[0], os.path.join(directory, "whole/modules"))
+        shutil.rmtree(to, ignore_errors=True)
+        shutil.move(os.path.join(directory, "whole"), to)
+        os.utime(to)
 
 
 def cached(path, fetch, *arguments):
@@ -109,6 +127,11 @@ def cached(path, fetch, *arguments):
 def kernel_image(suite, architecture):
     name = f"vmlinuz-{suite}" + ("" if architecture == "amd64" else f"-{architecture}")
     return cached(os.path.join(CACHE, name), fetch_kernel, suite, architecture)
+
+
+def whole_kernel(suite, architecture):
+    """A tree with a kernel's image, vmlinuz, and its modules."""
+    return cached(os.path.join(CACHE, f"kernel-{suite}-{architecture}"), fetch_whole_kernel, suite, architecture)
 
 
 def make_relative(root):

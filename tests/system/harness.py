@@ -138,6 +138,19 @@ def record(recording, command, *options, **popen):
     return run([unblend(), "record", "-o", recording, *options, "--", *command], **popen)
 
 
+def start_agent(test, socket, *options):
+    """An agent without a collector, once it answers there; it goes with the test."""
+    agent = subprocess.Popen([os.path.join(bindir(), "unblend-agent"), "--socket", socket, "--state",
+                              os.path.join(os.path.dirname(socket), "state"), *options], stderr=subprocess.DEVNULL)
+    test.addCleanup(agent.wait)
+    test.addCleanup(agent.kill)
+    for _ in range(600):
+        if os.path.exists(socket):
+            return agent
+        time.sleep(0.1)
+    raise AssertionError("the agent does not begin")
+
+
 def count(ops, name):
     """(operations, bytes, errors) of one operation; zeros when there was none."""
     found = ops.get(name)

@@ -5,7 +5,7 @@ import threading
 
 
 class PostServer:
-    """take(path, headers, body) gets each request, and returns the status of the answer."""
+    """take(path, headers, body) gets each request, and returns the status of the answer, or (status, text)."""
 
     def __init__(self, take):
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -13,11 +13,12 @@ class PostServer:
 
             def do_POST(self):
                 status = take(self.path, self.headers, self.rfile.read(int(self.headers["Content-Length"])))
+                status, text = status if isinstance(status, tuple) else (status, "{}")
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", "2")
+                self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
-                self.wfile.write(b"{}")
+                self.wfile.write(text.encode())
 
             def log_message(self, *_):
                 pass

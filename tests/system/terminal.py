@@ -71,7 +71,10 @@ class Terminal:
         while True:
             screen = self.screen()
             if bool(re.search(pattern, screen)) != absent:
-                return screen
+                time.sleep(0.03)
+                if screen == self.screen() or time.monotonic() > until:
+                    return screen  # painted to the end
+                continue
             if time.monotonic() > until:
                 raise AssertionError(f"{'still' if absent else 'no'} {pattern!r} on the screen:\n{screen}"
                                      f"{self.said()}")

@@ -84,13 +84,7 @@ class HangTest(harness.SystemTest):
 
     def start_agent(self):
         socket = os.path.join(self.directory, "agent.sock")
-        agent = subprocess.Popen([os.path.join(harness.bindir(), "unblend-agent"), "--socket", socket,
-                                  "--interval", "1s",
-                                  "--state", os.path.join(self.directory, "state")], stderr=subprocess.DEVNULL)
-        self.addCleanup(agent.wait)
-        self.addCleanup(agent.kill)
-        self.wait_until(lambda: os.path.exists(socket))
-        return agent, socket
+        return harness.start_agent(self, socket, "--interval", "1s"), socket
 
     def start_waiters(self):
         waiters = {name: subprocess.Popen([*command, self.mount], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -144,6 +144,9 @@ class HtmlTest(SystemTest):
         self.assertEqual(1, checker.tags.count("script"))
         self.assertNotIn("\u0001", text)
         self.assertIn("<script>alert(1)</script>&\"'\ufffd", "".join(checker.text))
+        text = harness.must([harness.unblend(), "report", self.path("evil.rec")])
+        self.assertIn("<script>alert(1)</script>&\"'?", text)
+        self.assertNotIn("\u0001", text)
 
     def test_what_moved_stands_behind_the_first_page(self):
         text = harness.must([harness.unblend(), "report", "-f", "html", "--compare", self.recording, self.recording])
@@ -185,6 +188,15 @@ class HtmlTest(SystemTest):
         self.assertIsNone(twice["latency_mean_ns"], "the file does not say how long a request takes")
         text = harness.must([harness.unblend(), "report", "-f", "html", "--platform", path, self.recording])
         self.assertIn("% of what small box can do", text)
+        text = harness.must([harness.unblend(), "report", "--platform", path, self.recording])
+        rows = [row.split() for row in text[text.index("What if"):].splitlines()[1:7]]
+        self.assertEqual(["1x", "small", "box", "2", "of", "2"], rows[0][:6])
+        self.assertEqual([f"{100 * s['utilization']['max']:.0f}" for s in (once, short, twice)],
+                         [row[8] for row in rows[:3]])
+        for scenario, word in (("2x", "no platform"), (f"los=2@{path}", "there is no los")):
+            done = harness.run([harness.unblend(), "report", "--what-if", scenario, self.recording])
+            self.assertEqual((2, ""), (done.returncode, done.stdout))
+            self.assert_one_line(done.stderr, scenario, word)
         with open(path, "w", encoding="utf-8") as file:
             file.write('{"schema": "unblend.platform/1", "speed": 1}')
         done = harness.run([harness.unblend(), "report", "--platform", path, self.recording])

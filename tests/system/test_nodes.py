@@ -12,7 +12,7 @@ import harness
 import test_path
 from test_path import Agent, Collector, Daemon, until
 
-KEPT = {"CapPrm": "000000c000080000", "CapEff": "000000c000080000"}  # CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE
+KEPT = {"CapPrm": "000000c000080004", "CapEff": "000000c000080004"}  # as test_unprivileged names them
 
 
 class NodesTest(harness.SystemTest):

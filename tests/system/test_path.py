@@ -42,12 +42,12 @@ def until(condition, what, seconds=ANSWER_S):
 class Daemon:
     """A daemon with its messages in a file."""
 
-    def __init__(self, directory, program, *arguments, **popen):
+    def __init__(self, directory, program, *arguments, prefix=(), **popen):
         self.log = os.path.join(directory, f"{program}.log")
         self.output = open(self.log, "a", encoding="utf-8")
         self.said_before = os.path.getsize(self.log)
         self.process = subprocess.Popen(
-            [os.path.join(harness.bindir(), program), *arguments], stdin=subprocess.DEVNULL,
+            [*prefix, os.path.join(harness.bindir(), program), *arguments], stdin=subprocess.DEVNULL,
             stdout=self.output, stderr=self.output, cwd="/", **popen)
 
     def said(self):
@@ -274,13 +274,18 @@ class TestTrouble(PathTest):
         harness.must([harness.tool("mount"), "-t", "tmpfs", "-o", "size=256k", "tmpfs", state])
         self.addCleanup(harness.run, [harness.tool("umount"), "-l", state])
         agent = self.start_agent(state=state)
-        with open(os.path.join(state, "ballast"), "wb") as file:
+        ballast = os.open(os.path.join(state, "ballast"), os.O_WRONLY | os.O_CREAT)
+        self.addCleanup(os.close, ballast)
+
+        def full():
+            """What the agent deletes meanwhile, because it is acknowledged, is taken, too."""
             try:
                 while True:
-                    os.write(file.fileno(), bytes(4096))
+                    os.write(ballast, bytes(4096))
             except OSError:
-                pass
-        until(lambda: "cannot spool" in agent.said(), "the agent says that the disk is full")
+                return "cannot spool" in agent.said()
+
+        until(full, "the agent says that the disk is full")
         command, account = fio(self.volume.mount)
         recorder = subprocess.Popen(
             [harness.unblend(), "record", "--agent", agent.socket, "--job", "full", "-o",
@@ -289,7 +294,7 @@ class TestTrouble(PathTest):
         until(lambda: os.path.exists(account), "fio has run")
         time.sleep(2)
         self.assertEqual(1, agent.said().count("cannot spool"), agent.said())
-        os.unlink(os.path.join(state, "ballast"))
+        os.ftruncate(ballast, 0)
         self.assertEqual(("", 0), (recorder.communicate(timeout=90)[1], recorder.returncode))
         self.assertEqual(0, agent.stop())
         self.assert_volume_equals_fio(from_database(self.collector), "full", account)
@@ -357,6 +362,20 @@ class TestSocket(PathTest):
         job, = (job for job in harness.report(recording).data["jobs"] if job["job"] == "mine")
         self.assertGreater(job["burst"]["peak_to_mean"][0], 1)
         self.assertGreater(job["burst"]["idle"][0], 0.3)
+
+    def test_the_unprivileged_hear_of_the_end_of_a_job_that_did_nothing_any_more(self):
+        agent = self.start_agent()
+        directory = tempfile.mkdtemp(prefix="unblend-test-")
+        self.addCleanup(shutil.rmtree, directory)
+        os.chmod(directory, 0o777)
+        recording = os.path.join(directory, "idle.rec")
+        done = harness.run([harness.tool("setpriv"), "--reuid=65534", "--regid=65534", "--clear-groups",
+                            harness.unblend(), "record", "--agent", agent.socket, "--job", "idle", "-o", recording, "--",
+                            harness.PYTHON, "-c", "import os, time; time.sleep(2.5); os._exit(7)"])
+        self.assertEqual((7, ""), (done.returncode, done.stderr))
+        attempt, = (job["attempts"][0] for job in harness.report(recording).data["jobs"] if job["job"] == "idle")
+        self.assertEqual(7, attempt["exit"])
+        self.assertIsNotNone(attempt["end"])
 
     def test_second_agent_is_refused_and_a_dead_socket_is_not(self):
         agent = self.start_agent()

@@ -192,9 +192,7 @@ class TestKeys(TopTest):
             self.keys(terminal, "Shift-Tab")
             terminal.wait("PID USER")
             self.keys(terminal, "p")
-            terminal.wait("PROCS")
-            self.keys(terminal, "p")
-            terminal.wait("PID USER")
+            terminal.wait("recordings hold no threads")
             self.keys(terminal, "h")
             terminal.wait("Keys")
             self.keys(terminal, "?")
@@ -208,7 +206,7 @@ class TestKeys(TopTest):
             self.keys(terminal, "f")
             terminal.wait("records hold no paths")
             self.keys(terminal, "H")
-            terminal.wait("records hold no threads")
+            terminal.wait("recordings hold no threads")
             self.keys(terminal, "Enter")
             terminal.wait("PID USER")
             self.keys(terminal, "q")
@@ -423,34 +421,30 @@ class TestEnds(TopTest):
 
     def test_an_agent_that_goes(self):
         socket = self.path("agent.sock")
-        agent = subprocess.Popen([os.path.join(harness.bindir(), "unblend-agent"), "--socket", socket, "--state",
-                                  self.path("state")], stderr=subprocess.DEVNULL)
-        self.addCleanup(agent.wait)
-        self.addCleanup(agent.kill)
-        for _ in range(600):
-            if os.path.exists(socket):
-                break
-            time.sleep(0.1)
+        agent = harness.start_agent(self, socket)
         reader = subprocess.Popen([sys.executable, "-c", READER, self.path("kept")])
         self.addCleanup(reader.wait)
         self.addCleanup(reader.kill)
         with self.top(160, 90, "--agent", socket) as terminal:
             terminal.wait("PID USER")
-            terminal.press("-", "+", "+")
-            terminal.wait("the agent takes a sample each second")
-            terminal.press("c", "H")
+            terminal.press("-", "+", "+", "+")
+            terminal.wait(r"every 0\.20 s")
+            terminal.press("c", "f")
             terminal.wait("choose one and press Enter")
-            terminal.press("/")
+            terminal.press("c", "H")
+            terminal.wait(r"(?s)TID +PID USER.*a reader")
+            terminal.press("p", "/")
             terminal.type(f"pid:{reader.pid}")
             terminal.press("Enter")
             terminal.wait(rf" {reader.pid} +[a-z]")
             terminal.press("Enter")
             terminal.wait("Operations")
-            terminal.press("f", "H")
+            terminal.press("f")
             terminal.wait(rf"Files open most[^%]* 100 % +{re.escape(self.path('kept'))}")
-            terminal.wait(r"thread name [^%]*a reader +[A-Z] +[0-9.]+k? ")
-            terminal.press("f", "H")
-            terminal.wait("H lists them")
+            terminal.press("H")
+            terminal.wait(rf"TID +PID USER[^\n]*\n +[0-9]+ +{reader.pid} [^\n]*a reader")
+            terminal.press("Enter")
+            terminal.wait(rf"a reader +process {reader.pid}, thread [0-9]+")
             terminal.press("Escape", "Escape", "s")
             terminal.wait("FROZEN")
             time.sleep(1.5)
@@ -502,7 +496,7 @@ class TestBatch(TopTest):
                 seen |= set(row)
             self.assertIsNone(last["totals"]["fault_bytes_s"])
             self.assertEqual("mmap_fault", last["coverage"]["hooks"][1]["hook"])
-        self.assertEqual({"lost", "node"}, known - seen)  # those of a cluster
+        self.assertEqual({"lost", "node", "tid"}, known - seen)  # those of a cluster, and of threads
 
     def test_sums(self):
         """What is shown since the start are the recording's sums."""
@@ -525,10 +519,24 @@ class TestBatch(TopTest):
     def test_wrong_usage(self):
         for options, words in ((["--tab", "x"], "no tab"), (["-s", "x"], "no column"), (["-f", "("], "--filter"),
                                (["-d", "0.01"], "0.1 s"), (["--json", "--csv"], "both"), (["--theme", "x"], "theme"),
-                               (["--tab", "nodes"], "--db")):
+                               (["--tab", "nodes"], "--db"),
+                               (["--threads"], "recordings hold processes"), (["--tab", "threads"], "recordings")):
             done = self.batch(*options)
             self.assertEqual((2, ""), (done.returncode, done.stdout), options)
             self.assertRegex(done.stderr, r"^unblend: [^\n]*" + re.escape(words) + r"[^\n]*\n$")
+
+    def test_a_configuration_file(self):
+        path = self.path("top.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"replay = {self.recording}\njson\ntab = jobs\ncount = 2\n")
+        done = harness.run([harness.unblend(), "top", "--config", path, "--count", "1"])
+        self.assertEqual((0, "", 1), (done.returncode, done.stderr, len(done.stdout.splitlines())))
+        self.assertEqual("jobs", json.loads(done.stdout)["tab"])
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("colour = red\n")
+        done = harness.run([harness.unblend(), "top", "--config", path])
+        self.assertEqual((2, ""), (done.returncode, done.stdout))
+        self.assertRegex(done.stderr, rf"^unblend: {re.escape(path)}:5: 'colour' is no option[^\n]*\n$")
 
     def test_a_closed_pipe_is_the_end(self):
         top = subprocess.Popen([harness.unblend(), "top", "-b", "--replay", self.recording], stdout=subprocess.PIPE,

@@ -20,21 +20,21 @@ class TestCluster(test_collector.Database):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        second = cls.enroll("n2")
+        cls.second = cls.enroll("n2")
+
+    def setUp(self):
+        super().setUp()  # without rows
         # far enough back that all of them are complete, not so far that top leaves them out
         start = int(time.time()) // 10 * 10 - 70
-        for node, token, reads in ("n1", cls.token, 100), ("n2", second, 300):
-            values = [batch(seq, node=node, stream=f"{reads:032x}", start_ns=(start + 10 * seq) * 10**9,
+        for node, token, reads in ("n1", self.token, 100), ("n2", self.second, 300):
+            values = [batch(seq, node=node, stream=f"{start:016x}{reads:016x}", start_ns=(start + 10 * seq) * 10**9,
                             duration_ns=10**10, records=[
                                 {"job": 0, "volume": 0, "op": "read", "bytes": 4096 * reads, "errors": 0,
                                  "latency_sum_ns": 1000 * reads, "size": pairs(80, reads),
                                  "latency_ns": pairs(60, reads)}])
                       for seq in range(INTERVALS)]
-            status, answer = cls.collector.post(lines(*values), token)
+            status, answer = self.collector.post(lines(*values), token)
             assert status == 200, answer
-
-    def setUp(self):
-        pass  # keep the rows
 
     def test_nodes_apart_and_together(self):
         for tab, key, name in ("nodes", "nodes", "node"), ("jobs", "processes", "job"):
@@ -55,6 +55,36 @@ class TestCluster(test_collector.Database):
             terminal.press("Enter")
             terminal.wait("The jobs of all nodes")
             terminal.press("Escape", "Tab", "Tab")
+            terminal.wait("slurm:42")
+            terminal.press("q")
+            self.assertEqual((0, ""), (terminal.ended(), terminal.said()))
+
+    def test_every_tab_and_key(self):
+        """What works on a node works on the cluster, or says why it cannot."""
+        with Terminal(160, 50, [harness.unblend(), "top", "--db", self.conninfo]) as terminal:
+            for mark in (r"n2\n", r"PID USER.*\n.*slurm:42", r"PROCS.*\n.*slurm:42", r"MOUNT.*\n.*/data", "DEVICE",
+                         "BYTES OPS%", "PK:MEAN", "WHAT"):
+                terminal.wait(mark)
+                terminal.press("Tab")
+            terminal.wait(r"n2\n")
+            terminal.press("Tab")
+            for key, words in (("p", "a collector knows jobs only"), ("H", "a collector knows jobs only"),
+                    ("t", "only a replay"), ("T", "only a replay"), ("b", "only in a replay"),
+                    ("f", "choose one and press Enter"), ("c", "records hold no arguments")):
+                terminal.press(key)
+                terminal.wait(words)
+            for key, words in (("a", "amounts over"), ("a", r"over \d+"), ("s", "FROZEN"), ("s", "every 10 s"),
+                    ("F5", "slurm:42"), ("F5", "PID USER"), ("F2", "Setup of Processes"), ("Escape", "PID USER"),
+                    ("F6", "Sort Processes by"), ("Escape", "PID USER"), ("h", "Keys"), ("Escape", "PID USER"),
+                    ("Enter", "Operations"), ("f", "those of a process"), ("Escape", "PID USER"), ("K", "PID USER"),
+                    ("r", "PID USER"), ("o", "PID USER"), ("Left", "PID USER"), ("Right", "PID USER")):
+                terminal.press(key)
+                terminal.wait(words)
+            terminal.press("/")
+            terminal.type("job:nobody's")
+            terminal.press("Enter")
+            terminal.wait("nothing matches the filter")
+            terminal.press("Escape")
             terminal.wait("slurm:42")
             terminal.press("q")
             self.assertEqual((0, ""), (terminal.ended(), terminal.said()))

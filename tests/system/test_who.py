@@ -202,6 +202,24 @@ class WhoTest(harness.DataTest):
         self.assertEqual(disk[0]["volume"], volumes["overlay"]["lower"])
         self.assertIsNone(disk[0]["lower"])
 
+    def test_what_a_container_mounts_later(self):
+        """Its mounts were read already when it mounts one more, and then unmounts it: paths go where they lead."""
+        late = self.path("late")
+        os.mkdir(late)
+        script = (f"cat {late}/missing 2> /dev/null; sleep 3; mount -t tmpfs later {late} && echo word > {late}/file; "
+                  f"cat {late}/file > /dev/null; sleep 3; mkdir {late}/a {late}/b; rmdir {late}/a; umount {late}; "
+                  f"cat {late}/missing 2> /dev/null; sleep 3; mkdir {late}/c; exit 0")
+        with Node(self.path("late.rec")) as node:
+            self.run_in(None, f"unshare -m --propagation private /bin/sh -c \"{script}\"", UNBLEND_JOB="who-late")
+        volumes = node.jobs()["who-late"]["volumes"]
+        volume, = [volume for volume in volumes if volume["source"] == "later"]
+        self.assertEqual([late], volume["mounts"])
+        self.assertEqual((1, 5, 0), harness.count(volume["ops"], "write"))
+        self.assertEqual((2, 0, 0), harness.count(volume["ops"], "mkdir"))
+        self.assertEqual((1, 0, 0), harness.count(volume["ops"], "unlink"))
+        made = [harness.count(other["ops"], "mkdir") for other in volumes if other is not volume]
+        self.assertEqual(1, sum(ops - errors for ops, _, errors in made))  # mount(8) tries to make what is there
+
     def test_wrong_names_are_refused(self):
         for option in ("--job-env=A,,B", "--job-env=A=B", "--pod-labels=a,"):
             done = harness.record(self.path("wrong.rec"), ["/bin/true"], option)
