@@ -154,7 +154,7 @@ static int held_next(struct source *source, struct batch **out)
 
 static int find_days(const char *path)
 {
-    struct held held = {.source = {held_next, NULL}};
+    struct held held = {.source = {.next = held_next}};
     struct recording_reader *reader = NULL;
     struct catalogue catalogue;
     struct report report = {0};

@@ -92,8 +92,9 @@ static struct batch *make(struct node *node, int64_t start_ns, uint64_t interval
     static const enum operation ops[] = {OP_READ, OP_WRITE, OP_OPEN, OP_CLOSE, OP_STAT, OP_FSYNC};
     const char *const mounts[] = {"/data"};
     const struct volume volumes[] = {
-        {"/data", "server:/data", "nfs4", SCOPE_SHARED, mounts, 1},
-        {"nvme0n1", "nvme0n1", "block", SCOPE_LOCAL, NULL, 0},
+        {.name = "/data", .source = "server:/data", .fstype = "nfs4", .scope = SCOPE_SHARED, .mounts = mounts,
+         .mount_count = 1},
+        {.name = "nvme0n1", .source = "nvme0n1", .fstype = "block", .scope = SCOPE_LOCAL},
     };
     struct batch *batch;
     char name[32], job_name[32];

@@ -68,13 +68,18 @@ def agent(*options):
             end(process)
 
 
+def socket_of(pid):
+    """Where that agent listens."""
+    with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+        words = file.read().split("\0")
+    return words[words.index("--socket") + 1]
+
+
 @contextlib.contextmanager
 def watched_agent():
     """The same, with `unblend top` on its socket: every process, each second."""
     with agent() as pid:
-        with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
-            words = file.read().split("\0")
-        top = subprocess.Popen([program("unblend"), "top", "--json", "--agent", words[words.index("--socket") + 1]],
+        top = subprocess.Popen([program("unblend"), "top", "--json", "--agent", socket_of(pid)],
                                stdout=subprocess.DEVNULL)
         try:
             yield pid
@@ -154,18 +159,22 @@ def cpu_seconds(pid):
     return ticks / CLOCK
 
 
-def resident(pid):
-    """(bytes of memory of a process and its children, bytes of it that are maps of the kernel's)."""
+def memory(pid, kind):
+    """(bytes of a process, bytes of them that are maps of the kernel's), by a line of smaps: Rss, or Pss, in which what
+    is shared is shared out."""
     total = maps = 0
-    for process in children(pid):
-        with contextlib.suppress(OSError):
-            with open(f"/proc/{process}/smaps", encoding="utf-8", errors="replace") as file:
-                name = ""
-                for line in file:
-                    words = line.split()
-                    if not words[0].endswith(":"):
-                        name = words[5] if len(words) > 5 else ""
-                    elif words[0] == "Rss:":
-                        total += int(words[1]) << 10
-                        maps += int(words[1]) << 10 if "bpf-map" in name else 0
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps", encoding="utf-8", errors="replace") as file:
+        name = ""
+        for line in file:
+            words = line.split()
+            if not words[0].endswith(":"):
+                name = words[5] if len(words) > 5 else ""
+            elif words[0] == kind + ":":
+                total += int(words[1]) << 10
+                maps += int(words[1]) << 10 if "bpf-map" in name else 0
     return total, maps
+
+
+def resident(pid):
+    """The same of a process and its children together, resident."""
+    return tuple(map(sum, zip(*(memory(process, "Rss") for process in children(pid)))))
