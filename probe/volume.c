@@ -143,13 +143,21 @@ static const char *find_uuid(const struct volumes *volumes, const struct mount *
     return NULL;
 }
 
+/* The number of a superblock that is gone, given to a new one: in namespaces, too, of which nobody tells that they changed. */
+static bool is_reused(const struct entry *entry, const struct mount *mount)
+{
+    return strcmp(entry->fstype, mount->fstype) != 0 ||
+           (!mount->major && !volume_type_is_pseudo(mount->fstype) &&
+            !volume_type_is_shared(mount->fstype, mount->source) && strcmp(entry->source, mount->source) != 0);
+}
+
 static struct entry *add_entry(struct volumes *volumes, uint64_t key, const struct mount *mount, bool elsewhere)
 {
     struct entry *entry = find_entry(volumes, key), *grown;
     struct entry fresh = {.key = key, .elsewhere = elsewhere};
     const char *uuid;
 
-    if (entry && !entry->stale)
+    if (entry && !entry->stale && !is_reused(entry, mount))
         return entry;
     uuid = find_uuid(volumes, mount);
     fresh.source = strdup(mount->source);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whose operations, and on which volume: by environment, cgroup and launcher, in containers and after the end."""
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -203,14 +204,20 @@ class WhoTest(harness.DataTest):
         self.assertIsNone(disk[0]["lower"])
 
     def test_what_a_container_mounts_later(self):
-        """Its mounts were read already when it mounts one more, and then unmounts it: paths go where they lead."""
-        late = self.path("late")
+        """Its mounts were read already when it mounts one more, and then unmounts it: paths go where they lead.
+
+        Another namespace gets the superblock's number at once: what it mounts is not the first one's. Within one
+        interval they are one."""
+        late, other = self.path("late"), self.path("other")
         os.mkdir(late)
+        os.mkdir(other)
         script = (f"cat {late}/missing 2> /dev/null; sleep 3; mount -t tmpfs later {late} && echo word > {late}/file; "
-                  f"cat {late}/file > /dev/null; sleep 3; mkdir {late}/a {late}/b; rmdir {late}/a; umount {late}; "
-                  f"cat {late}/missing 2> /dev/null; sleep 3; mkdir {late}/c; exit 0")
+                  f"cat {late}/file > /dev/null; sleep 3; mkdir {late}/a {late}/b; rmdir {late}/a; sleep 3; umount {late}; "
+                  f"unshare -m --propagation private sh -c 'mount -t tmpfs other {other}; cat {other}/missing; sleep 3' "
+                  f"2> /dev/null; cat {late}/missing 2> /dev/null; sleep 3; mkdir {late}/c; exit 0")
+        pathlib.Path(self.path("script")).write_text(script, encoding="utf-8")
         with Node(self.path("late.rec")) as node:
-            self.run_in(None, f"unshare -m --propagation private /bin/sh -c \"{script}\"", UNBLEND_JOB="who-late")
+            self.run_in(None, f"unshare -m --propagation private sh {self.path('script')}", UNBLEND_JOB="who-late")
         volumes = node.jobs()["who-late"]["volumes"]
         volume, = [volume for volume in volumes if volume["source"] == "later"]
         self.assertEqual([late], volume["mounts"])

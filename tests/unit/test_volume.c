@@ -169,6 +169,22 @@ static void test_namespaces(void **state)
     assert_null(volume_at(world, 0, 71)->lower);
 }
 
+/* A container's superblock is gone before its namespace is read again, and the next container's has its number. */
+static void test_a_number_that_is_used_again(void **state)
+{
+    struct world *world = *state;
+
+    read_mounts(world, "1 0 0:71 / /scratch rw - tmpfs later rw\n2 0 0:72 / /a rw - tmpfs x rw\n", 7);
+    read_mounts(world, "1 0 0:71 / /run rw - tmpfs none rw\n2 0 0:72 / /b rw - overlay x rw\n", 8);
+    assert_int_equal(1, volume_at(world, 0, 71)->mount_count);
+    assert_string_equal("n1:tmpfs:0:71:/run", volume_at(world, 0, 71)->name);
+    assert_int_equal(1, volume_at(world, 0, 72)->mount_count);
+    assert_string_equal("overlay", volume_at(world, 0, 72)->fstype);
+    read_mounts(world, "1 0 0:73 / /e rw - nfs4 filer:/e rw\n2 0 0:73 /s /s rw - nfs4 filer:/e/s rw\n", 8);
+    assert_int_equal(2, volume_at(world, 0, 73)->mount_count);
+    assert_string_equal("nfs:filer:/e", volume_at(world, 0, 73)->name);
+}
+
 static void test_uuid(void **state)
 {
     struct world *world = *state;
@@ -214,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_options),
         cmocka_unit_test_setup_teardown(test_mounts_are_attributes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_namespaces, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_number_that_is_used_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_uuid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_many, set_up, tear_down),
     };
