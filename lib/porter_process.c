@@ -134,7 +134,7 @@ static _Noreturn void stand_by(int socket)
 /* What the daemon has open is none of its business. */
 void porter_live(const char *user, int socket)
 {
-    unsigned right = CAP_DAC_READ_SEARCH;
+    unsigned right = privilege_has(CAP_DAC_READ_SEARCH) ? CAP_DAC_READ_SEARCH : CAP_DAC_OVERRIDE; /* containers' roots */
 
     for (unsigned i = 0; i < porter_listed; i++)
         if (porter_list[i].right != PORTER_READ)

@@ -36,13 +36,18 @@ bool privilege_has(unsigned capability)
            data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
 }
 
+static bool is_permitted(const struct __user_cap_data_struct data[2], unsigned capability)
+{
+    return data[CAP_TO_INDEX(capability)].permitted & CAP_TO_MASK(capability);
+}
+
 static bool set_effective(unsigned capability, bool on)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {0};
     unsigned *effective = &data[CAP_TO_INDEX(capability)].effective;
 
-    if (syscall(SYS_capget, &header, data) || !(data[CAP_TO_INDEX(capability)].permitted & CAP_TO_MASK(capability)))
+    if (syscall(SYS_capget, &header, data) || !is_permitted(data, capability))
         return false;
     *effective = on ? *effective | CAP_TO_MASK(capability) : *effective & ~CAP_TO_MASK(capability);
     return !syscall(SYS_capset, &header, data);
@@ -92,15 +97,23 @@ int privilege_choose(const char *asked, struct privilege_choice *choice)
     return 0;
 }
 
-/* Of what root had, only that; nobody who was root has it otherwise. */
+/* Of what root had, only that; nobody who was root has it otherwise. In a container root may have less than that, or
+   CAP_SYS_ADMIN alone, which kernels take for the two that were once part of it. */
 static int keep_capabilities(const unsigned *keep, unsigned count)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2] = {0};
+    struct __user_cap_data_struct had[2] = {0}, data[2] = {0};
 
+    if (syscall(SYS_capget, &header, had))
+        return -errno;
     for (unsigned i = 0; i < count; i++) {
-        data[CAP_TO_INDEX(keep[i])].effective |= CAP_TO_MASK(keep[i]);
-        data[CAP_TO_INDEX(keep[i])].permitted |= CAP_TO_MASK(keep[i]);
+        bool was_part = keep[i] == CAP_BPF || keep[i] == CAP_PERFMON;
+        unsigned kept = was_part && !is_permitted(had, keep[i]) ? CAP_SYS_ADMIN : keep[i];
+
+        if (!is_permitted(had, kept))
+            continue;
+        data[CAP_TO_INDEX(kept)].effective |= CAP_TO_MASK(kept);
+        data[CAP_TO_INDEX(kept)].permitted |= CAP_TO_MASK(kept);
     }
     return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
@@ -126,8 +139,7 @@ int privilege_drop(const char *name, const unsigned *keep, unsigned count)
         log_error("cannot keep the rights that watching takes: %s: start as root", log_errno(err));
         return err;
     }
-    /* What root's environment says about the home would send libpq to files that we may not read.
-     */
+    /* What root's environment says about the home would send libpq to files that we may not read. */
     unsetenv("HOME");
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     return 0;

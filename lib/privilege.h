@@ -29,8 +29,8 @@ bool privilege_has(unsigned capability);
 bool privilege_suspend(unsigned capability);
 void privilege_resume(unsigned capability);
 
-/* Becomes that user, with its groups. keep has count numbers of capabilities. To be called before the first thread. 0
-   or -errno (logged). */
+/* Becomes that user, with its groups. keep has count numbers of capabilities, of which those are kept that root had. To be
+   called before the first thread. 0 or -errno (logged). */
 int privilege_drop(const char *name, const unsigned *keep, unsigned count);
 
 #endif

@@ -19,7 +19,8 @@ from receiver import PostServer
 from test_path import Daemon, until
 from test_trust import make_authority, make_certificate
 
-CAPABILITIES = {"CAP_DAC_OVERRIDE": 1, "CAP_DAC_READ_SEARCH": 2, "CAP_SYS_PTRACE": 19, "CAP_PERFMON": 38, "CAP_BPF": 39}
+CAPABILITIES = {"CAP_DAC_OVERRIDE": 1, "CAP_DAC_READ_SEARCH": 2, "CAP_SYS_PTRACE": 19, "CAP_SYS_ADMIN": 21,
+                "CAP_PERFMON": 38, "CAP_BPF": 39}
 ALL_TIME_S = 60
 
 
@@ -151,6 +152,18 @@ class AgentTest(DaemonTest):
         agent = self.agent(prefix=prefix)
         self.assert_is(agent.process.pid, pwd.getpwnam("nobody"), named_by_the_page())
         self.assertIn("as user nobody, as there is no user unblend", agent.said())
+
+    def test_as_a_containers_root(self):
+        """Docker's, which has not all that root has elsewhere, with what its page asks for; and with CAP_SYS_ADMIN alone."""
+        usual = "-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+sys_chroot,+mknod"
+        for added, kept in ("+bpf,+perfmon,+sys_ptrace", {"CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE"}), \
+                ("+sys_admin", {"CAP_SYS_ADMIN"}):
+            rights = f"{usual},{added}"
+            agent = self.agent(prefix=[harness.tool("setpriv"), f"--bounding-set={rights}", f"--inh-caps={rights}"])
+            self.assert_is(agent.process.pid, the_user(), mask(kept))
+            before = len(self.batches)
+            until(lambda: len(self.batches) > before, f"{kept}: something is sent")
+            self.assertEqual(0, agent.stop())
 
     def test_what_root_has_spooled_goes_out(self):
         self.answer = 503
