@@ -175,6 +175,9 @@ struct abi_file {
 #define ABI_FILE_CACHE 4
 #define ABI_OWNER(thread, place) ((thread) * ABI_FILE_CACHE + (place))
 
+/* Room for each of the file layer's operations, in whole cache lines. */
+#define ABI_HEADS ((OP_FILE_END + 15) / 16 * 16)
+
 /* Its first cache line is all that most calls need of it at their start. */
 struct abi_thread {
     uint32_t pid; /* with ABI_DEAD when it is: nobody is found by that */
@@ -189,7 +192,7 @@ struct abi_thread {
     uint32_t pending_op; /* not 0 while a call is in flight */
     uint16_t dead;
     uint16_t undetailed; /* not 0: a read found no room for what the page cache did */
-    uint32_t head[OP_FILE_END]; /* [OP_NONE]: details */
+    uint32_t head[ABI_HEADS]; /* by operation of the file layer; [OP_NONE]: details */
     struct abi_file files[ABI_FILE_CACHE];
 };
 
@@ -513,10 +516,6 @@ struct abi_config {
 };
 
 /*
- * What may change while the programs run. Less is watched when watching costs too much: operations are not looked at
- * from their start on, so a call under way is still counted at its end.
- */
-/*
  * The files that a job opens on a volume, by a sample that user space merges (lib/sketch.h): each is told once an epoch,
  * when it is among those that the shift leaves in, and the shift rises with every ABI_FILES_TOLD that were told.
  */
@@ -544,6 +543,10 @@ struct abi_file_told {
 #define ABI_FILES_TOLD  1024
 #define ABI_FILES_SHIFT_MAX 40 /* as in lib/sketch.h */
 
+/*
+ * What may change while the programs run. Less is watched when watching costs too much: operations are not looked at
+ * from their start on, so a call under way is still counted at its end.
+ */
 struct abi_control {
     uint64_t since_ns;   /* calls that began before are not counted: nobody saw them begin, or the one before end */
     uint32_t shed;       /* a bit for each enum operation of a system call that is not watched for now */
