@@ -11,22 +11,30 @@
 
 #define WAIT_S 60
 
+/* 1 when it is there, 0 when not, or -errno. */
+static int has_database(struct db *db)
+{
+    _cleanup_result_ PGresult *result = NULL;
+    int err = db_query(db, "select 1 from pg_database where datname = 'unblend'", NULL, &result);
+
+    return err ? err : PQntuples(result) > 0;
+}
+
 static int create_database(const char *conninfo, char why[256])
 {
     _cleanup_(db_close) struct db db = {.conn = NULL};
-    _cleanup_result_ PGresult *result = NULL;
     char server[4200];
-    int err;
+    int err, there;
 
     /* The later word wins. */
     snprintf(server, sizeof(server), "%s dbname=postgres", conninfo);
     err = db_connect(&db, server);
-    if (!err)
-        err = db_query(&db, "select 1 from pg_database where datname = 'unblend'", NULL, &result);
-    if (!err && PQntuples(result) == 0)
+    there = err ? err : has_database(&db);
+    if (there == 0)
         err = db_run(&db, "create database unblend encoding 'UTF8' template template0");
     memcpy(why, db.why, sizeof(db.why));
-    return err;
+    /* Two commands that find none make it at once, and one is refused. */
+    return there < 0 ? there : err && has_database(&db) == 1 ? 0 : err;
 }
 
 int setup_database(const struct setup *setup, const char *conninfo, char why[256])

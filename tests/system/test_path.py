@@ -14,6 +14,7 @@ import time
 import unittest
 import urllib.error
 import urllib.request
+from concurrent import futures
 
 import harness
 
@@ -320,6 +321,20 @@ class TestTrouble(PathTest):
                             "/tmp/unblend-none.sock"])
         self.assertEqual((1, 1), (done.returncode, done.stderr.count("\n")), done.stderr)
         self.assertIn("not permitted", done.stderr)
+
+    def test_several_find_a_server_without_a_database(self):
+        directory = tempfile.mkdtemp(dir=self.directory)
+        os.chmod(directory, 0o755)
+        server = os.path.join(directory, "pg")
+        program = os.path.join(harness.bindir(), "unblend-collector")
+        daemon = Daemon(directory, "unblend-collector", "--embedded", server, "--listen", "127.0.0.1:0")
+        self.addCleanup(lambda: daemon.process.poll() is None and daemon.stop())
+        until(lambda: "listening" in daemon.said(), f"the server is there: {daemon.said()}")
+        with futures.ThreadPoolExecutor() as pool:
+            tokens = list(pool.map(lambda node: harness.must([program, "enroll", f"n{node}", "--embedded", server]), range(4)))
+        self.assertEqual(4, len(set(tokens)))
+        until(lambda: "the database is there" in daemon.said(), "the collector has it, too")
+        self.assertEqual(0, daemon.stop())
 
     def test_database_that_is_not_there(self):
         done = harness.run([harness.unblend(), "report", "--db", "host=/nonexistent dbname=unblend"])
