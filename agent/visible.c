@@ -24,6 +24,7 @@ static int copy_identity(struct batch *to, const struct batch *from)
     to->start_ns = from->start_ns;
     to->duration_ns = from->duration_ns;
     to->interval_ms = from->interval_ms;
+    to->pressure = from->pressure;
     to->coverage.lost = from->coverage.lost;
     to->coverage.killed = from->coverage.killed;
     to->coverage.in_flight = from->coverage.in_flight;

@@ -125,6 +125,8 @@ struct node_total {
     const char *cluster, *node, *role, *kernel;
     int64_t last_ns; /* end of its latest interval */
     uint64_t in_flight;
+    struct pressure pressure; /* of all its intervals of which it is known, */
+    uint64_t pressure_of_ns;  /* which are that long; 0: of none */
 };
 
 struct hook_total {

@@ -131,6 +131,11 @@ int aggregate_coverage(struct aggregate *a, struct node_total *node, const struc
     for (unsigned i = 0; i < SHED_COUNT; i++)
         a->shed_ms[i] += batch->coverage.shed_ms[i];
     add_dropped(a, &batch->coverage);
+    if (batch->pressure.known) {
+        node->pressure.some_ns += batch->pressure.some_ns;
+        node->pressure.full_ns += batch->pressure.full_ns;
+        node->pressure_of_ns += batch->duration_ns;
+    }
     if (end >= node->last_ns) {
         node->last_ns = end;
         node->in_flight = batch->coverage.in_flight;

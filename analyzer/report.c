@@ -199,6 +199,10 @@ static const struct {
      always},
     {{"exposed-io", "ranks' main threads are watched by unblend record alone, not by agents: io_wait.exposed is null"},
      lacks_stalls},
+    {{"pressure", "io_pressure is the kernel's own word of a whole node, of all its jobs: tasks that wait for block devices and "
+                  "for pages of files are in it, those that wait for FUSE, for locks and for most network file systems' "
+                  "answers are not; it is null for nodes whose kernel does not tell (CONFIG_PSI, psi=1)"},
+     always},
     {{"gpu", "GPUs are not asked how busy they are: io_wait.gpu_hours is null"}, always},
     {{"trees", "paths are not recorded: trees is null"}, always},
     {{"limits", "what storage can do was not told (--platform): limit and utilization are of the highest "

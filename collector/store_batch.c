@@ -81,6 +81,14 @@ static int space_text(const struct batch *batch, char **text)
     return *text ? 0 : -ENOMEM;
 }
 
+static void number_or_null(struct db_args *args, bool known, uint64_t number)
+{
+    if (known)
+        db_number(args, (int64_t)number);
+    else
+        db_text(args, NULL);
+}
+
 static int insert_interval(struct store *store, const struct batch *batch,
                            const struct ledger_place *place, int64_t host_id, const int64_t *jobs,
                            const int64_t *volumes, int64_t *batch_id)
@@ -122,12 +130,14 @@ static int insert_interval(struct store *store, const struct batch *batch,
     db_text(&args, shed);
     db_text(&args, stations);
     db_text(&args, space);
+    number_or_null(&args, batch->pressure.known, batch->pressure.some_ns);
+    number_or_null(&args, batch->pressure.known, batch->pressure.full_ns);
     err = db_query(
         &store->db,
         "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
-        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage, space) values (unblend.timestamp_of($5), $1, $2, "
-        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) "
+        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage, space, io_some_ns, io_full_ns) values (unblend.timestamp_of($5), $1, $2, "
+        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) "
         "returning batch_id",
         &args, &result);
     if (err)

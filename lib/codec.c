@@ -270,6 +270,14 @@ static json_t *coverage_value(const struct coverage *c)
                          (c->dropped_count && put(o, "dropped", dropped_table(c->dropped, c->dropped_count))));
 }
 
+/* [some_ns, full_ns] */
+static json_t *pressure_value(const struct pressure *pressure)
+{
+    json_t *array = json_array();
+
+    return finish(array, add(array, count(pressure->some_ns)) || add(array, count(pressure->full_ns)));
+}
+
 int codec_encode(const struct batch *b, char **out, size_t *size)
 {
     json_auto_t *o = json_object();
@@ -281,6 +289,7 @@ int codec_encode(const struct batch *b, char **out, size_t *size)
         put(o, "stream", text(b->stream)) || put(o, "seq", count(b->seq)) ||
         put(o, "start_ns", moment(b->start_ns)) || put(o, "duration_ns", count(b->duration_ns)) ||
         put(o, "interval_ms", count(b->interval_ms)) ||
+        (b->pressure.known && put(o, "io_pressure", pressure_value(&b->pressure))) ||
         put(o, "jobs", job_table(b->jobs, b->job_count)) ||
         put(o, "volumes", volume_table(b->volumes, b->volume_count)) ||
         (b->process_count && put(o, "processes", process_table(b->processes, b->process_count))) ||

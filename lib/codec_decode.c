@@ -221,6 +221,7 @@ static int decode_text(struct batch *batch, const struct field_place *top, const
 static int decode_head(struct batch *batch, const struct field_place *top, const json_t *root)
 {
     const char *schema = NULL;
+    uint64_t pressure[2];
     int err = field_text(top, root, "schema", &schema);
 
     if (err)
@@ -240,6 +241,11 @@ static int decode_head(struct batch *batch, const struct field_place *top, const
         return err;
     if (batch->duration_ns > (uint64_t)(INT64_MAX - batch->start_ns))
         return field_refuse(top, "duration_ns", "ends after the last moment that has a number");
+    if (json_object_get(root, "io_pressure")) {
+        if ((err = field_counts(top, root, "io_pressure", 2, pressure)))
+            return err;
+        batch->pressure = (struct pressure){true, pressure[0], pressure[1]};
+    }
     return 0;
 }
 

@@ -34,7 +34,9 @@ enum {
     OVERFLOW,
     HOOKS,
     BYPASSES,
-    SHED
+    SHED,
+    IO_SOME,
+    IO_FULL
 };
 
 static int compare(const void *a, const void *b)
@@ -120,6 +122,8 @@ static int set_interval(struct batch *batch, const PGresult *r, int row)
     batch->coverage.in_flight = (uint64_t)number(r, row, IN_FLIGHT);
     batch->coverage.unattributed = (uint64_t)number(r, row, UNATTRIBUTED);
     batch->coverage.overflow = (uint64_t)number(r, row, OVERFLOW);
+    if (!PQgetisnull(r, row, IO_SOME))
+        batch->pressure = (struct pressure){true, (uint64_t)number(r, row, IO_SOME), (uint64_t)number(r, row, IO_FULL)};
     shed = json(r, row, SHED);
     for (unsigned i = 0; i < SHED_COUNT; i++)
         batch->coverage.shed_ms[i] = (uint64_t)json_integer_value(json_array_get(shed, i));

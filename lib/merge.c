@@ -70,6 +70,21 @@ static int take_over(struct batch *dst, const char **field, const char *value)
     return **field ? 0 : batch_set(dst, field, value);
 }
 
+/* Of intervals of which one is not known, the sum is not known. */
+static void merge_pressure(struct batch *dst, const struct batch *src)
+{
+    struct pressure *p = &dst->pressure;
+
+    if (!dst->duration_ns)
+        *p = src->pressure;
+    else if (!p->known || !src->pressure.known)
+        *p = (struct pressure){0};
+    else {
+        add_count(&p->some_ns, src->pressure.some_ns);
+        add_count(&p->full_ns, src->pressure.full_ns);
+    }
+}
+
 static int merge_identity(struct batch *dst, const struct batch *src)
 {
     int64_t end = src->start_ns + (int64_t)src->duration_ns;
@@ -79,6 +94,7 @@ static int merge_identity(struct batch *dst, const struct batch *src)
         take_over(dst, &dst->role, src->role) || take_over(dst, &dst->kernel, src->kernel) ||
         take_over(dst, &dst->boot_id, src->boot_id))
         return -ENOMEM;
+    merge_pressure(dst, src);
     if (!dst->interval_ms)
         dst->interval_ms = src->interval_ms;
     if (!dst->duration_ns) {

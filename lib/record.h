@@ -178,6 +178,13 @@ struct coverage {
     uint32_t dropped_count;
 };
 
+/* For how long, of the interval, tasks of the node waited for I/O, as the kernel tells it: probe/pressure.h. */
+struct pressure {
+    bool known;
+    uint64_t some_ns; /* at least one of them */
+    uint64_t full_ns; /* all of them that had something to do */
+};
+
 struct batch {
     struct arena arena;
 
@@ -194,6 +201,7 @@ struct batch {
     int64_t start_ns;     /* wall clock */
     uint64_t duration_ns; /* monotonic clock */
     uint32_t interval_ms; /* the nominal interval */
+    struct pressure pressure;
 
     struct job *jobs;
     uint32_t job_count;

@@ -23,6 +23,7 @@
 #include "probe/load.h"
 #include "probe/objects.h"
 #include "probe/platform.h"
+#include "probe/pressure.h"
 #include "probe/rights.h"
 #include "probe/stations.h"
 
@@ -37,6 +38,7 @@ struct probe {
     struct stations *stations;
     struct platform *platform;
     const char *root; /* the caller's */
+    struct pressure pressure; /* at the last drain */
     int mount_fd;
     enum probe_step step;
     enum grain grain; /* that is asked for */
@@ -189,6 +191,7 @@ static int start(struct probe *probe, const struct probe_options *options)
     int err;
 
     probe->root = options->root ? options->root : "";
+    probe->pressure = pressure_read(probe->root);
     probe->mount_fd = -1;
     err = load_open(options, &probe->loaded);
     if (!err)
@@ -383,6 +386,7 @@ int probe_look(struct probe *probe)
 int probe_drain(struct probe *probe, struct batch *batch)
 {
     const struct table *processes = &probe->tables.table[ABI_TABLE_PROCESSES];
+    struct pressure pressure;
     int err = finder_fetch(probe->finder);
 
     volumes_refresh_namespaces(probe->volumes);
@@ -396,6 +400,9 @@ int probe_drain(struct probe *probe, struct batch *batch)
         err = platform_drain(probe->platform, batch);
     if (!err)
         err = origin_report(probe->origin, batch);
+    pressure = pressure_read(probe->root);
+    batch->pressure = pressure_between(&probe->pressure, &pressure);
+    probe->pressure = pressure;
     return err ? err : cover(probe, batch);
 }
 

@@ -35,6 +35,16 @@ static json_t *span(const struct report *report)
                : json_pack("{s:n,s:n,s:n}", "start", "end", "interval_ms");
 }
 
+/* Shares of the time in which it is known. */
+static json_t *pressure(const struct node_total *node)
+{
+    double of_ns = (double)node->pressure_of_ns;
+
+    return node->pressure_of_ns ? json_pack("{s:f,s:f,s:f}", "some", (double)node->pressure.some_ns / of_ns, "full",
+                                            (double)node->pressure.full_ns / of_ns, "seconds", of_ns / 1e9)
+                                : json_null();
+}
+
 static json_t *nodes(const struct report *report)
 {
     json_t *list = json_array();
@@ -44,9 +54,9 @@ static json_t *nodes(const struct report *report)
         const struct node_total *node = &report->totals.nodes[i];
 
         json_add(&failed, list,
-                 json_pack("{s:s,s:s,s:s,s:s}", "cluster", node->cluster, "node", node->node,
+                 json_pack("{s:s,s:s,s:s,s:s,s:o}", "cluster", node->cluster, "node", node->node,
                            "role", node->role ? node->role : "", "kernel",
-                           node->kernel ? node->kernel : ""));
+                           node->kernel ? node->kernel : "", "io_pressure", pressure(node)));
     }
     if (!failed)
         return list;

@@ -49,6 +49,36 @@ static void show_span(const struct pen *pen, const struct report *report)
     fputc('\n', pen->out);
 }
 
+/* Of the node where it is highest; no line where no kernel tells. */
+static void show_pressure(const struct pen *pen, const struct aggregate *totals)
+{
+    const struct node_total *highest = NULL;
+    double some = -1;
+    unsigned known = 0;
+
+    for (uint32_t i = 0; i < totals->node_count; i++) {
+        const struct node_total *node = &totals->nodes[i];
+
+        if (!node->pressure_of_ns)
+            continue;
+        known++;
+        if ((double)node->pressure.some_ns / (double)node->pressure_of_ns <= some)
+            continue;
+        some = (double)node->pressure.some_ns / (double)node->pressure_of_ns;
+        highest = node;
+    }
+    if (!highest)
+        return;
+    title(pen, "Pressure  ");
+    fprintf(pen->out, "tasks waited for I/O %.3g %% of the time, all at once %.3g %%, as the kernel sees it", 100 * some,
+            100 * (double)highest->pressure.full_ns / (double)highest->pressure_of_ns);
+    if (known > 1) {
+        fputs(" on ", pen->out);
+        draw_text(pen, highest->node, 40);
+    }
+    fputc('\n', pen->out);
+}
+
 static void show_shed(const struct pen *pen, const uint64_t shed_ms[SHED_COUNT])
 {
     static const char *const what[SHED_COUNT] = {
@@ -193,6 +223,7 @@ static int write_text(struct report *report, FILE *out)
     }
     show_span(&pen, report);
     show_coverage(&pen, report);
+    show_pressure(&pen, &report->totals);
     if (report->comparison)
         compare_text(&pen, report->comparison);
     text_findings(&pen, report);

@@ -223,6 +223,9 @@ struct batch *sample_batch(uint64_t seed, uint32_t records)
     batch->start_ns = (int64_t)(sample_random(&state) >> 2);
     batch->duration_ns = sample_random(&state) >> 2;
     batch->interval_ms = (uint32_t)sample_random(&state);
+    batch->pressure.known = below(&state, 2);
+    batch->pressure.some_ns = batch->pressure.known ? sample_random(&state) >> 2 : 0;
+    batch->pressure.full_ns = batch->pressure.known ? sample_random(&state) >> 2 : 0;
     add_jobs(batch, &state);
     add_volumes(batch, &state);
     add_processes(batch, &state);
@@ -353,6 +356,9 @@ const char *sample_difference(const struct batch *a, const struct batch *b)
     if (a->start_ns != b->start_ns || a->duration_ns != b->duration_ns ||
         a->interval_ms != b->interval_ms)
         return "interval";
+    if (a->pressure.known != b->pressure.known || a->pressure.some_ns != b->pressure.some_ns ||
+        a->pressure.full_ns != b->pressure.full_ns)
+        return "pressure";
     if (a->job_count != b->job_count || a->volume_count != b->volume_count ||
         a->process_count != b->process_count || a->record_count != b->record_count ||
         a->flow_count != b->flow_count)

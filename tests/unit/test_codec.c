@@ -126,6 +126,8 @@ static const struct refusal refusals[] = {
     {"\"start_ns\":17", "\"start_ns\":-17", "start_ns", "is negative"},
     {"\"duration_ns\":10000000000", "\"duration_ns\":9223372036854775807", "duration_ns", "ends"},
     {"\"interval_ms\":10000", "\"interval_ms\":4294967296", "interval_ms", "is above 4294967295"},
+    {"\"interval_ms\":10000", "\"interval_ms\":1,\"io_pressure\":[1]", "io_pressure", "has not exactly 2 numbers"},
+    {"\"interval_ms\":10000", "\"interval_ms\":1,\"io_pressure\":[1,-2]", "io_pressure", "holds what is not a whole number"},
     {"\"jobs\":[", "\"jobs\":7,\"x\":[", "jobs", "is not an array"},
     {"{\"job\":\"j1\"", "7,{\"job\":\"j1\"", "jobs[0]", "is not an object"},
     {"{\"job\":\"j2\"", "{\"job\":\"j1\"", "jobs[1].job", "is the name of another"},

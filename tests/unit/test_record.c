@@ -322,6 +322,26 @@ static void intervals_and_identity_merge(void **state)
     assert_int_equal(sum->duration_ns, 300);
 }
 
+static void pressure_is_known_when_all_of_it_is(void **state)
+{
+    _cleanup_batch_ struct batch *sum = new_batch(), *b = new_batch();
+
+    b->duration_ns = 100;
+    b->pressure = (struct pressure){true, 30, 7};
+    assert_int_equal(batch_merge(sum, b, GRAIN_PROCESSES), 0);
+    b->start_ns = 100;
+    assert_int_equal(batch_merge(sum, b, GRAIN_PROCESSES), 0);
+    assert_true(sum->pressure.known);
+    assert_int_equal(sum->pressure.some_ns, 60);
+    assert_int_equal(sum->pressure.full_ns, 14);
+    b->pressure = (struct pressure){0};
+    assert_int_equal(batch_merge(sum, b, GRAIN_PROCESSES), 0);
+    assert_false(sum->pressure.known);
+    b->pressure = (struct pressure){true, 30, 7};
+    assert_int_equal(batch_merge(sum, b, GRAIN_PROCESSES), 0);
+    assert_false(sum->pressure.known);
+}
+
 static void coverage_merges(void **state)
 {
     _cleanup_batch_ struct batch *sum = new_batch(), *b = new_batch();
@@ -384,6 +404,7 @@ int main(void)
         cmocka_unit_test(merging_keeps_every_count),
         cmocka_unit_test(merging_batches_at_random),
         cmocka_unit_test(intervals_and_identity_merge),
+        cmocka_unit_test(pressure_is_known_when_all_of_it_is),
         cmocka_unit_test(coverage_merges),
         cmocka_unit_test(operations_have_names),
     };
