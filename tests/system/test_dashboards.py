@@ -44,8 +44,10 @@ class TestFiles(unittest.TestCase):
             query, threshold = rule["data"]
             self.assertEqual((rule["condition"], query["datasourceUid"], threshold["model"]["expression"]),
                              ("B", "unblend", "A"))
-            # Provisioning takes a single $ for a variable of the environment.
-            self.assertNotRegex(json.dumps(rule), r"(^|[^$])\$([^$]|$)")
+            # Provisioning expands variables of the environment in labels, with $$ for a $, but leaves annotations as they stand.
+            self.assertNotIn("$", json.dumps(rule))
+            self.assertIn("{{ .Labels.", rule["annotations"]["summary"])
+            self.assertRegex(rule["annotations"]["summary"], r"{{ with .Values.A }}{{ humanize\w* .Value }}{{ end }}")
 
     def test_any_grafana_loads_them(self):
         """A fixed uid, no identity of a server, classic JSON, the data source by variable and by its oldest name."""
