@@ -62,7 +62,8 @@ from unblend.burst_quantiles({CLUSTERS}, {CHOSEN}, {TIMES}, array[0.5, 0.95, 0.9
                    f"""select date_trunc('second', time) as "time", sum(value) as bytes, 10 * max(value) as "busiest 100 ms",
   count(*) filter (where value > 0) / 10.0 as busy
 from {windows('bytes', 100)} as w group by 1 having sum(value) > 0 order by 2 desc limit 10""",
-                   units={"bytes": "bytes", "busiest 100 ms": "binBps", "busy": "percentunit"}, empty=NO_FLOWS)],
+                   units={"bytes": "bytes", "busiest 100 ms": "binBps", "busy": "percentunit", "time": "time:YYYY-MM-DD HH:mm:ss"},
+                   widths={"time": 160}, empty=NO_FLOWS)],
             [row("Over long spans, all jobs")],
             [timeseries("Cluster: busiest minute against the mean",
                         "Of each step, in bytes read and written a second; by hours over long spans.",
@@ -73,7 +74,7 @@ group by 1 order by 1""", "binBps", interval="10m"),
              table("Jobs by their busiest minute", "The largest minute of each job against its mean while it ran.",
                    f"""select name as job, max(rate) as "busiest minute", avg(rate) as mean, max(rate) / nullif(avg(rate), 0) as "peak to mean"
 from (select name, (read_bytes + write_bytes) / seconds as rate from {demand('job', step="'1m'")} as d) as d
-group by 1 having max(rate) > 0 order by max(rate) desc limit 20""",
+group by 1 having max(rate) > 0 order by max(rate) desc limit 20""", height=8,
                    units={"busiest minute": "binBps", "mean": "binBps"},
                    links={"job": [link("Bursts of ${__value.text}", "bursts", job="${__value.raw:percentencode}")]})],
         ], [BURSTS], span={"from": "now-15m", "to": "now"})

@@ -87,12 +87,14 @@ group by 1 order by 3 desc limit 100""", width=12, units={"median": "s", "max": 
                    f"""select told->>'hook' as hook, told->>'why' as why, count(distinct node) as nodes, min(node) as "for example"
 from (select distinct on (node) node, hooks from unblend.intervals where {CLUSTER} and {RECENT} order by node, time desc) as i
 cross join lateral json_array_elements(i.hooks) as e (told)
-where told->>'state' <> 'attached' group by 1, 2 order by 3 desc, 1 limit 50""", empty="Every hook is attached on every node."),
+where told->>'state' <> 'attached' group by 1, 2 order by 3 desc, 1 limit 50""", empty="Every hook is attached on every node.",
+                   widths={"hook": 120, "nodes": 70, "for example": 140}),
              table("Around the kernel", "Software that does storage I/O past the kernel, and is not counted.",
                    f"""select told->>'what' as what, told->>'why' as why, count(distinct node) as nodes, min(node) as "for example"
 from (select distinct on (node) node, bypass from unblend.intervals where {CLUSTER} and {RECENT} order by node, time desc) as i
 cross join lateral json_array_elements(i.bypass) as e (told)
-group by 1, 2 order by 3 desc, 1 limit 50""", empty="Nothing is known that goes around the kernel.")],
+group by 1, 2 order by 3 desc, 1 limit 50""", empty="Nothing is known that goes around the kernel.",
+                   widths={"what": 120, "nodes": 70, "for example": 140})],
             [table("Batches that will never come", "As their agents told.",
                    f"""select node, why, batches, ops as operations, started, ended, told_at as "told at"
 from unblend.drops where {CLUSTER} and $__timeFilter(told_at) order by told_at desc limit 100""",

@@ -64,6 +64,16 @@ def cells_by_octave(subject, names, only, metric, first, last):
             f"'{metric}', {TIMES}, {STEP}, '') as c\ngroup by 1 order by 1")
 
 
+# What a panel says when it is empty would else stand in each cell that has no value, at gaps and, in Grafana 10, at lines of
+# logarithmic axes.
+BLANK = {"matcher": {"id": "byRegexp", "options": "/.*/"}, "properties": [{"id": "noValue", "value": ""}]}
+
+
+def of_type(kind, **properties):
+    return {"matcher": {"id": "byType", "options": kind},
+            "properties": [{"id": name, "value": value} for name, value in properties.items()]}
+
+
 def link(title, board, **variables):
     """To another dashboard, with the time and the choices made here."""
     more = "".join(f"&var-{name}={value}" for name, value in variables.items())
@@ -105,7 +115,8 @@ def timeseries(title, about, sql, unit, width=12, height=8, stack=False, bars=Fa
     options = {"legend": {"displayMode": "table", "placement": "right" if width > 12 else "bottom",
                           "calcs": ["mean", "max"], "showLegend": True},
                "tooltip": {"mode": "multi", "sort": "desc"}}
-    return panel("timeseries", title, about, sql, "time_series", unit, options, width, height, custom=custom, **more)
+    return panel("timeseries", title, about, sql, "time_series", unit, options, width, height, custom=custom,
+                 overrides=[BLANK, *more.pop("overrides", [])], **more)
 
 
 def stat(title, about, sql, unit, limits=None, width=4, height=4, calc="lastNotNull", graph=True, **more):
@@ -116,11 +127,14 @@ def stat(title, about, sql, unit, limits=None, width=4, height=4, calc="lastNotN
                  limits=limits, color={"mode": "thresholds"}, empty=more.pop("empty", "no data"), **more)
 
 
-def table(title, about, sql, width=12, height=9, units=None, links=None, colors=None, **more):
-    """units: {column: unit}; links: {column: [link]}; colors: {column: limits}."""
-    overrides = []
-    for column in dict.fromkeys([*(units or {}), *(links or {}), *(colors or {})]):
+def table(title, about, sql, width=12, height=9, units=None, links=None, colors=None, widths=None, **more):
+    """units: {column: unit}; links: {column: [link]}; colors: {column: limits}; widths: {column: pixels}."""
+    overrides = [BLANK, of_type("string", unit="string", **{"custom.filterable": True}),  # or the user 1000 were 1 K
+                 of_type("time", unit="time:YYYY-MM-DD HH:mm", **{"custom.width": 143})]
+    for column in dict.fromkeys([*(units or {}), *(links or {}), *(colors or {}), *(widths or {})]):
         properties = []
+        if column in (widths or {}):
+            properties.append({"id": "custom.width", "value": widths[column]})
         if column in (units or {}):
             properties.append({"id": "unit", "value": units[column]})
         if column in (links or {}):
@@ -132,7 +146,7 @@ def table(title, about, sql, width=12, height=9, units=None, links=None, colors=
         overrides.append({"matcher": {"id": "byName", "options": column}, "properties": properties})
     options = {"showHeader": True, "cellHeight": "sm", "sortBy": [],
                "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""}}
-    custom = {"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True, "inspect": False}
+    custom = {"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "inspect": False, "minWidth": 80}
     return panel("table", title, about, sql, "table", "short", options, width, height, custom=custom,
                  overrides=overrides, **more)
 

@@ -88,15 +88,15 @@ from unblend.jobs as j
 left join {series('null', CHOSEN, 'node', 'null')} as s on s.part = j.node
 where j.cluster in (${{cluster:sqlstring}}) and j.job in (${{job:sqlstring}})
   and coalesce(j.started, '-infinity') < $__timeTo() and coalesce(j.ended, 'infinity') > $__timeFrom()
-order by s.read_bytes + s.write_bytes desc nulls last, j.node, j.started limit 500""", width=16,
+order by s.read_bytes + s.write_bytes desc nulls last, j.node, j.started limit 500""", width=24,
                    units={"read": "bytes", "written": "bytes", "time in calls": "ns", "oldest in flight": "ns"},
                    links={"node": [link("Node ${__value.text}", "node", node="${__value.raw:percentencode}")]},
                    colors={"oldest in flight": [(None, "text"), (30e9, "red")],
-                           "exit": [(None, "text"), (1, "orange")]}),
-             table("Volumes", "What it did where, over the whole span.",
+                           "exit": [(None, "text"), (1, "orange")]})],
+            [table("Volumes", "What it did where, over the whole span.",
                    f"""select part as volume, read_bytes as "read", write_bytes as written, metadata_ops as metadata, errors
 from {series('null', CHOSEN, 'volume', 'null')} as s
-order by coalesce(read_bytes, 0) + coalesce(write_bytes, 0) desc limit 50""", width=8,
+order by coalesce(read_bytes, 0) + coalesce(write_bytes, 0) desc limit 50""", width=24, height=6,
                    units={"read": "bytes", "written": "bytes", "metadata": "short"},
                    links={"volume": [link("Latency of ${__value.text}", "latency",
                                           volume="${__value.raw:percentencode}")]})],

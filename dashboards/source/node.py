@@ -94,6 +94,6 @@ from {coverage(CHOSEN)} as c order by 1""", "short"),
                    f"""select coalesce(told->>'what', told->>'hook') as what, told->>'device' as device, told->>'why' as why
 from (select hooks, bypass from unblend.intervals_1m where {HERE} and $__timeFilter(time) order by time desc limit 1) as i,
   lateral (select e.told from json_array_elements(i.bypass) as e (told) union all
-           select e.told from json_array_elements(i.hooks) as e (told) where e.told->>'state' <> 'attached') as t""", height=8,
+           select e.told from json_array_elements(i.hooks) as e (told) where e.told->>'state' <> 'attached') as t""", height=8, widths={"what": 120, "device": 120},
                    empty="Nothing is known to go around, and every hook is attached.")],
         ], [JOBS, GAPS])

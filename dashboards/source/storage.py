@@ -73,18 +73,18 @@ from {demand('node', CHOSEN)} as d group by 1 order by 1""", "binBps"),
                    f"""select layer, source, request, party, job, sum(requests) as requests, sum(bytes) as bytes, sum(errors) as errors,
   sum(queue_sum_ns) / nullif(sum(requests), 0) as queued, sum(service_sum_ns) / nullif(sum(requests), 0) as served
 from unblend.storage where {HERE} and requests is not null
-group by 1, 2, 3, 4, 5 order by 6 desc limit 100""",
+group by 1, 2, 3, 4, 5 order by 6 desc limit 100""", width=24, height=8,
                    units={"bytes": "bytes", "requests": "short", "queued": "ns", "served": "ns"}, empty=NO_STORAGE,
                    links={"job": [link("Job ${__value.text}", "job", job="${__value.raw:percentencode}")]},
-                   colors={"errors": [(None, "text"), (1, "red")]}),
-             table("Slowest devices of all nodes",
+                   colors={"errors": [(None, "text"), (1, "red")]})],
+            [table("Slowest devices of all nodes",
                    "In the last minute of the span: mean service time of devices with at least ten "
                    "requests. A click leads to the node.",
                    f"""select node, source, layer, sum(requests) as requests, sum(service_sum_ns) / sum(requests) as served,
   sum(queue_sum_ns) / sum(requests) as queued
 from unblend.storage
 where cluster in (${{cluster:sqlstring}}) and {RECENT} and service_sum_ns is not null
-group by 1, 2, 3 having sum(requests) >= 10 order by 5 desc limit 20""",
+group by 1, 2, 3 having sum(requests) >= 10 order by 5 desc limit 20""", width=24,
                    units={"requests": "short", "served": "ns", "queued": "ns"}, empty=NO_STORAGE,
                    links={"node": [link("Storage of ${__value.text}", "storage",
                                         node="${__value.raw:percentencode}")]})],

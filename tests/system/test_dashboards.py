@@ -78,6 +78,18 @@ class TestFiles(unittest.TestCase):
                     for step in defaults["thresholds"]["steps"][1:]:
                         self.assertGreater(step["value"], 0)
 
+    def test_what_an_empty_panel_says_is_in_no_cell(self):
+        """Nor at an axis; and texts are not taken for numbers, as a user named 1000 would be by the unit of the rest."""
+        for dashboard in DASHBOARDS.values():
+            for _, kind, _, panel in grafana.queries(dashboard):
+                if kind not in ("timeseries", "table"):
+                    continue
+                found = {override["matcher"]["options"]: {p["id"]: p["value"] for p in override["properties"]}
+                         for override in panel["fieldConfig"]["overrides"]}
+                self.assertEqual(found["/.*/"], {"noValue": ""}, panel["title"])
+                if kind == "table":
+                    self.assertEqual(found["string"]["unit"], "string", panel["title"])
+
     def test_panels_do_not_overlap(self):
         for name, dashboard in DASHBOARDS.items():
             taken = {}
