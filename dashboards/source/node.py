@@ -54,15 +54,23 @@ from {series(CHOSEN, 'null', 'volume')} as s where part is not null order by 1, 
 from {series(CHOSEN, 'null', '')} as s order by 1""", "binBps", width=8, stack=True,
                         empty="For none of these reads it is known whether the page cache served them.")],
             [heatmap("Latency of reads", "How many reads took so long.",
-                     cells_by_octave("node", CHOSEN, "array['read']", "latency", 10, 35), "ns"),
+                     cells_by_octave("node", CHOSEN, "array['read']", "latency", 10, 35), "ns", width=8),
              timeseries("99th percentile against the cluster's median node",
                         "A node that is slow in the same operation as others do fast is sick.",
                         f"""select time, part as metric, value
 from {quantiles('node', CHOSEN, "array['read', 'write', 'open', 'stat']", 'latency', 0.99)} as q
 union all
 select time, part || ', cluster' as metric, value
-from {quantiles('cluster', 'null', "array['read', 'write']", 'latency', 0.99)} as q order by 1, 2""", "ns", height=9,
-                        custom=LOG)],
+from {quantiles('cluster', 'null', "array['read', 'write']", 'latency', 0.99)} as q order by 1, 2""", "ns", width=8,
+                        height=9, custom=LOG),
+             timeseries("Tasks that waited for I/O",
+                        "Share of the time, as the kernel tells it (/proc/pressure/io): at least one task, and all that had "
+                        "something to do. Waits for FUSE, locks and most network file systems are not in it.",
+                        f"""select $__timeGroupAlias(time, $__interval), sum(io_some_ns)::double precision / sum(duration_ns) as "some",
+  sum(io_full_ns)::double precision / sum(duration_ns) as "all"
+from unblend.intervals_1m where {HERE} and $__timeFilter(time) and io_some_ns is not null group by 1 order by 1""",
+                        "percentunit", width=8, height=9, interval="1m",
+                        empty="This node's kernel does not tell: CONFIG_PSI, or psi=1 on its command line.")],
             [row("Who, and what was seen")],
             [table("Jobs", "That did storage I/O in this span of time; a click leads to the job, on all its nodes.",
                    f"""select part as job, read_bytes as "read", write_bytes as written, metadata_ops as metadata,
