@@ -135,11 +135,15 @@ static int found(struct finder *finder, const char *identity, const struct job *
     char command[sizeof(process->comm) + 1] = "";
     uint32_t known = origin_seek(finder->origin, identity);
     struct job whole = *job;
+    bool servant;
     int err;
 
     memcpy(command, process->comm, sizeof(process->comm));
-    whole.command = is_servant(command) ? "" : command;
-    whole.user = is_servant(command) ? NULL : origin_user(finder->origin, process->uid);
+    /* A node's prolog and epilog have the job's variables, run as root, and may be called anything; squeue knows whose
+     * it is. */
+    servant = is_servant(command) || (!process->uid && strcmp(job->kind, "slurm") == 0);
+    whole.command = servant ? "" : command;
+    whole.user = servant ? NULL : origin_user(finder->origin, process->uid);
     whole.exit = -1;
     err = known ? origin_fill(finder->origin, known, &(struct job){.user = whole.user, .command = whole.command})
                 : origin_found(finder->origin, identity, &whole, &known);

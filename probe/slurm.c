@@ -85,7 +85,8 @@ void slurm_ask(struct slurm *slurm, const char *job, uint32_t tag)
 
 static int spawn(struct slurm *slurm, int output)
 {
-    char *argv[] = {"squeue", "--noheader", "--format=%a|%P|%u", "--jobs", slurm->asked.job, NULL};
+    /* Jobs that have ended meanwhile, too: the controller knows them for some minutes. */
+    char *argv[] = {"squeue", "--noheader", "--states=all", "--format=%a|%P|%u", "--jobs", slurm->asked.job, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;

@@ -126,6 +126,21 @@ static void test_slurm_is_one_job(void **state)
     assert_ptr_equal(job_of(world, by_name), job_of(world, by_cgroup));
 }
 
+static void test_slurm_prolog_names_nothing(void **state)
+{
+    struct world *world = *state;
+    uint32_t prolog = make_process(world, 100, 1, "prolog", "SLURM_JOB_ID=42|", "0::/\n");
+    uint32_t rank = make_process(world, 101, 1, "rank", "SLURM_JOB_ID=42|", "0::/\n");
+    const struct job *job = job_of(world, prolog);
+
+    assert_null(job->user);
+    assert_string_equal("", job->command);
+    world->processes[rank].uid = 4242;
+    job = job_of(world, rank);
+    assert_string_equal("4242", job->user);
+    assert_string_equal("rank", job->command);
+}
+
 static void test_given(void **state)
 {
     struct world *world = *state;
@@ -251,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_slurm_is_one_job, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_slurm_prolog_names_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_given, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pod, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_container, set_up, tear_down),
