@@ -32,7 +32,7 @@ static int copy(int from, const struct passwd *user)
     snprintf(name, sizeof(name), "/proc/self/fd/%d", to);
     if (got < 0 || fchmod(to, 0600) || fchown(to, user->pw_uid, user->pw_gid) || setenv("PGPASSFILE", name, 1))
         return -errno;
-    to = -1;
+    take_fd(&to); /* stays open: the name leads through it */
     return 0;
 }
 

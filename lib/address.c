@@ -57,8 +57,7 @@ static int open_socket(const struct addrinfo *info, int *out)
          setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) ||
         bind(fd, info->ai_addr, info->ai_addrlen) || listen(fd, BACKLOG))
         return -errno;
-    *out = fd;
-    fd = -1;
+    *out = take_fd(&fd);
     return 0;
 }
 

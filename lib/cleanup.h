@@ -38,4 +38,13 @@ static inline void cleanup_fclose(FILE **file)
         taken_;                                                                                    \
     })
 
+/* The same with a descriptor. */
+static inline int take_fd(int *fd)
+{
+    int taken = *fd;
+
+    *fd = -1;
+    return taken;
+}
+
 #endif

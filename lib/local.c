@@ -32,7 +32,6 @@ int local_bind(const char *path, int *out)
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0666))
         return -errno;
-    *out = fd;
-    fd = -1;
+    *out = take_fd(&fd);
     return 0;
 }

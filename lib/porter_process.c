@@ -44,7 +44,6 @@ static int open_file(int directory, const char *name, const struct request *requ
     int flags = write ? request->flags & ~O_TRUNC : O_RDONLY | (request->flags & harmless);
     _cleanup_close_ int fd = openat(directory, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, request->mode & 0777);
     struct stat st;
-    int found;
 
     if (fd < 0 || fstat(fd, &st))
         return -errno;
@@ -52,9 +51,7 @@ static int open_file(int directory, const char *name, const struct request *requ
         return -EACCES;
     if (write && request->flags & O_TRUNC && ftruncate(fd, 0))
         return -errno;
-    found = fd;
-    fd = -1;
-    return found;
+    return take_fd(&fd);
 }
 
 /* Only one of our user's own. */

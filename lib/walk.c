@@ -84,8 +84,7 @@ static int step(struct way *way, const char *name)
     if (!*way->rest)
         return 1;
     close(way->directory);
-    way->directory = fd;
-    fd = -1;
+    way->directory = take_fd(&fd);
     return 0;
 }
 
