@@ -75,15 +75,15 @@ static int find_group(struct suspects *s, const struct batch *batch, const struc
     uint32_t cursor = hash;
     struct group *group;
 
+    if (vector_reserve((void **)&state->groups, &state->group_capacity, state->group_count, sizeof(*group)) ||
+        lookup_reserve(&state->group_index))
+        return -ENOMEM;
     while (lookup_next(&state->group_index, hash, &cursor, out)) {
         group = &state->groups[*out];
         if (group->op == record->op && strcmp(group->job, job) == 0 && strcmp(group->volume, volume) == 0 &&
             strcmp(group->cluster, batch->cluster) == 0)
             return 0;
     }
-    if (vector_reserve((void **)&state->groups, &state->group_capacity, state->group_count, sizeof(*group)) ||
-        lookup_reserve(&state->group_index))
-        return -ENOMEM;
     group = &state->groups[state->group_count];
     *group = (struct group){arena_strdup(&s->arena, batch->cluster), arena_strdup(&s->arena, job),
                             arena_strdup(&s->arena, volume), record->op};
@@ -156,13 +156,14 @@ static double value_of(const struct sighting *sighting, enum symptom symptom)
     }
 }
 
+/* Slots of longer intervals have lower numbers. */
 static void advance(struct member *member, int64_t slot)
 {
     int64_t passed = slot - member->slot;
     unsigned mask = (1u << SUSPECT_OF) - 1;
 
     for (unsigned i = 0; i < SYMPTOMS; i++)
-        member->bad[i] = passed < SUSPECT_OF ? member->bad[i] << passed & mask : 0;
+        member->bad[i] = passed >= 0 && passed < SUSPECT_OF ? member->bad[i] << passed & mask : 0;
     member->slot = slot;
     member->intervals++;
 }

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/suspect.h"
+#include "tests/unit/history.h"
+
+#define NODES 6 /* a node and as many peers as it takes */
+#define OPS   100
+
+enum how { WELL, SLOWLY, BADLY };
+
+/* What node number i did from that second on, for so long. */
+static void add(struct suspects *suspects, unsigned i, int second, int64_t interval_ms, enum how how)
+{
+    struct batch *batch = history_batch(second);
+    char name[16];
+
+    snprintf(name, sizeof(name), "n%u", i);
+    assert_int_equal(batch_set(batch, &batch->node, name), 0);
+    batch->interval_ms = interval_ms;
+    batch->duration_ns = (uint64_t)interval_ms * 1000000;
+    history_ops(batch, "j", 0, OP_READ, 4096, OPS);
+    if (how == SLOWLY)
+        assert_int_equal(histogram_add(&batch->records[0].latency_ns, 50000000, OPS / 10), 0);
+    if (how == BADLY)
+        history_errors(batch, "j", 0, OP_READ, OPS / 2);
+    /* of a local volume the name begins with the node's */
+    snprintf(name, sizeof(name), "n%u:v", i);
+    assert_int_equal(batch_set(batch, &batch->volumes[0].name, name), 0);
+    assert_int_equal(suspects_add(suspects, batch), 0);
+    batch_free(batch);
+}
+
+/* An interval of 1 s of all of them, of which the first is not well. */
+static void add_all(struct suspects *suspects, unsigned nodes, int second, enum how how)
+{
+    for (unsigned i = 0; i < nodes; i++)
+        add(suspects, i, second, 1000, i ? WELL : how);
+}
+
+/* In each of the seconds of a word: s for slowly, b for badly. */
+static void finish(struct suspects *suspects, unsigned nodes, const char *word)
+{
+    for (int second = 0; word[second]; second++)
+        add_all(suspects, nodes, second, word[second] == 's' ? SLOWLY : word[second] == 'b' ? BADLY : WELL);
+    assert_int_equal(suspects_finish(suspects), 0);
+}
+
+static void a_slow_node_is_found_among_its_peers(void **state)
+{
+    struct suspects suspects = {0};
+
+    finish(&suspects, NODES, "..s.ss....");
+    assert_int_equal(suspects.count, 1);
+    assert_string_equal(suspects.list[0].cluster, "c");
+    assert_string_equal(suspects.list[0].node, "n0");
+    assert_string_equal(suspects.list[0].job, "j");
+    assert_string_equal(suspects.list[0].volume, "n0:v");
+    assert_int_equal(suspects.list[0].op, OP_READ);
+    assert_int_equal(suspects.list[0].symptom, SYMPTOM_P99);
+    assert_int_equal(suspects.list[0].bad, 3);
+    assert_int_equal(suspects.list[0].intervals, 10);
+    assert_int_equal(suspects.list[0].peers, NODES - 1);
+    assert_true(suspects.list[0].value > 0.04 && suspects.list[0].value < 0.06);
+    assert_true(suspects.list[0].median < 2e-6);
+    suspects_clear(&suspects);
+}
+
+static void errors_are_another_symptom(void **state)
+{
+    struct suspects suspects = {0};
+
+    finish(&suspects, NODES, "bbb");
+    assert_int_equal(suspects.count, 1);
+    assert_int_equal(suspects.list[0].symptom, SYMPTOM_ERRORS);
+    assert_true(suspects.list[0].value > 0.33 && suspects.list[0].value < 0.34 && suspects.list[0].median == 0);
+    suspects_clear(&suspects);
+}
+
+static void too_few_peers_tell_nothing(void **state)
+{
+    struct suspects suspects = {0};
+
+    finish(&suspects, NODES - 1, "ssssssssss");
+    assert_int_equal(suspects.count, 0);
+    suspects_clear(&suspects);
+}
+
+static void once_in_a_while_is_chance(void **state)
+{
+    struct suspects suspects = {0};
+
+    finish(&suspects, NODES, "ss...ss...ss...s..s..s");
+    assert_int_equal(suspects.count, 0);
+    suspects_clear(&suspects);
+}
+
+static void nodes_may_come_late(void **state)
+{
+    struct suspects suspects = {0};
+
+    for (int second = 0; second < 3 + 2; second++) {
+        for (unsigned i = 1; i < NODES; i++)
+            add(&suspects, i, second, 1000, WELL);
+        if (second >= 2)
+            add(&suspects, 0, second - 2, 1000, SLOWLY);
+    }
+    assert_int_equal(suspects_finish(&suspects), 0);
+    assert_int_equal(suspects.count, 1);
+    assert_int_equal(suspects.list[0].bad, 3);
+    suspects_clear(&suspects);
+}
+
+/* Longer intervals have lower numbers: what was before them is not what was just before. */
+static void intervals_that_become_longer_begin_anew(void **state)
+{
+    static const enum how how[] = {SLOWLY, SLOWLY, WELL, WELL, WELL, WELL};
+    struct suspects suspects = {0};
+
+    for (int second = 0; second < 6; second++)
+        add_all(&suspects, NODES, second, how[second]);
+    for (unsigned i = 0; i < NODES; i++)
+        add(&suspects, i, 20, 10000, i ? WELL : SLOWLY);
+    assert_int_equal(suspects_finish(&suspects), 0);
+    assert_int_equal(suspects.count, 0);
+    suspects_clear(&suspects);
+}
+
+static void nothing_is_no_suspect(void **state)
+{
+    struct suspects suspects = {0};
+
+    assert_int_equal(suspects_finish(&suspects), 0);
+    assert_int_equal(suspects.count, 0);
+    suspects_clear(&suspects);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_node_is_found_among_its_peers),
+        cmocka_unit_test(errors_are_another_symptom),
+        cmocka_unit_test(too_few_peers_tell_nothing),
+        cmocka_unit_test(once_in_a_while_is_chance),
+        cmocka_unit_test(nodes_may_come_late),
+        cmocka_unit_test(intervals_that_become_longer_begin_anew),
+        cmocka_unit_test(nothing_is_no_suspect),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
