@@ -92,7 +92,7 @@ static int shoot_all(struct test *test)
 /* The process waits for a word until it is watched. */
 static int launch(struct test *test, const struct selftest_host *host)
 {
-    int gate[2], status, err;
+    int gate[2], status = -1 /* until there is one */, err;
     pid_t pid;
 
     if (pipe2(gate, O_CLOEXEC))
