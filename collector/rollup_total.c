@@ -299,7 +299,7 @@ int rollup_totals(struct round *round)
     err = get_subjects(round, &subjects);
     if (!err)
         err = sum_up(round, &subjects, &totals);
-    if (!err) /* the index is of no more use */
+    if (!err && totals.count) /* the index is of no more use */
         qsort(totals.series, totals.count, sizeof(*totals.series), compare_totals);
     if (!err)
         err = write_totals(round, &totals);
