@@ -237,6 +237,6 @@ int header_paint(struct screen *screen)
     else
         put_mix(screen, 3, 0, COLS);
     put_coverage(screen, COLS >= 130 ? 3 : 4);
-    put_tabs(screen, COLS >= 130 ? 5 : 5);
+    put_tabs(screen, 5);
     return 6;
 }

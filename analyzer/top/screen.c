@@ -74,9 +74,9 @@ int screen_paint(struct screen *screen)
         footer_paint(screen);
     }
     if (screen->mode == MODE_PROMPT) {
-        int x = put_text(LINES - 1, 0, COLS, INK_STRONG, true, screen->prompt.label);
+        int x = text_columns(screen->prompt.label);
 
-        x = text_columns(screen->prompt.label);
+        put_text(LINES - 1, 0, COLS, INK_STRONG, true, screen->prompt.label);
         x += put_text(LINES - 1, x, COLS - x, INK_PLAIN, true, screen->prompt.text);
         move(LINES - 1, x < COLS ? x : COLS - 1);
     } else if (screen->mode != MODE_TABLE && *screen->message) {
@@ -202,6 +202,7 @@ static int open_terminal(SCREEN **out)
 static int open_signals(void)
 {
     sigset_t set;
+    int fd;
 
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
@@ -210,7 +211,8 @@ static int open_signals(void)
     sigaddset(&set, SIGQUIT);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    return signalfd(-1, &set, SFD_CLOEXEC);
+    fd = signalfd(-1, &set, SFD_CLOEXEC);
+    return fd < 0 ? -errno : fd;
 }
 
 static int screen_init(struct screen *screen, struct source *source, const struct top_arguments *arguments)
@@ -268,7 +270,7 @@ int top_screen(struct source *source, const struct top_arguments *arguments)
     int signals = open_signals(), err;
 
     quiet_begin(&quiet);
-    err = signals < 0 ? -errno : screen_init(&screen, source, arguments);
+    err = signals < 0 ? signals : screen_init(&screen, source, arguments);
     if (!err)
         err = open_terminal(&terminal);
     if (!err) {
