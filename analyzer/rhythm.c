@@ -65,11 +65,11 @@ static void find_period(struct runs *runs, struct rhythm *r)
 
 static void find_ramp(const double *rates, size_t count, double slot_s, struct rhythm *r)
 {
+    size_t half = count / 2, at = 0;
     double later = 0;
-    size_t at = 0;
 
-    for (size_t i = count / 2; i < count; i++)
-        later += rates[i] / (double)(count - count / 2);
+    for (size_t i = half; i < count; i++)
+        later += rates[i] / (double)(count - half);
     while (at < count && rates[at] < RAMP * later)
         at++;
     if (later > 0 && at < count)

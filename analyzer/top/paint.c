@@ -34,13 +34,13 @@ static const short foregrounds[2][INK_COUNT] = {
 
 static void add_colors(enum theme theme)
 {
-    for (short i = 1; i < INK_COUNT; i++) {
+    for (int i = 1; i < INK_COUNT; i++) {
         short color = foregrounds[theme][i];
 
         if (color >= COLORS) {
             inks[i] |= A_DIM; /* a terminal of eight colours has no grey */
         } else if (color >= 0) {
-            init_pair(i, color, -1);
+            init_pair((short)i, color, -1);
             inks[i] |= (attr_t)COLOR_PAIR(i);
         }
     }

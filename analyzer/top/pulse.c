@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_A_SECOND (1000 / FLOW_SLOT_MS)
+enum { SLOTS_A_SECOND = 1000 / FLOW_SLOT_MS };
 
 struct pulse *pulse_new(void)
 {

@@ -95,7 +95,7 @@ static int by_value(const void *a, const void *b)
     int order;
 
     if (x->text)
-        order = (x->down ? -1 : 1) * strcmp(x->text, y->text);
+        order = x->down ? strcmp(y->text, x->text) : strcmp(x->text, y->text);
     else if (p || q)
         return p != q ? p - q : strcmp(x->entity->name, y->entity->name); /* what is not known comes last */
     else

@@ -18,7 +18,7 @@ void pen_init(struct pen *pen, FILE *out)
 
     pen->out = out;
     pen->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    pen->color = isatty(fileno(out)) && !(no_color && *no_color) && term && strcmp(term, "dumb");
+    pen->color = isatty(fileno(out)) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
 void draw_tone(const struct pen *pen, enum tone tone)

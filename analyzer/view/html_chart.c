@@ -71,8 +71,11 @@ static double tick_of(double span_s)
 static void x_axis(FILE *out, double y, int64_t from_ms, double span_ms)
 {
     double tick = tick_of(span_ms / 1e3) * 1e3;
+    int64_t first = (int64_t)ceil((double)from_ms / tick);
+    int64_t last = (int64_t)floor(((double)from_ms + span_ms + 0.5) / tick);
 
-    for (double at = ceil((double)from_ms / tick) * tick; at <= (double)from_ms + span_ms + 0.5; at += tick) {
+    for (int64_t i = first; i <= last; i++) {
+        double at = (double)i * tick;
         double x = LEFT + (at - (double)from_ms) / span_ms * PLOT;
         time_t seconds = (time_t)floor(at / 1e3);
         struct tm tm;

@@ -90,7 +90,7 @@ static void working_set(FILE *out, const struct aggregate *totals)
         unsigned count = working_sets(&totals->volumes[i].working, sets);
         char text[HUMAN_SIZE];
 
-        for (unsigned w = 0; w < count; w++) {
+        for (unsigned w = 0; w < count && w < WORKING_WINDOWS; w++) {
             if (!any)
                 html_table(out,
                            "Working sets: different files that were opened, and how often all of their bytes were read",

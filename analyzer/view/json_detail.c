@@ -21,12 +21,13 @@ json_t *json_error_codes(const struct record *record)
 json_t *json_cached(const struct record *record)
 {
     const uint64_t *c = record->cache;
+    uint64_t known_ops = c[CACHE_HIT_OPS] + c[CACHE_MISS_OPS];
+    uint64_t known_bytes = c[CACHE_HIT_BYTES] + c[CACHE_MISS_BYTES];
 
     if (!c[CACHE_HIT_OPS] && !c[CACHE_MISS_OPS])
         return json_null();
     return json_pack("{s:I,s:I,s:I,s:I}", "ops", (json_int_t)c[CACHE_HIT_OPS], "bytes", (json_int_t)c[CACHE_HIT_BYTES],
-                     "known_ops", (json_int_t)(c[CACHE_HIT_OPS] + c[CACHE_MISS_OPS]), "known_bytes",
-                     (json_int_t)(c[CACHE_HIT_BYTES] + c[CACHE_MISS_BYTES]));
+                     "known_ops", (json_int_t)known_ops, "known_bytes", (json_int_t)known_bytes);
 }
 
 static json_t *count_if(bool known, uint64_t count)
