@@ -33,8 +33,7 @@ static int save(const char *path, const char *token)
         return -EBADMSG;
     if (!fresh)
         return -ENOMEM;
-    memcpy(line, token, length);
-    line[length] = '\n';
+    snprintf(line, sizeof(line), "%s\n", token);
     fd = porter_open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return fd;

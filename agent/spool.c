@@ -381,12 +381,12 @@ int spool_next(struct spool *spool, uint64_t after, uint64_t *place, void **payl
 static int acknowledge(struct spool *spool, uint64_t place)
 {
     unsigned i;
-    int err = 0;
+    int err;
 
     if (!queue_find(&spool->queue, place, &i)) /* dropped while it was under way */
         return 0;
     if (dropped_arrived(&spool->dropped, place))
-        err = save_dropped(spool); /* else told again, which does no harm */
+        save_dropped(spool); /* else told again, which does no harm */
     queue_remove(&spool->queue, i);
     err = spool_disk_remove(&spool->disk, place);
     if (err == -ENOENT)

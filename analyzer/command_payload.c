@@ -43,7 +43,7 @@ static int print_frame(const char *path)
     _cleanup_free_ void *json = NULL;
     const void *payload;
     size_t size, used;
-    struct stat st;
+    struct stat st = {0};
     int err = !file || fstat(fileno(file), &st) ? -errno : 0;
 
     if (!err && (st.st_size < 1 || st.st_size > (off_t)RECORDING_FRAME_MAX + 64))

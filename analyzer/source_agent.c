@@ -30,10 +30,11 @@ static int watched_next(struct source *source, struct batch **out)
     for (;;) {
         _cleanup_(batch_freep) struct batch *batch = NULL;
         uint64_t took_ns;
-        int got = atomic_exchange(&watched->changed, false) ? agent_repace(watched->client, pace_of(watched)) : 0;
+        int err = atomic_exchange(&watched->changed, false) ? agent_repace(watched->client, pace_of(watched)) : 0, got;
 
-        if (!got)
-            got = agent_next(watched->client, -1, -1, &batch);
+        if (err)
+            return err;
+        got = agent_next(watched->client, -1, -1, &batch);
         if (got == 0)
             return -EINTR; /* a signal: the caller knows which */
         if (got < 0)

@@ -35,14 +35,17 @@ static void close_database(struct follower *follower)
    there is none, -errno (logged). */
 static int begin_interval(struct follower *follower)
 {
+    struct source *database = NULL;
     int got;
 
     follower->window = (struct source_window){.since_ns = follower->after_ns, .until_ns = wall_clock_ns() - GRACE_NS};
-    got = source_database(follower->conninfo, &follower->window, &follower->database);
+    got = source_database(follower->conninfo, &follower->window, &database);
     if (!got)
-        got = follower->database->next(follower->database, &follower->ahead);
-    if (got != 1)
-        close_database(follower);
+        got = database->next(database, &follower->ahead);
+    if (got == 1)
+        follower->database = database;
+    else
+        source_freep(&database);
     return got;
 }
 
@@ -59,7 +62,7 @@ static int follower_next(struct source *source, struct batch **out)
         got = begin_interval(follower);
         if (got < 0)
             return got;
-        if (got)
+        if (follower->ahead)
             follower->after_ns =
                 follower->ahead->start_ns + follower->ahead->interval_ms * INT64_C(500000) + 1;
         else if (nanosleep(&pause, NULL))

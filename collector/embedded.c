@@ -41,16 +41,14 @@ static void pause_ms(long ms)
 
 int embedded_prepare(const char *directory, unsigned uid, unsigned gid)
 {
-    struct stat status;
+    struct stat status = {0};
     int err = 0;
 
-    if (mkdir(directory, 0750) && errno != EEXIST)
-        err = -errno;
-    else if (stat(directory, &status))
+    if ((mkdir(directory, 0750) && errno != EEXIST) || stat(directory, &status))
         err = -errno;
     else if (!S_ISDIR(status.st_mode))
         err = -ENOTDIR;
-    else if (uid != (unsigned)-1 && status.st_uid != uid && chown(directory, uid, gid))
+    if (!err && uid != (unsigned)-1 && status.st_uid != uid && chown(directory, uid, gid))
         err = -errno;
     if (err)
         log_error("cannot use %s for the database: %s: choose another --embedded directory",

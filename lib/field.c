@@ -82,7 +82,7 @@ int field_counts(const struct field_place *p, const json_t *o, const char *key, 
 
 int field_u32(const struct field_place *p, const json_t *o, const char *key, uint32_t *out)
 {
-    uint64_t number;
+    uint64_t number = 0;
     int err = field_number(p, o, key, UINT32_MAX, &number);
 
     if (!err)
@@ -154,7 +154,7 @@ int field_bool(const struct field_place *p, const json_t *o, const char *key, bo
 int field_choice(const struct field_place *p, const json_t *o, const char *key, const char *yes,
                  const char *no, bool *out)
 {
-    const char *word = NULL;
+    const char *word = "";
     int err = field_text(p, o, key, &word);
 
     if (err)

@@ -131,7 +131,7 @@ void site_key_digest(const struct site_key *key, const char *field, const char *
     if (!text)
         abort(); /* a name must not leave in clear, nor all of them as one */
     memcpy(text, field, head);
-    memcpy(text + head, name, length);
+    memcpy(text + head, name, length + 1);
     if (!HMAC(EVP_sha256(), key->pseudonyms, SITE_KEY_SIZE, (const unsigned char *)text, head + length, digest, &size))
         abort();
     for (size_t i = 0; i < count; i++)

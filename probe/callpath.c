@@ -136,7 +136,7 @@ int callpath_volume(pid_t tid, enum operation op, const struct abi_syscall calls
     char path[2 * PATH_BYTES], name[PATH_BYTES], mounts[40];
     struct search search = {.path = path, .volume = ABI_VOLUME_UNKNOWN};
     const struct abi_syscall *shape;
-    struct call call;
+    struct call call = {.number = -1};
     int err = read_call(tid, &call);
 
     if (err)

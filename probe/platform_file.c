@@ -46,28 +46,36 @@ static void table_clear(struct table *table)
     lookup_clear(&table->index);
 }
 
+static int make_room(struct table *table)
+{
+    uint32_t wanted = table->capacity ? table->capacity * 2 : 32;
+    struct platform_row *grown;
+
+    if (table->count < table->capacity)
+        return 0;
+    grown = reallocarray(table->rows, wanted, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    table->rows = grown;
+    table->capacity = wanted;
+    return 0;
+}
+
 static int find_row(struct table *table, const char *volume, enum request_kind request, struct platform_row **out)
 {
     uint32_t hash = lookup_hash(volume, strlen(volume)) + request, cursor = hash, at;
 
+    if (make_room(table) || lookup_reserve(&table->index))
+        return -ENOMEM;
     while (lookup_next(&table->index, hash, &cursor, &at))
         if (table->rows[at].request == request && strcmp(table->rows[at].volume, volume) == 0) {
             *out = &table->rows[at];
             return 0;
         }
-    if (table->count == PLATFORM_ROWS_MAX)
-        return refuse(table, "more than %d volumes and requests", PLATFORM_ROWS_MAX);
-    if (table->count == table->capacity) {
-        uint32_t wanted = table->capacity ? table->capacity * 2 : 32;
-        struct platform_row *grown = reallocarray(table->rows, wanted, sizeof(*grown));
-
-        if (!grown)
-            return -ENOMEM;
-        table->rows = grown;
-        table->capacity = wanted;
+    if (table->count == PLATFORM_ROWS_MAX) {
+        refuse(table, "more than %d volumes and requests", PLATFORM_ROWS_MAX);
+        return -EBADMSG;
     }
-    if (lookup_reserve(&table->index))
-        return -ENOMEM;
     lookup_insert(&table->index, hash, table->count);
     *out = &table->rows[table->count++];
     **out = (struct platform_row){

@@ -334,6 +334,14 @@ static unsigned cover_step(const struct probe *probe, struct hook *hooks)
     return count;
 }
 
+/* Why a hook is not attached; of the one that reads and writes come through, how, too. */
+static const char *hook_note(const struct loaded *loaded, unsigned i)
+{
+    if (!load_attached(loaded, i))
+        return load_why(loaded, i);
+    return i == HOOK_CALL_ENTRY ? calls_why(load_calls(loaded)) : NULL;
+}
+
 static int cover(struct probe *probe, struct batch *batch)
 {
     struct hook hooks[40 + SYSCALL_CALLS_MAX];
@@ -345,10 +353,8 @@ static int cover(struct probe *probe, struct batch *batch)
         hooks[count++] = (struct hook){
             .name = load_name(probe->loaded, i),
             .attached = load_attached(probe->loaded, i),
-            .why = load_attached(probe->loaded, i) ? NULL : load_why(probe->loaded, i),
+            .why = hook_note(probe->loaded, i),
         };
-    if (hooks[HOOK_CALL_ENTRY].attached)
-        hooks[HOOK_CALL_ENTRY].why = calls_why(calls);
     count += calls_exceptions(calls, &hooks[count]);
     for (unsigned i = 0; i < way_in_count; i++) {
         const char *why = load_blind(probe->loaded, i);

@@ -51,7 +51,7 @@ int sample_next(struct source *source, struct sample *out)
                 return got;
             err = sample_add_node(&sample, batch);
         }
-        if (err) {
+        if (err < 0) {
             log_error("cannot add up the nodes: %s", log_errno(err));
             return err;
         }
@@ -140,7 +140,7 @@ static void *read_samples(void *argument)
     int got;
 
     for (;;) {
-        struct sample sample;
+        struct sample sample = {0};
         uint64_t duration_ns;
         int64_t start_ns;
 

@@ -80,14 +80,15 @@ int sample_add_node(struct sample *sample, struct batch *batch)
 
 int sample_merge(struct sample *sample, struct sample *later, bool keep_processes)
 {
-    _cleanup_(sample_clear) struct sample from = *later;
+    _cleanup_(sample_clear) struct sample from = {0};
 
-    *later = (struct sample){0};
     if (!sample->batch) {
-        *sample = from;
-        from = (struct sample){0};
+        *sample = *later;
+        *later = (struct sample){0};
         return 0;
     }
+    from = *later;
+    *later = (struct sample){0};
     for (uint32_t i = 0; i < from.node_count; i++) {
         struct node_sample *node = node_of(sample, from.nodes[i].node, from.nodes[i].role);
 
