@@ -33,7 +33,9 @@ struct pressure pressure_read(const char *root)
 {
     _cleanup_free_ char *text = NULL;
 
-    return host_read(root, &text, NULL, "/proc/pressure/io") ? (struct pressure){0} : pressure_parse(text);
+    if (host_read(root, &text, NULL, "/proc/pressure/io"))
+        return (struct pressure){0};
+    return pressure_parse(text);
 }
 
 struct pressure pressure_between(const struct pressure *before, const struct pressure *now)
