@@ -37,17 +37,16 @@ struct platform {
     char why[200];
 };
 
+#define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+
 /* A whole file, malloc'ed, with a NUL behind it. Only regular files. 0 or -errno. */
-static int read_whole(const char *path, char **out, int64_t *written_ms)
+static int read_whole(int fd, char **out, int64_t *written_ms)
 {
-    _cleanup_close_ int fd = porter_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     _cleanup_free_ char *text = NULL;
     size_t size = 0, capacity = 0;
     struct stat st;
     ssize_t got;
 
-    if (fd < 0)
-        return fd;
     if (fstat(fd, &st))
         return -errno;
     if (!S_ISREG(st.st_mode))
@@ -76,8 +75,19 @@ static int read_whole(const char *path, char **out, int64_t *written_ms)
 
 static int read_file(const char *root, const char *path, struct reader_file *file)
 {
+    _cleanup_close_ int fd = porter_open(path, READ_FLAGS, 0);
+
     (void)root;
-    return read_whole(path, &file->text, &file->written_ms);
+    return fd < 0 ? fd : read_whole(fd, &file->text, &file->written_ms);
+}
+
+/* The kernel's own, which an agent that is root no more reads by right. */
+static int read_proc(const char *path, char **out)
+{
+    _cleanup_close_ int fd = open(path, READ_FLAGS);
+    int64_t written_ms;
+
+    return fd < 0 ? -errno : read_whole(fd, out, &written_ms);
 }
 
 int platform_new(const char *root, const char *node, const char *file, struct platform **out)
@@ -210,14 +220,24 @@ static int drain_proc(struct platform *platform, const char *path, int (*parse)(
 {
     _cleanup_free_ char *text = NULL;
     char full[512];
-    int64_t written_ms;
     int err;
 
     snprintf(full, sizeof(full), "%.255s%s", platform->root, path);
-    err = read_whole(full, &text, &written_ms);
+    err = read_proc(full, &text);
     if (err)
         return err == -ENOMEM ? err : 0; /* there is none */
     return parse(text, take, platform);
+}
+
+/* What is mounted on the node: with another root, as in a container, for the first process. */
+static int drain_mountstats(struct platform *platform)
+{
+    char first[512];
+
+    snprintf(first, sizeof(first), "%.255s/proc/1/mountstats", platform->root);
+    return drain_proc(platform, *platform->root && !faccessat(AT_FDCWD, first, R_OK, AT_EACCESS) ? "/proc/1/mountstats"
+                                                                                                 : "/proc/self/mountstats",
+                      platform_mountstats);
 }
 
 /* A directory is the file system's name and the address of something: "scratch-ffff9d5f0a8c1000". */
@@ -233,7 +253,6 @@ static int drain_lustre(struct platform *platform, const char *pattern)
     for (size_t i = 0; !err && i < found.gl_pathc; i++) {
         _cleanup_free_ char *text = NULL, *path = strdup(found.gl_pathv[i]);
         char *slash = path ? strrchr(path, '/') : NULL, *name, *dash;
-        int64_t written_ms;
 
         if (!slash) {
             err = -ENOMEM;
@@ -245,7 +264,7 @@ static int drain_lustre(struct platform *platform, const char *pattern)
         dash = strrchr(name, '-');
         if (dash)
             *dash = '\0';
-        if (read_whole(found.gl_pathv[i], &text, &written_ms) == 0)
+        if (read_proc(found.gl_pathv[i], &text) == 0)
             err = platform_lustre(name, text, take, platform);
     }
     globfree(&found);
@@ -297,7 +316,7 @@ int platform_drain(struct platform *platform, struct batch *batch)
     int err;
 
     platform->batch = batch;
-    if ((err = drain_proc(platform, "/proc/self/mountstats", platform_mountstats)) ||
+    if ((err = drain_mountstats(platform)) ||
         (err = drain_proc(platform, "/proc/net/rpc/nfsd", platform_nfsd)) ||
         (err = drain_proc(platform, "/proc/driver/nvidia-fs/stats", platform_nvidia)) ||
         (err = drain_lustre(platform, "/proc/fs/lustre/llite/*/stats")) ||

@@ -74,7 +74,7 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         .fuse_servers = load_map(probe->loaded, "fuse_servers"),
     };
     struct drain_sources sources;
-    char host[256] = "localhost";
+    char host[256] = "localhost", mounts[64];
     int err = tables_open(&probe->tables, load_object(probe->loaded));
 
     gethostname(host, sizeof(host) - 1);
@@ -106,7 +106,8 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
         err = platform_new(options->root ? options->root : "", options->node ? options->node : host, options->platform_metrics, &probe->platform);
     if (err)
         return err;
-    probe->mount_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+    snprintf(mounts, sizeof(mounts), "/proc/%s/mountinfo", volumes_owner(probe->volumes));
+    probe->mount_fd = open(mounts, O_RDONLY | O_CLOEXEC);
     return drain_new(&sources, &probe->drain);
 }
 

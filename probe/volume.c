@@ -58,7 +58,9 @@ struct volumes {
     struct uuid *uuids;
     uint32_t uuid_count;
     char *root;
-    uint32_t own_namespace;
+    const char *owner; /* a process under /proc whose mounts are the node's */
+    uint32_t own_namespace;   /* the node's */
+    uint32_t watcher_namespace; /* ours, where that is another one */
 };
 
 static void entry_clear(struct entry *entry)
@@ -340,7 +342,12 @@ static int add_mount(const struct mount *mount, void *context)
     if (volumes->maps.volumes >= 0)
         bpf_map_update_elem(volumes->maps.volumes, &key, &known, BPF_ANY);
     entry = add_entry(volumes, key, mount, namespace != volumes->own_namespace);
-    if (!entry || add_mount_point(entry, mount->point) || find_lower(volumes, entry, mount, namespace))
+    if (!entry)
+        return -ENOMEM;
+    /* In a container, where the node's things are mounted for us is nobody's concern. */
+    if ((namespace != volumes->watcher_namespace || !entry->mount_count) && add_mount_point(entry, mount->point))
+        return -ENOMEM;
+    if (find_lower(volumes, entry, mount, namespace))
         return -ENOMEM;
     return add_prefix(volumes, mount->point, reading,
                       pseudo && !volumes->pseudo ? ABI_VOLUME_NONE : key);
@@ -419,6 +426,11 @@ static void read_process(struct volumes *volumes, const char *pid, uint32_t read
         (void)read_namespace(&reading, path); /* the process may be gone; its calls then show "?" */
 }
 
+const char *volumes_owner(const struct volumes *volumes)
+{
+    return volumes->owner;
+}
+
 void volumes_refresh(struct volumes *volumes)
 {
     for (uint32_t i = 0; i < volumes->entry_count; i++)
@@ -427,7 +439,7 @@ void volumes_refresh(struct volumes *volumes)
     volumes->uuids = NULL;
     volumes->uuid_count = 0;
     (void)host_list(volumes->root, "/dev/disk/by-uuid", keep_uuid, volumes); /* not there without udev */
-    read_process(volumes, "self", 0);
+    read_process(volumes, volumes->owner, 0);
     if (namespace_of("1") != volumes->own_namespace)
         read_process(volumes, "1", ABI_MOUNTS_READ(0)); /* again when somebody there asks for a path */
     volumes_refresh_namespaces(volumes);
@@ -468,7 +480,11 @@ int volumes_new(const struct volume_maps *maps, const char *node, const char *ro
     volumes->maps = *maps;
     volumes->pseudo = pseudo;
     volumes->node = strdup(node);
-    volumes->own_namespace = namespace_of("self");
+    volumes->owner = root && *root && namespace_of("1") ? "1" : "self";
+    volumes->own_namespace = namespace_of(volumes->owner);
+    volumes->watcher_namespace = namespace_of("self");
+    if (volumes->watcher_namespace == volumes->own_namespace)
+        volumes->watcher_namespace = 0;
     volumes->root = strdup(root ? root : "");
     if (!volumes->node || !volumes->root) {
         volumes_free(volumes);

@@ -28,7 +28,10 @@ struct volume_maps {
 int volumes_new(const struct volume_maps *maps, const char *node, const char *root, bool pseudo, struct volumes **out);
 void volumes_free(struct volumes *volumes); /* NULL is fine */
 
-/* Reads the mounts of this process's namespace again, and those of namespaces that the kernel side has met. */
+/* The process under /proc whose mounts are the node's: our own, or with another root, as in a container, the first one. */
+const char *volumes_owner(const struct volumes *volumes);
+
+/* Reads the node's mounts again, and those of namespaces that the kernel side has met. */
 void volumes_refresh(struct volumes *volumes);
 
 /* Reads namespaces that the kernel side has met and nobody has read yet. */

@@ -35,6 +35,9 @@ def checked(result, what):
         raise OSError(error, f"{what}: {os.strerror(error)}")
 
 
+MS_BIND, MS_REC = 0x1000, 0x4000
+
+
 def mount(source, target, fstype, options=""):
     os.makedirs(target, exist_ok=True)
     checked(LIBC.mount(source.encode(), target.encode(), fstype.encode(), 0, options.encode()),
@@ -136,6 +139,18 @@ def start_container(run, server, address, target, log, env=None):
     return start(["sh", "-c", joined, "sh", *inside], log, env)
 
 
+def start_hosted(run, log, env=None):
+    """A program in a container that watches the node: the node's processes and files are there, below /host."""
+    inside = [sys.executable, "-IS", "/init", "hosted", *run]
+    return start(["unshare", "--mount", "--propagation", "private", "--", *inside], log, env)
+
+
+def hosted(*words):
+    os.makedirs("/host", exist_ok=True)
+    checked(LIBC.mount(b"/", b"/host", None, MS_BIND | MS_REC, None), "mount --rbind / /host")
+    os.execvpe(words[0], words, dict(os.environ))
+
+
 def contained(server, address, target, *words):
     mount_export(server, address, target)
     os.execvpe(words[0], words, dict(os.environ))
@@ -160,6 +175,7 @@ def drop_caches():
 
 
 DEEDS = {"serve": serve_nfs, "mount": mount_export, "execute": execute, "start": start, "contain": start_container,
+         "host": start_hosted,
          "ask": ask_agent,
          "drop": drop_caches, "links": read_links, "read": lambda path: {"text": read(path)}, "write": write}
 
@@ -185,6 +201,8 @@ class Server(socketserver.ThreadingTCPServer):
 def main():
     if sys.argv[1:2] == ["contained"]:
         contained(*sys.argv[2:])
+    if sys.argv[1:2] == ["hosted"]:
+        hosted(*sys.argv[2:])
     try:
         set_up()
         server = Server(("0.0.0.0", PORT), Handler)

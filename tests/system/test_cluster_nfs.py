@@ -60,8 +60,10 @@ class ClusterTest(test_collector.Database):
             machine.do("write", path="/etc/ca.pem", text=authority)
             machine.do("write", path="/etc/token", text=cls.enroll(machine.name) + "\n")
             role = "storage" if machine is cls.storage else "client"
-            machine.do("start", log="/tmp/agent.log", run=[
-                "unblend-agent", "--collector", f"https://{HOST}:{cls.collector.port}", "--ca-file", "/etc/ca.pem",
+            # client2's as a DaemonSet's pod has it, with the node's root at /host
+            hosted = machine is cls.client2
+            machine.do("host" if hosted else "start", log="/tmp/agent.log", run=[
+                "unblend-agent", *(["--root", "/host"] if hosted else []), "--collector", f"https://{HOST}:{cls.collector.port}", "--ca-file", "/etc/ca.pem",
                 "--token-file", "/etc/token", "--role", role, "--interval", f"{INTERVAL_S}s", "--max-cost", "0"])
         for machine in cls.cluster.machines:
             log = machine.wait_for(lambda: machine.do("read", path="/tmp/agent.log")["text"], "the agent speaks", AGENT_S)
@@ -136,6 +138,10 @@ class TestCluster(ClusterTest):
             volume, = [volume for volume in job["volumes"] if volume["volume"] == VOLUME]
             self.assertEqual(together(account), counted(volume["ops"]), client.name)
         self.assertEqual([], self.jobs(self.report("--node", SERVER), "train"))
+        mounts = {mount for job in self.report("--node", "client2")["jobs"] for volume in job["volumes"]
+                  for mount in volume["mounts"]}
+        self.assertIn("/data", mounts)
+        self.assertEqual(set(), {mount for mount in mounts if mount.startswith("/host")}, "the agent's own")
 
     def assert_profiles(self, report):
         job, = self.jobs(report, "train")
