@@ -311,7 +311,7 @@ static int drain_file(struct platform *platform)
     return 0;
 }
 
-int platform_drain(struct platform *platform, struct batch *batch)
+static int drain_kernel(struct platform *platform, struct batch *batch)
 {
     int err;
 
@@ -319,8 +319,22 @@ int platform_drain(struct platform *platform, struct batch *batch)
     if ((err = drain_mountstats(platform)) ||
         (err = drain_proc(platform, "/proc/net/rpc/nfsd", platform_nfsd)) ||
         (err = drain_proc(platform, "/proc/driver/nvidia-fs/stats", platform_nvidia)) ||
-        (err = drain_lustre(platform, "/proc/fs/lustre/llite/*/stats")) ||
-        (err = drain_lustre(platform, "/sys/kernel/debug/lustre/llite/*/stats")))
+        (err = drain_lustre(platform, "/proc/fs/lustre/llite/*/stats")))
         return err;
-    return platform->file ? drain_file(platform) : 0;
+    return drain_lustre(platform, "/sys/kernel/debug/lustre/llite/*/stats");
+}
+
+int platform_begin(struct platform *platform)
+{
+    _cleanup_(batch_freep) struct batch *nobodys = NULL;
+    int err = batch_new(&nobodys);
+
+    return err ? err : drain_kernel(platform, nobodys);
+}
+
+int platform_drain(struct platform *platform, struct batch *batch)
+{
+    int err = drain_kernel(platform, batch);
+
+    return err || !platform->file ? err : drain_file(platform);
 }

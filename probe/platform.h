@@ -38,6 +38,9 @@ struct platform;
 int platform_new(const char *root, const char *node, const char *file, struct platform **out);
 void platform_free(struct platform *platform); /* NULL is fine */
 
+/* What the kernel counts counts from now on; without that, from the first drain on. 0 or -errno. */
+int platform_begin(struct platform *platform);
+
 /* Adds what was counted since the last time; the first time nothing. 0 or -errno. */
 int platform_drain(struct platform *platform, struct batch *batch);
 

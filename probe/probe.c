@@ -209,6 +209,9 @@ static int start(struct probe *probe, const struct probe_options *options)
     if (err)
         log_warning("the self-test could not be run: %s; counting goes on", log_errno(err));
     probe->missed = count_missed(probe);
+    err = platform_begin(probe->platform);
+    if (err)
+        return err;
     hook_arguments(NULL); /* no more questions about types */
     return 0;
 }

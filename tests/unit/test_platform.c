@@ -255,6 +255,27 @@ static struct batch *drain(struct platform *platform)
     return batch;
 }
 
+/* Between the begin and the first drain is up to a second. */
+static void differences_since_the_begin(void **state)
+{
+    struct platform *platform;
+    struct batch *batch;
+    char root[32];
+
+    make_root(root);
+    put(root, "/proc/fs/lustre/llite/scratch-ffff9d5f0a8c1000/stats", "read_bytes 1 samples [bytes] 1 1 10\n");
+    assert_int_equal(platform_new(root, "n1", NULL, &platform), 0);
+    assert_int_equal(platform_begin(platform), 0);
+    put(root, "/proc/fs/lustre/llite/scratch-ffff9d5f0a8c1000/stats", "read_bytes 4 samples [bytes] 1 9 30\n");
+    batch = drain(platform);
+    assert_int_equal(batch->station_count, 1);
+    assert_int_equal(batch->stations[0].ops, 3);
+    assert_int_equal(batch->stations[0].bytes, 20);
+    batch_free(batch);
+    platform_free(platform);
+    remove_root(root);
+}
+
 static void differences_since_the_last_time(void **state)
 {
     struct platform *platform;
@@ -365,6 +386,7 @@ int main(void)
         cmocka_unit_test(any_system_as_openmetrics),
         cmocka_unit_test(any_system_as_csv),
         cmocka_unit_test(what_is_broken_says_nothing_and_why),
+        cmocka_unit_test(differences_since_the_begin),
         cmocka_unit_test(differences_since_the_last_time),
         cmocka_unit_test(ways_around_the_kernel),
     };
