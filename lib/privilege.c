@@ -27,12 +27,26 @@ int privilege_user(const char *name, uid_t *uid, gid_t *gid)
     return 0;
 }
 
-bool privilege_has(unsigned capability)
+/* Those of this thread; a capability is in one of two elements. 0 or -errno. */
+static int read_capabilities(struct __user_cap_data_struct data[2])
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+    return syscall(SYS_capget, &header, data) ? -errno : 0;
+}
+
+static int write_capabilities(const struct __user_cap_data_struct data[2])
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+    return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+bool privilege_has(unsigned capability)
+{
     struct __user_cap_data_struct data[2] = {0};
 
-    return !syscall(SYS_capget, &header, data) &&
+    return !read_capabilities(data) &&
            data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
 }
 
@@ -43,14 +57,13 @@ static bool is_permitted(const struct __user_cap_data_struct data[2], unsigned c
 
 static bool set_effective(unsigned capability, bool on)
 {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {0};
     unsigned *effective = &data[CAP_TO_INDEX(capability)].effective;
 
-    if (syscall(SYS_capget, &header, data) || !is_permitted(data, capability))
+    if (read_capabilities(data) || !is_permitted(data, capability))
         return false;
     *effective = on ? *effective | CAP_TO_MASK(capability) : *effective & ~CAP_TO_MASK(capability);
-    return !syscall(SYS_capset, &header, data);
+    return !write_capabilities(data);
 }
 
 bool privilege_suspend(unsigned capability)
@@ -101,11 +114,11 @@ int privilege_choose(const char *asked, struct privilege_choice *choice)
    CAP_SYS_ADMIN alone, which kernels take for the two that were once part of it. */
 static int keep_capabilities(const unsigned *keep, unsigned count)
 {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct had[2] = {0}, data[2] = {0};
+    int err = read_capabilities(had);
 
-    if (syscall(SYS_capget, &header, had))
-        return -errno;
+    if (err)
+        return err;
     for (unsigned i = 0; i < count; i++) {
         bool was_part = keep[i] == CAP_BPF || keep[i] == CAP_PERFMON;
         unsigned kept = was_part && !is_permitted(had, keep[i]) ? CAP_SYS_ADMIN : keep[i];
@@ -115,7 +128,7 @@ static int keep_capabilities(const unsigned *keep, unsigned count)
         data[CAP_TO_INDEX(kept)].effective |= CAP_TO_MASK(kept);
         data[CAP_TO_INDEX(kept)].permitted |= CAP_TO_MASK(kept);
     }
-    return syscall(SYS_capset, &header, data) ? -errno : 0;
+    return write_capabilities(data);
 }
 
 int privilege_drop(const char *name, const unsigned *keep, unsigned count)

@@ -4,8 +4,8 @@
 #include <linux/capability.h>
 #include <stdint.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "lib/privilege.h"
 
 /* The inode number of the first namespace of process ids (include/linux/proc_ns.h): the same on every kernel. */
 #define FIRST_PID_NAMESPACE 0xeffffffcu
@@ -30,13 +30,10 @@ static const struct {
 unsigned rights(const struct right **list)
 {
     static struct right filled[RIGHTS];
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2] = {0};
 
-    syscall(SYS_capget, &header, data);
     for (unsigned i = 0; i < RIGHTS; i++) {
         filled[i] = table[i].right;
-        filled[i].had = data[CAP_TO_INDEX(table[i].number)].effective & CAP_TO_MASK(table[i].number);
+        filled[i].had = privilege_has(table[i].number);
     }
     *list = filled;
     return RIGHTS;
