@@ -129,6 +129,9 @@ struct node_total {
     uint64_t pressure_of_ns;  /* which are that long; 0: of none */
 };
 
+/* What share of the time in which it is known one of its pressures is; NAN for none. */
+double node_pressure(const struct node_total *node, uint64_t ns);
+
 struct hook_total {
     const char *name;
     const char *why; /* of a missing one; else what the nodes say about it, or NULL */

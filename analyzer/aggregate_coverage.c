@@ -3,6 +3,7 @@
 #include "analyzer/aggregate_private.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "probe/probe.h"
@@ -37,6 +38,11 @@ struct node_total *aggregate_node(struct aggregate *a, const struct batch *batch
     node->last_ns = INT64_MIN;
     lookup_insert(&a->node_index, hash, a->node_count++);
     return node;
+}
+
+double node_pressure(const struct node_total *node, uint64_t ns)
+{
+    return node->pressure_of_ns ? (double)ns / (double)node->pressure_of_ns : NAN;
 }
 
 static int add_hooks(struct aggregate *a, const struct coverage *coverage)

@@ -136,7 +136,8 @@ static int insert_interval(struct store *store, const struct batch *batch,
         &store->db,
         "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
-        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage, space, io_some_ns, io_full_ns) values (unblend.timestamp_of($5), $1, $2, "
+        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage, space, io_some_ns, io_full_ns) "
+        "values (unblend.timestamp_of($5), $1, $2, "
         "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) "
         "returning batch_id",
         &args, &result);

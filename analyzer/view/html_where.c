@@ -114,11 +114,6 @@ static void working_set(FILE *out, const struct aggregate *totals)
               "opened.</p>\n", out);
 }
 
-static void pressure_cell(FILE *out, const struct node_total *node, uint64_t ns)
-{
-    html_percent(out, node->pressure_of_ns ? (double)ns / (double)node->pressure_of_ns : NAN);
-}
-
 static void nodes(FILE *out, const struct aggregate *totals)
 {
     static const char *const columns[] = {"<Node", "<Role", "<Kernel", "In flight at the end", "Some waited for I/O",
@@ -135,8 +130,8 @@ static void nodes(FILE *out, const struct aggregate *totals)
         html_words(out, node->role ? node->role : "\xe2\x80\x93");
         html_words(out, node->kernel ? node->kernel : "\xe2\x80\x93");
         html_count(out, node->in_flight);
-        pressure_cell(out, node, node->pressure.some_ns);
-        pressure_cell(out, node, node->pressure.full_ns);
+        html_percent(out, node_pressure(node, node->pressure.some_ns));
+        html_percent(out, node_pressure(node, node->pressure.full_ns));
         fputs("</tr>\n", out);
     }
     html_table_end(out);

@@ -35,14 +35,12 @@ static json_t *span(const struct report *report)
                : json_pack("{s:n,s:n,s:n}", "start", "end", "interval_ms");
 }
 
-/* Shares of the time in which it is known. */
 static json_t *pressure(const struct node_total *node)
 {
-    double of_ns = (double)node->pressure_of_ns;
-
-    return node->pressure_of_ns ? json_pack("{s:f,s:f,s:f}", "some", (double)node->pressure.some_ns / of_ns, "full",
-                                            (double)node->pressure.full_ns / of_ns, "seconds", of_ns / 1e9)
-                                : json_null();
+    return node->pressure_of_ns
+               ? json_pack("{s:f,s:f,s:f}", "some", node_pressure(node, node->pressure.some_ns), "full",
+                           node_pressure(node, node->pressure.full_ns), "seconds", (double)node->pressure_of_ns / 1e9)
+               : json_null();
 }
 
 static json_t *nodes(const struct report *report)

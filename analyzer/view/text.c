@@ -58,20 +58,19 @@ static void show_pressure(const struct pen *pen, const struct aggregate *totals)
 
     for (uint32_t i = 0; i < totals->node_count; i++) {
         const struct node_total *node = &totals->nodes[i];
+        double share = node_pressure(node, node->pressure.some_ns);
 
-        if (!node->pressure_of_ns)
-            continue;
-        known++;
-        if ((double)node->pressure.some_ns / (double)node->pressure_of_ns <= some)
-            continue;
-        some = (double)node->pressure.some_ns / (double)node->pressure_of_ns;
-        highest = node;
+        known += !isnan(share);
+        if (share > some) {
+            some = share;
+            highest = node;
+        }
     }
     if (!highest)
         return;
     title(pen, "Pressure  ");
     fprintf(pen->out, "tasks waited for I/O %.3g %% of the time, all at once %.3g %%, as the kernel sees it", 100 * some,
-            100 * (double)highest->pressure.full_ns / (double)highest->pressure_of_ns);
+            100 * node_pressure(highest, highest->pressure.full_ns));
     if (known > 1) {
         fputs(" on ", pen->out);
         draw_text(pen, highest->node, 40);
