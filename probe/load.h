@@ -51,6 +51,9 @@ const char *load_why(const struct loaded *loaded, unsigned hook);
 /* Why a way in of the table is not seen; NULL when it is. */
 const char *load_blind(const struct loaded *loaded, unsigned way_in);
 
+/* Counts as lost what the block layer has done with and no program has seen the end of; to be called before a drain. */
+void load_settle(const struct loaded *loaded);
+
 /* Events for which the kernel has skipped a program because it was running already, since the start. */
 uint64_t load_missed(const struct loaded *loaded);
 

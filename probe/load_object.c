@@ -66,6 +66,8 @@ int load_open_object(struct loaded *loaded, enum hook_object which,
     if (!loaded->object[which])
         return -errno;
     again_choose(loaded->object[which], which);
+    if (which == HOOK_BLOCK && !hook_function("bpf_for_each_map_elem")) /* Linux 5.13 has it */
+        bpf_program__set_autoload(bpf_object__find_program_by_name(loaded->object[which], "on_settle"), false);
     return configure(loaded->object[which], options);
 }
 

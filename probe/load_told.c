@@ -75,6 +75,18 @@ const char *load_blind(const struct loaded *loaded, unsigned way_in)
     return loaded->step == PROBE_DETACHED ? PROBE_TOO_DEAR : NULL;
 }
 
+void load_settle(const struct loaded *loaded)
+{
+    const struct bpf_program *program;
+    LIBBPF_OPTS(bpf_test_run_opts, run);
+
+    if (!loaded->ready[HOOK_BLOCK] || loaded->step == PROBE_DETACHED)
+        return;
+    program = bpf_object__find_program_by_name(loaded->object[HOOK_BLOCK], "on_settle");
+    if (bpf_program__autoload(program))
+        bpf_prog_test_run_opts(bpf_program__fd(program), &run); /* else they are seen to when they are used again */
+}
+
 static bool program_info(const struct loaded *loaded, unsigned hook, struct bpf_prog_info *info)
 {
     uint32_t size = sizeof(*info);

@@ -400,6 +400,7 @@ int probe_drain(struct probe *probe, struct batch *batch)
     int err = finder_fetch(probe->finder);
 
     volumes_refresh_namespaces(probe->volumes);
+    load_settle(probe->loaded);
     if (!err)
         err = drain_run(probe->drain, batch);
     if (!err)

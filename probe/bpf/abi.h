@@ -323,9 +323,11 @@ struct abi_shared_row {
     uint32_t latency[ABI_LATENCY_BUCKETS];
 };
 
+#define ABI_SETTLED 1
+
 /* A request on its way through the block layer; the key is the request's address. */
 struct abi_request {
-    uint64_t start_ns; /* when it was issued to the device; 0 before */
+    uint64_t start_ns; /* when it was issued to the device; 0 before; ABI_SETTLED: nobody saw its end, and that has been said */
     uint64_t queue_ns; /* before: when it was put into the scheduler's queue; since: for how long it was there; 0: never */
     uint32_t bytes;    /* completed so far */
     uint32_t rest;     /* bytes that the last completion has left */

@@ -4,7 +4,7 @@
  * to its completion, and by device with the time that it was in the scheduler's queue before. Its owner is who caused
  * it to be made; writeback belongs to the kernel's own threads.
  */
-#include "probe/bpf/station.bpf.h"
+#include "probe/bpf/unseen.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
@@ -54,22 +54,6 @@ static __always_inline bool is_relaxed(__u32 flags)
            !(flags >> bpf_core_enum_value(enum req_flag_bits, __REQ_SYNC) & 1);
 }
 
-static __always_inline __u64 volume_of_disk(struct gendisk *disk)
-{
-    return ABI_VOLUME_DEVICE | (__u64)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor);
-}
-
-static __always_inline __u64 device_of(struct request *request)
-{
-    struct gendisk *disk;
-
-    if (bpf_core_field_exists(request->rq_disk))
-        disk = BPF_CORE_READ(request, rq_disk);
-    else
-        disk = BPF_CORE_READ(request, q, disk);
-    return volume_of_disk(disk);
-}
-
 static __always_inline __u64 queue_of(struct request *request)
 {
     return (__u64)BPF_CORE_READ(request, q);
@@ -99,24 +83,6 @@ static __always_inline void own_flush(struct request *request)
     bpf_map_delete_elem(&flushers, &queue);
     if (bpf_map_update_elem(&requests, &key, &entry, BPF_ANY))
         count(ABI_COUNTER_LOST, 1);
-}
-
-/*
- * Requests are used again: one still known here has completed without the kernel having run the program that counts
- * it, and without a word about it.
- */
-static __always_inline void settle_unseen(struct request *request)
-{
-    __u64 key = (__u64)request;
-    struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
-
-    if (!entry)
-        return;
-    if (entry->start_ns) {
-        count(ABI_COUNTER_LOST, 1);
-        leave_queue(device_of(request), ABI_STATION_BLOCK);
-    }
-    bpf_map_delete_elem(&requests, &key);
 }
 
 /* The request has been made: whoever runs now asked for it. */
@@ -149,8 +115,7 @@ int BPF_PROG(on_io_start, struct request *request)
 SEC("tp_btf/block_io_start")
 int BPF_PROG(on_io_start_again, struct request *request)
 {
-    __u64 key = (__u64)request;
-    struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
+    struct abi_request *entry = find_request(request);
 
     if (!entry || entry->start_ns) /* nobody's, or of its memory's last use */
         own(request);
@@ -165,8 +130,7 @@ static __always_inline struct request *request_in(__u64 *context)
 SEC("tp_btf/block_rq_insert")
 int on_insert(__u64 *context)
 {
-    __u64 key = (__u64)request_in(context);
-    struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
+    struct abi_request *entry = find_request(request_in(context));
 
     if (entry && !entry->start_ns)
         entry->queue_ns = bpf_ktime_get_ns();
@@ -211,7 +175,7 @@ int on_merge(__u64 *context)
 {
     struct request *request = request_in(context);
     __u64 key = (__u64)request;
-    struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
+    struct abi_request *entry = find_request(request);
     __u32 op = operation_of(request);
 
     if (!entry)
@@ -230,19 +194,17 @@ int on_merge(__u64 *context)
  */
 static __always_inline int issue(struct request *request, bool again)
 {
-    struct abi_request *entry;
-    __u64 key = (__u64)request;
+    struct abi_request *entry = find_request(request);
     __u64 now;
 
-    entry = bpf_map_lookup_elem(&requests, &key);
     if (again && entry && entry->start_ns)
         return 0;
     if (!entry && operation_of(request) == OP_BLOCK_FLUSH) {
         own_flush(request);
-        entry = bpf_map_lookup_elem(&requests, &key);
+        entry = find_request(request);
     } else if (!entry && (!config.has_io_start || config.all)) {
         own(request);
-        entry = bpf_map_lookup_elem(&requests, &key);
+        entry = find_request(request);
     }
     if (!entry) {
         if (config.all && again)
@@ -291,7 +253,7 @@ static __always_inline int complete(struct request *request, int error, __u32 by
     struct measure m = {.op = operation_of(request), .count = 1, .error_code = error != 0};
     __u32 length = BPF_CORE_READ(request, __data_len), rest = length > bytes ? length - bytes : 0;
     __u64 key = (__u64)request;
-    struct abi_request *entry = bpf_map_lookup_elem(&requests, &key);
+    struct abi_request *entry = find_request(request);
 
     if (!entry || (rest && entry->rest == rest))
         return 0; /* nobody's, or seen */

@@ -285,6 +285,9 @@ struct request {
     struct gendisk *rq_disk; /* before 5.17 */
     unsigned int cmd_flags;
     unsigned int __data_len;
+    struct {
+        int counter;
+    } ref; /* 0: nobody's, until it is given out again */
 };
 
 #pragma clang attribute pop

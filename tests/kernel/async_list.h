@@ -46,6 +46,12 @@
 #undef RING
     {"uring-worker-read", IORING_OP_READ, {DATA, BUFFER, 4096, 8192}, FRESH, 4096, OP_READ, .way = WAY_RING_WORKER},
     {"uring-worker-write", IORING_OP_WRITE, {SINK, BUFFER, 5000, 0}, FRESH, 5000, OP_WRITE, .way = WAY_RING_WORKER},
+    {"uring-worker-direct-read", IORING_OP_READ, {DIRECT, BUFFER, 4096, 0}, FRESH, 4096, OP_READ,
+     .block = OP_BLOCK_READ, .way = WAY_RING_WORKER},
+    {"uring-worker-direct-write", IORING_OP_WRITE, {DIRECT, BUFFER, 4096, 0}, FRESH, 4096, OP_WRITE,
+     .block = OP_BLOCK_WRITE, .way = WAY_RING_WORKER},
+    {"uring-thread-direct-read", IORING_OP_READ, {DIRECT, BUFFER, 4096, 0}, FRESH, 4096, OP_READ,
+     .block = OP_BLOCK_READ, .way = WAY_RING_THREAD},
     {"uring-worker-openat", IORING_OP_OPENAT, {PLACE, PATH_FILE, 0, 0, READ_ONLY}, FILES, SOME, OP_OPEN,
      .way = WAY_RING_WORKER},
     {"uring-worker-statx", IORING_OP_STATX, {PLACE, PATH_FILE, STATX_BASIC_STATS, BUFFER}, FILES, 0, OP_STAT,

@@ -182,9 +182,14 @@ static long reap_aio(bool without_call)
     struct aio_ring *ring = (struct aio_ring *)mine.context;
     struct io_event event;
     unsigned head;
+    long got;
 
-    if (!without_call)
-        return syscall(SYS_io_getevents, mine.context, 1, 1, &event, NULL) == 1 ? (long)event.res : -errno;
+    if (!without_call) {
+        do
+            got = syscall(SYS_io_getevents, mine.context, 1, 1, &event, NULL);
+        while (got < 0 && errno == EINTR);
+        return got == 1 ? (long)event.res : -errno;
+    }
     head = ring->head;
     while (head == __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE))
         usleep(50);
