@@ -192,7 +192,7 @@ int watched_fire(struct watched *watched, const struct call *call, enum crew who
                  struct outcome *outcome, pid_t *pid)
 {
     struct order order = order_for(TASK_FIRE, call, who);
-    struct reply reply;
+    struct reply reply = {0};
     int err = give(watched, &order, &reply);
 
     if (err)

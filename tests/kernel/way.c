@@ -143,7 +143,7 @@ static long fire_ring(enum way way, long number, const long argument[6], bool la
         .user_data = ++named,
     };
     struct ring *ring = &mine.ring;
-    int err = ring->queue ? 0 : make_ring(ring, way);
+    int err = ring->cqes ? 0 : make_ring(ring, way); /* where that has failed, it is tried again */
 
     if (!err)
         err = register_with(ring, way, number, argument);

@@ -91,6 +91,7 @@ static void *work(void *argument)
 
 static void run_process(const struct crowd *crowd, unsigned long number)
 {
+    const unsigned long count = crowd->threads;
     pthread_t threads[THREADS_MAX];
     pthread_attr_t small;
 
@@ -99,11 +100,11 @@ static void run_process(const struct crowd *crowd, unsigned long number)
     pthread_attr_setstacksize(&small, STACK_SIZE);
     if (crowd->pause_ms)
         rest(number * crowd->pause_ms / crowd->processes);
-    for (unsigned long i = 1; i < crowd->threads; i++)
+    for (unsigned long i = 1; i < count; i++)
         if (pthread_create(&threads[i], &small, work, (void *)crowd))
             _exit(1);
     work((void *)crowd);
-    for (unsigned long i = 1; i < crowd->threads; i++)
+    for (unsigned long i = 1; i < count; i++)
         pthread_join(threads[i], NULL);
     _exit(0);
 }
