@@ -9,6 +9,7 @@
 #include "lib/log.h"
 #include "lib/notify.h"
 #include "lib/option.h"
+#include "lib/program.h"
 #include "probe/finder.h"
 #include "probe/sampler.h"
 
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
     };
     int first, parsed;
 
-    log_program(program.name);
+    program_begin(program.name);
     notify_init();
     parsed = option_parse(&program, argc, argv, &first);
     if (parsed)

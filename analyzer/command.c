@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "lib/log.h"
+#include "lib/program.h"
 
 static const struct {
     const char *name;
@@ -38,7 +39,7 @@ static int usage(FILE *out, int status)
 int command_main(int argc, char **argv)
 {
     setlocale(LC_ALL, "");
-    log_program("unblend");
+    program_begin("unblend");
     if (argc < 2)
         return usage(stderr, 2);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

@@ -18,6 +18,7 @@
 #include "lib/log.h"
 #include "lib/notify.h"
 #include "lib/option.h"
+#include "lib/program.h"
 
 #define PROGRAM  "unblend-collector"
 #define SITE_KEY LOCALSTATEDIR "/lib/unblend/site.key"
@@ -266,7 +267,7 @@ int collector_main(int argc, char **argv)
 {
     const struct command *command = find_command(argc > 1 ? argv[1] : NULL);
 
-    log_program(PROGRAM);
+    program_begin(PROGRAM);
     notify_init();
     if (command->name) {
         argc--;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/kernel/way.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/aio_abi.h>
 #include <linux/io_uring.h>
@@ -98,8 +99,11 @@ static long reap(struct ring *ring)
 
 static int push(struct ring *ring, const struct io_uring_sqe *sqe)
 {
-    unsigned tail = *ring->sq_tail, at = tail & ring->sq_mask;
+    unsigned tail, at;
 
+    assert(ring->sq_tail && ring->sqes); /* it has been made */
+    tail = *ring->sq_tail;
+    at = tail & ring->sq_mask;
     ring->sqes[at] = *sqe;
     ring->sq_array[at] = at;
     __atomic_store_n(ring->sq_tail, tail + 1, __ATOMIC_SEQ_CST);

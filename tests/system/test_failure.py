@@ -78,6 +78,15 @@ class RightsTest(harness.SystemTest):
         self.refuse(self.hidden(script), "not permitted", "root")
         self.assertFalse(os.path.exists(self.path("unblend.rec")))
 
+    def test_children_that_a_parent_ignores(self):
+        """Some supervisors ignore the end of children, which those inherit: it is told to us all the same."""
+        path = self.path("ignored.rec")
+        done = harness.run([harness.unblend(), "record", "-o", path, "--", "sh", "-c", "exit 3"],
+                           env=harness.environment(), preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual((3, ""), (done.returncode, done.stderr))
+        hooks = {hook["hook"]: hook["why"] for hook in harness.report(path).coverage["hooks"]}
+        self.assertRegex(hooks["tp_btf/sys_enter"], "self-test: [1-9][0-9]* calls exact, 0 wrong")
+
     def test_kernel_without_type_information(self):
         script = (f"mount -t tmpfs none /sys/kernel/btf && exec {harness.unblend()} record "
                   f"-o {self.path('btf.rec')} -- touch {self.marker}")
