@@ -87,6 +87,19 @@ class RightsTest(harness.SystemTest):
         hooks = {hook["hook"]: hook["why"] for hook in harness.report(path).coverage["hooks"]}
         self.assertRegex(hooks["tp_btf/sys_enter"], "self-test: [1-9][0-9]* calls exact, 0 wrong")
 
+    def test_closed_standard_files(self):
+        """Their numbers are not given to a recording, into which messages would go then."""
+        path, seen = self.path("closed.rec"), self.path("seen")
+        done = harness.run(["sh", "-c", f"exec {harness.unblend()} record -o {path} -- "
+                                        f"sh -c 'readlink /proc/$PPID/fd/[012] >{seen}' <&- >&- 2>&-"],
+                           env=harness.environment())
+        self.assertEqual(0, done.returncode)
+        with open(seen, encoding="utf-8") as file:
+            self.assertEqual(["/dev/null"] * 3, file.read().split())
+        done = harness.run(["sh", "-c", f"exec {harness.unblend()} report {path} >&-"], env=harness.environment())
+        self.assertEqual(1, done.returncode)
+        self.assert_one_line(done.stderr, "cannot write the report")
+
     def test_kernel_without_type_information(self):
         script = (f"mount -t tmpfs none /sys/kernel/btf && exec {harness.unblend()} record "
                   f"-o {self.path('btf.rec')} -- touch {self.marker}")
