@@ -176,6 +176,9 @@ void hook_explain(int err, char *text, size_t size)
                              "use Linux 5.12 or later");
     else if (err == -ENOMEM)
         snprintf(text, size, "not enough memory: give --kernel-memory a smaller size");
+    else if (err == -EMFILE)
+        snprintf(text, size, "this process may not have enough files open: raise its limit (ulimit -n) to 512, and by one "
+                             "a processor");
     else
         snprintf(text, size, "%s; `unblend doctor` shows what this kernel has", strerror(-err));
 }

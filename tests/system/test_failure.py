@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import struct
@@ -99,6 +100,14 @@ class RightsTest(harness.SystemTest):
         done = harness.run(["sh", "-c", f"exec {harness.unblend()} report {path} >&-"], env=harness.environment())
         self.assertEqual(1, done.returncode)
         self.assert_one_line(done.stderr, "cannot write the report")
+
+    def test_few_files(self):
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        done = harness.run([harness.unblend(), "record", "-o", self.path("few.rec"), "--", "touch", self.marker],
+                           env=harness.environment(), preexec_fn=few)
+        self.assertEqual(1, done.returncode)
+        self.assert_one_line(done.stderr, "ulimit -n")
+        self.assertFalse(os.path.exists(self.marker), "the command has run")
 
     def test_kernel_without_type_information(self):
         script = (f"mount -t tmpfs none /sys/kernel/btf && exec {harness.unblend()} record "
