@@ -12,7 +12,7 @@
 #include "lib/cleanup.h"
 
 #define OPS_MIN 20 /* fewer have no p99 */
-#define LATE    3  /* intervals that batches may come late by */
+#define LATE    3  /* intervals, the longest, that batches may come late by */
 
 const char *const symptom_names[SYMPTOMS] = {"p99_s", "errors", "oldest_s"};
 
@@ -25,13 +25,14 @@ static const struct {
 struct group {
     const char *cluster, *job, *volume;
     enum operation op;
+    uint32_t interval_ms;
 };
 
 struct member {
     uint32_t group;
     const char *node, *volume;
     unsigned seen, bad[SYMPTOMS]; /* of the last SUSPECT_OF intervals, a bit each; the lowest is the latest */
-    int64_t slot;                 /* of it */
+    int64_t slot_ms;              /* when it began */
     uint32_t intervals, bads[SYMPTOMS];
     struct suspect worst[SYMPTOMS];
     bool is[SYMPTOMS];
@@ -40,7 +41,7 @@ struct member {
 /* A member in one interval. */
 struct sighting {
     uint32_t member;
-    int64_t slot;
+    int64_t slot_ms; /* when it began */
     uint64_t ops, errors, oldest_ns;
     struct histogram latency_ns;
 };
@@ -52,10 +53,11 @@ struct suspect_state {
     struct member *members;
     uint32_t member_count, member_capacity;
     struct lookup member_index;
-    struct sighting *sightings; /* by slot, as they came */
+    struct sighting *sightings; /* as they came */
     uint32_t sighting_count, sighting_capacity;
-    struct lookup sighting_index; /* of the interval that grows */
-    int64_t latest;
+    struct lookup sighting_index; /* of those */
+    int64_t latest_ms;
+    uint32_t longest_ms; /* interval */
 };
 
 /* "node:ext4:/dev/nvme0n1" is what "other:ext4:/dev/nvme0n1" is elsewhere. */
@@ -71,7 +73,8 @@ static int find_group(struct suspects *s, const struct batch *batch, const struc
     struct suspect_state *state = s->state;
     const char *job = batch->jobs[record->job].name;
     const char *volume = without_node(batch->volumes[record->volume].name, batch->node);
-    uint32_t hash = lookup_hash(job, strlen(job)) ^ lookup_hash(volume, strlen(volume)) ^ (uint32_t)record->op;
+    uint32_t hash = lookup_hash(job, strlen(job)) ^ lookup_hash(volume, strlen(volume)) ^ (uint32_t)record->op ^
+                    batch->interval_ms << 8;
     uint32_t cursor = hash;
     struct group *group;
 
@@ -80,13 +83,13 @@ static int find_group(struct suspects *s, const struct batch *batch, const struc
         return -ENOMEM;
     while (lookup_next(&state->group_index, hash, &cursor, out)) {
         group = &state->groups[*out];
-        if (group->op == record->op && strcmp(group->job, job) == 0 && strcmp(group->volume, volume) == 0 &&
+        if (group->op == record->op && group->interval_ms == batch->interval_ms && strcmp(group->job, job) == 0 && strcmp(group->volume, volume) == 0 &&
             strcmp(group->cluster, batch->cluster) == 0)
             return 0;
     }
     group = &state->groups[state->group_count];
     *group = (struct group){arena_strdup(&s->arena, batch->cluster), arena_strdup(&s->arena, job),
-                            arena_strdup(&s->arena, volume), record->op};
+                            arena_strdup(&s->arena, volume), record->op, batch->interval_ms};
     if (!group->cluster || !group->job || !group->volume)
         return -ENOMEM;
     lookup_insert(&state->group_index, hash, state->group_count);
@@ -121,13 +124,13 @@ static int find_member(struct suspects *s, const struct batch *batch, const stru
     return 0;
 }
 
-static int find_sighting(struct suspect_state *state, uint32_t member, int64_t slot, struct sighting **out)
+static int find_sighting(struct suspect_state *state, uint32_t member, int64_t slot_ms, struct sighting **out)
 {
-    const int64_t key[2] = {member, slot};
+    const int64_t key[2] = {member, slot_ms};
     uint32_t hash = lookup_hash(key, sizeof(key)), cursor = hash, at;
 
     while (lookup_next(&state->sighting_index, hash, &cursor, &at))
-        if (state->sightings[at].member == member && state->sightings[at].slot == slot) {
+        if (state->sightings[at].member == member && state->sightings[at].slot_ms == slot_ms) {
             *out = &state->sightings[at];
             return 0;
         }
@@ -136,7 +139,7 @@ static int find_sighting(struct suspect_state *state, uint32_t member, int64_t s
         return -ENOMEM;
     lookup_insert(&state->sighting_index, hash, state->sighting_count);
     *out = &state->sightings[state->sighting_count++];
-    **out = (struct sighting){.member = member, .slot = slot};
+    **out = (struct sighting){.member = member, .slot_ms = slot_ms};
     return 0;
 }
 
@@ -156,15 +159,15 @@ static double value_of(const struct sighting *sighting, enum symptom symptom)
     }
 }
 
-/* Slots of longer intervals have lower numbers. */
-static void advance(struct member *member, int64_t slot)
+static void advance(const struct suspect_state *state, struct member *member, int64_t slot_ms)
 {
-    int64_t passed = slot - member->slot;
+    uint32_t interval_ms = state->groups[member->group].interval_ms;
+    int64_t passed = interval_ms ? (slot_ms - member->slot_ms) / interval_ms : 0;
     unsigned mask = (1u << SUSPECT_OF) - 1;
 
     for (unsigned i = 0; i < SYMPTOMS; i++)
         member->bad[i] = passed >= 0 && passed < SUSPECT_OF ? member->bad[i] << passed & mask : 0;
-    member->slot = slot;
+    member->slot_ms = slot_ms;
     member->intervals++;
 }
 
@@ -195,8 +198,8 @@ static int by_group(const void *a, const void *b, void *context)
     const struct sighting *x = a, *y = b;
     uint32_t p = state->members[x->member].group, q = state->members[y->member].group;
 
-    if (x->slot != y->slot)
-        return (x->slot > y->slot) - (x->slot < y->slot);
+    if (x->slot_ms != y->slot_ms)
+        return (x->slot_ms > y->slot_ms) - (x->slot_ms < y->slot_ms);
     return p != q ? (p > q) - (p < q) : (x->member > y->member) - (x->member < y->member);
 }
 
@@ -204,7 +207,7 @@ static int by_group(const void *a, const void *b, void *context)
 static void compare(struct suspect_state *state, const struct sighting *first, uint32_t count, double *values)
 {
     for (uint32_t i = 0; i < count; i++)
-        advance(&state->members[first[i].member], first[i].slot);
+        advance(state, &state->members[first[i].member], first[i].slot_ms);
     for (unsigned symptom = 0; symptom < SYMPTOMS && count > SUSPECT_PEERS; symptom++)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t peers = 0;
@@ -219,8 +222,8 @@ static void compare(struct suspect_state *state, const struct sighting *first, u
         }
 }
 
-/* Intervals before that one are over. */
-static int retire(struct suspect_state *state, int64_t before)
+/* Intervals that began before then are over. */
+static int retire(struct suspect_state *state, int64_t before_ms)
 {
     _cleanup_free_ double *values = calloc(state->sighting_count + 1u, sizeof(*values));
     uint32_t done = 0, left = 0;
@@ -229,11 +232,11 @@ static int retire(struct suspect_state *state, int64_t before)
         return -ENOMEM;
     if (state->sighting_count)
         qsort_r(state->sightings, state->sighting_count, sizeof(*state->sightings), by_group, state);
-    while (done < state->sighting_count && state->sightings[done].slot < before) {
+    while (done < state->sighting_count && state->sightings[done].slot_ms < before_ms) {
         const struct sighting *first = &state->sightings[done];
         uint32_t count = 1;
 
-        while (done + count < state->sighting_count && first[count].slot == first->slot &&
+        while (done + count < state->sighting_count && first[count].slot_ms == first->slot_ms &&
                state->members[first[count].member].group == state->members[first->member].group)
             count++;
         compare(state, first, count, values);
@@ -247,7 +250,7 @@ static int retire(struct suspect_state *state, int64_t before)
     state->sighting_count = left;
     lookup_clear(&state->sighting_index);
     for (uint32_t i = 0; i < left; i++) {
-        const int64_t key[2] = {state->sightings[i].member, state->sightings[i].slot};
+        const int64_t key[2] = {state->sightings[i].member, state->sightings[i].slot_ms};
 
         if (lookup_reserve(&state->sighting_index))
             return -ENOMEM;
@@ -258,14 +261,19 @@ static int retire(struct suspect_state *state, int64_t before)
 
 int suspects_add(struct suspects *s, const struct batch *batch)
 {
-    int64_t slot = batch->interval_ms ? series_slot_of(batch->start_ns, batch->duration_ns, batch->interval_ms) : 0;
+    int64_t slot_ms = 0;
     int err = 0;
+
+    if (batch->interval_ms)
+        slot_ms = series_slot_of(batch->start_ns, batch->duration_ns, batch->interval_ms) * batch->interval_ms;
 
     if (!s->state && !(s->state = calloc(1, sizeof(*s->state))))
         return -ENOMEM;
-    if (slot > s->state->latest) {
-        err = retire(s->state, slot - LATE);
-        s->state->latest = slot;
+    if (batch->interval_ms > s->state->longest_ms)
+        s->state->longest_ms = batch->interval_ms;
+    if (slot_ms > s->state->latest_ms) {
+        err = retire(s->state, slot_ms - LATE * (int64_t)s->state->longest_ms);
+        s->state->latest_ms = slot_ms;
     }
     for (uint32_t i = 0; !err && i < batch->record_count; i++) {
         const struct record *record = &batch->records[i];
@@ -276,7 +284,7 @@ int suspects_add(struct suspects *s, const struct batch *batch)
             continue;
         err = find_member(s, batch, record, &member);
         if (!err)
-            err = find_sighting(s->state, member, slot, &sighting);
+            err = find_sighting(s->state, member, slot_ms, &sighting);
         if (err)
             break;
         sighting->ops += record_ops(record);

@@ -118,7 +118,7 @@ static void nodes_may_come_late(void **state)
     suspects_clear(&suspects);
 }
 
-/* Longer intervals have lower numbers: what was before them is not what was just before. */
+/* What was before them is not what was just before. */
 static void intervals_that_become_longer_begin_anew(void **state)
 {
     static const enum how how[] = {SLOWLY, SLOWLY, WELL, WELL, WELL, WELL};
@@ -130,6 +130,23 @@ static void intervals_that_become_longer_begin_anew(void **state)
         add(&suspects, i, 20, 10000, i ? WELL : SLOWLY);
     assert_int_equal(suspects_finish(&suspects), 0);
     assert_int_equal(suspects.count, 0);
+    suspects_clear(&suspects);
+}
+
+/* Others go on with shorter intervals while a longer one is still coming in. */
+static void who_tells_less_often_has_peers_of_its_own(void **state)
+{
+    struct suspects suspects = {0};
+
+    for (int ten = 0; ten < 5; ten++)
+        for (unsigned i = 0; i < NODES; i++) {
+            add(&suspects, i, ten * 10, 10000, i ? WELL : SLOWLY);
+            add(&suspects, NODES, ten * 10 + (int)i, 1000, WELL);
+        }
+    assert_int_equal(suspects_finish(&suspects), 0);
+    assert_int_equal(suspects.count, 1);
+    assert_string_equal(suspects.list[0].node, "n0");
+    assert_int_equal(suspects.list[0].bad, 5);
     suspects_clear(&suspects);
 }
 
@@ -151,6 +168,7 @@ int main(void)
         cmocka_unit_test(once_in_a_while_is_chance),
         cmocka_unit_test(nodes_may_come_late),
         cmocka_unit_test(intervals_that_become_longer_begin_anew),
+        cmocka_unit_test(who_tells_less_often_has_peers_of_its_own),
         cmocka_unit_test(nothing_is_no_suspect),
     };
 
