@@ -14,7 +14,7 @@ struct peer_norm {
     double high;        /* the largest value */
 };
 
-/* Of at least one value; sorts them. */
+/* Of at least one value; leaves how far each is from the median in their place, the furthest last. */
 void peer_norm_of(double *values, uint32_t count, double relative, double absolute, struct peer_norm *out);
 
 /* Negative below the median. */

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/phase.h"
 #include "analyzer/view/html_chart.h"
 #include "lib/cleanup.h"
 
 #define BINS     180
 #define MEETINGS 12
+#define PHASED   12
 
 /* The series in at most BINS bins of whole slots, a second. The mean is over the bin, the maximum that of its slots. */
 static size_t bins_of(const struct series *s, unsigned demands, double mean[BINS], double max[BINS],
@@ -174,6 +176,38 @@ static void latency(FILE *out, const struct windows *windows)
     html_table_end(out);
 }
 
+/* Of jobs that have more than one. */
+static void phases(FILE *out, const struct aggregate *totals)
+{
+    static const char *const columns[] = {"<Job", "<Phases", "Epochs", "One every", "Each reads", NULL};
+    unsigned rows = 0;
+
+    for (uint32_t i = 0; i < totals->job_count && rows < PHASED; i++) {
+        const struct epochs *epochs;
+        struct phases phases;
+
+        if (phases_of(&totals->jobs[i].series, &phases) || phases.count < 2)
+            continue;
+        if (!rows++)
+            html_table(out, "What jobs did after what", columns);
+        epochs = &phases.epochs;
+        fputs("<tr>", out);
+        html_name(out, totals->jobs[i].name);
+        fputs("<td class=\"words\">", out);
+        phases_write(out, &phases);
+        fputs("</td>", out);
+        if (epochs->count)
+            html_count(out, epochs->count);
+        else
+            html_cell(out, "", NAN);
+        html_seconds(out, epochs->count ? epochs->length_s : NAN);
+        html_bytes(out, epochs->count ? epochs->bytes : NAN);
+        fputs("</tr>\n", out);
+    }
+    if (rows)
+        html_table_end(out);
+}
+
 static void meetings(FILE *out, const struct report *report)
 {
     static const char *const columns[] = {"<Job", "<meets", "<on", "For", "Takes", "Alone", "Costs", NULL};
@@ -229,6 +263,7 @@ int html_when(FILE *out, struct report *report)
     if (!isnan(overlap) && totals->job_count > 1)
         fprintf(out, "<p>In %s of the tenths of a second in which data moved, more than one job moved it.</p>\n",
                 html_percent_text(text, overlap));
+    phases(out, totals);
     meetings(out, report);
     fputs("</section>\n", out);
     return err;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analyzer/human.h"
+#include "analyzer/phase.h"
 #include "analyzer/rhythm.h"
 #include "analyzer/view/json.h"
 #include "analyzer/view/text.h"
@@ -34,10 +35,39 @@ static json_t *one(const struct series *series, unsigned demands)
                      json_number(r.bytes / r.length_s), "ramp_up_s", json_number(r.ramp_s), "first_spikes", spikes(&r));
 }
 
+static json_t *list_phases(const struct phases *phases)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (unsigned i = 0; i < phases->count; i++) {
+        const struct phase *phase = &phases->list[i];
+
+        json_add(&failed, list,
+                 json_pack("{s:s,s:o,s:f,s:I,s:I,s:I}", "kind", phase_names[phase->kind], "start",
+                           json_time(phase->start_ms * 1000000), "length_s", phase->length_s, "read_bytes",
+                           (json_int_t)phase->sum.demand[DEMAND_READ_BYTES], "write_bytes",
+                           (json_int_t)phase->sum.demand[DEMAND_WRITE_BYTES], "metadata_ops",
+                           (json_int_t)phase->sum.demand[DEMAND_METADATA_OPS]));
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 json_t *json_rhythm(const struct series *series)
 {
-    return json_pack("{s:o,s:o,s:o}", "data", one(series, DEMAND_BYTES), "read",
-                     one(series, DEMAND_BIT(DEMAND_READ_BYTES)), "write", one(series, DEMAND_BIT(DEMAND_WRITE_BYTES)));
+    struct phases phases;
+    const struct epochs *epochs = &phases.epochs;
+
+    (void)phases_of(series, &phases); /* of nothing there are none */
+    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "data", one(series, DEMAND_BYTES), "read",
+                     one(series, DEMAND_BIT(DEMAND_READ_BYTES)), "write", one(series, DEMAND_BIT(DEMAND_WRITE_BYTES)),
+                     "phases", list_phases(&phases), "epochs",
+                     epochs->count ? json_pack("{s:i,s:f,s:f}", "count", (int)epochs->count, "length_s",
+                                               epochs->length_s, "bytes", epochs->bytes)
+                                   : json_null());
 }
 
 static void show(const struct pen *pen, const char *what, const struct series *series, unsigned demands)
@@ -55,8 +85,24 @@ static void show(const struct pen *pen, const char *what, const struct series *s
     fputc('\n', pen->out);
 }
 
+static void show_phases(const struct pen *pen, const struct series *series)
+{
+    char length[HUMAN_SIZE], bytes[HUMAN_SIZE];
+    struct phases phases;
+
+    if (phases_of(series, &phases) || phases.count < 2)
+        return;
+    fputs("  phases: ", pen->out);
+    phases_write(pen->out, &phases);
+    fputc('\n', pen->out);
+    if (phases.epochs.count)
+        fprintf(pen->out, "  epochs: %u, one every %s, each reads about %s\n", phases.epochs.count,
+                human_duration(length, phases.epochs.length_s), human_bytes(bytes, phases.epochs.bytes));
+}
+
 void text_rhythm(const struct pen *pen, const struct series *series)
 {
+    show_phases(pen, series);
     show(pen, "reads", series, DEMAND_BIT(DEMAND_READ_BYTES));
     show(pen, "writes", series, DEMAND_BIT(DEMAND_WRITE_BYTES));
 }
