@@ -348,7 +348,7 @@ static const char *hook_note(const struct loaded *loaded, unsigned i)
 
 static int cover(struct probe *probe, struct batch *batch)
 {
-    struct hook hooks[40 + SYSCALL_CALLS_MAX];
+    struct hook hooks[48 + SYSCALL_CALLS_MAX];
     struct calls *calls = load_calls(probe->loaded);
     uint64_t missed = count_missed(probe);
     unsigned count = 0;
@@ -372,8 +372,12 @@ static int cover(struct probe *probe, struct batch *batch)
                                               "the probe more memory"};
     if (probe->tables.counters[ABI_COUNTER_UNSTATIONED])
         hooks[count++] = (struct hook){.name = "storage-side",
-                                       .why = "requests found no room in the storage side's table, or their end was not seen: give the "
-                                              "probe more memory"};
+                                       .why = "requests found no room in the storage side's table, or their end was "
+                                              "not seen: give the probe more memory"};
+    if (probe->tables.counters[ABI_COUNTER_UNSEEN])
+        hooks[count++] = (struct hook){.name = "block-ends",
+                                       .why = "the kernel has shown the end of block requests to no program, as some "
+                                              "sandboxes' kernels do: they are among the lost"};
     if (platform_name(probe->platform))
         hooks[count++] = (struct hook){.name = "platform-metrics",
                                        .attached = !platform_why(probe->platform),

@@ -327,7 +327,7 @@ struct abi_shared_row {
 
 /* A request on its way through the block layer; the key is the request's address. */
 struct abi_request {
-    uint64_t start_ns; /* when it was issued to the device; 0 before; ABI_SETTLED: nobody saw its end, and that has been said */
+    uint64_t start_ns; /* when the device got it; 0 before; ABI_SETTLED: nobody saw its end, and that was said */
     uint64_t queue_ns; /* before: when it was put into the scheduler's queue; since: for how long it was there; 0: never */
     uint32_t bytes;    /* completed so far */
     uint32_t rest;     /* bytes that the last completion has left */
@@ -570,6 +570,7 @@ enum abi_counter {
     ABI_COUNTER_SLOTS_BLURRED, /* slots of rows that are counted with a later slot, for want of room */
     ABI_COUNTER_STATIONS, /* places in the storage side's table that have been given out, at least */
     ABI_COUNTER_UNSTATIONED, /* requests that found no place in the storage side's table */
+    ABI_COUNTER_UNSEEN,   /* of those that were lost, block requests whose end no program has seen */
     ABI_COUNTERS
 };
 

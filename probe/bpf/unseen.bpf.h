@@ -29,8 +29,10 @@ static __always_inline __u64 device_of(struct request *request)
 /* start_ns: when it was issued; what began before there were programs to see its end is nobody's loss */
 static __always_inline void lose(struct request *request, __u64 start_ns)
 {
-    if (start_ns >= control.since_ns)
+    if (start_ns >= control.since_ns) {
         count(ABI_COUNTER_LOST, 1);
+        count(ABI_COUNTER_UNSEEN, 1);
+    }
     leave_queue(device_of(request), ABI_STATION_BLOCK);
 }
 
@@ -62,7 +64,7 @@ static __always_inline bool is_free(struct request *request)
     return !BPF_CORE_READ(request, ref.counter);
 }
 
-/* The entry stays, as of no use: its address may be in use again by now, and only who begins a request there deletes. */
+/* The entry stays, as of no use: its address may be used again by now, and only who begins a request there deletes. */
 static long settle_one(void *map, const __u64 *address, struct abi_request *entry, void *context)
 {
     struct request *request = (struct request *)*address;

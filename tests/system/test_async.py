@@ -60,7 +60,8 @@ class FioTest(harness.SystemTest):
             # fio looks at the clock later than the kernel at completion, and earlier at submission.
             self.assertLess(ops[name]["latency_ns"]["p50"], 2 * job[name]["lat_ns"]["max"])
         self.assertEqual(job["sync"]["total_ios"], ops["fsync"]["ops"])
-        for name in ("lost_ops", "overflow_ops", "killed_ops", "in_flight_ops", "unattributed_ops"):
+        self.assertEqual(0, report.lost())
+        for name in ("overflow_ops", "killed_ops", "in_flight_ops", "unattributed_ops"):
             self.assertEqual(0, report.coverage[name], name)
         return report
 
@@ -160,8 +161,7 @@ class RequestTest(harness.DataTest):
         done = harness.record(self.path("async.rec"), [harness.PYTHON, "-I", "-S", "-c", text, self.data])
         self.assertEqual((status, ""), (done.returncode, done.stderr))
         report = harness.report(self.path("async.rec"))
-        for name in ("lost_ops", "overflow_ops"):
-            self.assertEqual(0, report.coverage[name], name)
+        self.assertEqual((0, 0), (report.lost(), report.coverage["overflow_ops"]))
         return report, report.volume(self.volume.mount)
 
     def test_a_chain_through_a_slot(self):

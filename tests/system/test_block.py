@@ -20,7 +20,7 @@ class BlockTest(harness.SystemTest):
 
     def on_device(self, command):
         report = self.record(["sh", "-c", command])
-        self.assertEqual(0, report.coverage["lost_ops"])
+        self.assertEqual(0, report.lost())
         return report.device(self.device)
 
     @harness.by_chance_unseen
@@ -66,4 +66,4 @@ for i in range(int(sys.argv[1])):
                              "--interval", "100ms", cwd=volume.mount)
         written = report.device(volume.device)["block_write"]
         self.assertEqual((self.PROCESSES - 1) * self.FILES * self.BLOCKS * 4096, written["bytes"])
-        self.assertEqual((0, 0), (report.coverage["lost_ops"], report.coverage["unattributed_ops"]))
+        self.assertEqual((0, 0), (report.lost(), report.coverage["unattributed_ops"]))

@@ -41,7 +41,7 @@ class CacheTest(harness.DataTest):
     def cached(self, program, *arguments, path=None, options=()):
         """(reads, what is said of the page cache) on the volume of the data."""
         report = self.record([harness.PYTHON, "-I", "-S", "-c", program, path or self.data, *arguments], *options)
-        self.assertEqual(0, report.coverage["lost_ops"])
+        self.assertEqual(0, report.lost())
         read = report.volume(self.volume.mount if path is None else os.path.dirname(path))["read"]
         return read["ops"], read["cached"]
 

@@ -43,7 +43,7 @@ class FaultTest(harness.DataTest):
         done = harness.record(path, [harness.PYTHON, "-I", "-S", "-c", PROGRAM, self.data, advice, way])
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         report = harness.report(path)
-        self.assertEqual(0, report.coverage["lost_ops"])
+        self.assertEqual(0, report.lost())
         os.sync()
         self.kinds = self.on_volume(report)["faults"]
         return json.loads(done.stdout), report.volume(self.volume.mount).get("mmap_fault")

@@ -51,7 +51,8 @@ class FioTest(harness.SystemTest):
                 self.assert_histograms(ops[name])
                 self.assertEqual(ops[name]["size"]["p50"], bucket_lower(bytes_))
                 self.assertEqual(ops[name]["size"]["zero"], 0)
-        for name in ("lost_ops", "overflow_ops", "killed_ops", "unattributed_ops"):
+        self.assertEqual(0, report.lost())
+        for name in ("overflow_ops", "killed_ops", "unattributed_ops"):
             self.assertEqual(report.coverage[name], 0, name)
         # fio makes the directories of its files, which are there: each mkdir fails, and nothing else.
         self.assertEqual([op for op in ops if op != "mkdir" and ops[op]["errors"]], [])

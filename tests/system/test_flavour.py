@@ -70,7 +70,7 @@ class FlavourTest(harness.SystemTest):
                     report = self.record(self.known.command, "--flavour", flavour)
                     self.assertEqual(self.known.counted(report.volume(self.known.volume.mount)),
                                      self.known.expected())
-                    self.assertEqual(report.coverage["lost_ops"], 0)
+                    self.assertEqual(report.lost(), 0)
                     self.assertIn(flavour, hook_of_calls(report.coverage)["hook"])
                     continue
                 done = harness.record(self.path("no.rec"), ["true"], "--flavour", flavour)

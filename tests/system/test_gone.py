@@ -59,7 +59,7 @@ class GoneTest(harness.DataTest):
                 writes += ops.get("write", {}).get("bytes", 0)
                 closes += ops.get("close", {}).get("ops", 0)
         self.assertEqual((200, 20 * 5000, 20), (reads, writes, closes))
-        self.assertEqual((0, 0), (report.coverage["lost_ops"], report.coverage["in_flight_ops"]))
+        self.assertEqual((0, 0), (report.lost(), report.coverage["in_flight_ops"]))
 
     def test_a_number_that_comes_back_at_once(self):
         """A process is its number and its start: who comes next under the number has its own job."""
@@ -73,4 +73,4 @@ class GoneTest(harness.DataTest):
         reads = {job["job"]: sum(volume["ops"].get("read", {}).get("ops", 0) for volume in job["volumes"]
                                  if self.volume.mount in volume["mounts"]) for job in report.data["jobs"]}
         self.assertEqual((odd, even), (reads["odd"], reads["even"]))
-        self.assertEqual(0, report.coverage["lost_ops"])
+        self.assertEqual(0, report.lost())
