@@ -740,7 +740,11 @@ class TestSurvival(Database):
         while self.sql("select count(*) from unblend.sample_default") != "0" and time.monotonic() < end:
             self.assertEqual(command("init-db", "--db", self.conninfo, "--keep-raw", "90d").returncode, 0)
         self.assertEqual(self.sums(), f"720|{3 * 28920}|{3 * 28920 * 4096}")
-        self.assertEqual(self.sql("select count(*) from unblend.sample_default"), "0")
+        self.assertEqual(self.sql("select count(*) from unblend.sample_default"), "0", self.sql(
+            "select (select string_agg(distinct time::text, ', ') from unblend.sample_default), now(), "
+            "(select string_agg(tier || ' since ' || coalesce(since::text, '-'), ', ') from unblend.tier), "
+            "(select string_agg(relname || ' ' || pg_get_expr(relpartbound, oid), ', ' order by relname) from pg_class "
+            "where relname ~ '^sample_[0-9]+$')"))
         self.assertGreaterEqual(int(self.sql("select count(*) from pg_inherits "
                                              "where inhparent = 'unblend.sample'::regclass")), 48)
         self.assertEqual(len(self.dump()), 720)
