@@ -16,12 +16,6 @@
 
 const char *const phase_names[PHASE_KINDS] = {"quiet", "metadata", "read", "write", "mixed"};
 
-static void add(struct demand_slot *sum, const struct demand_slot *more)
-{
-    for (unsigned d = 0; d < DEMAND_COUNT; d++)
-        sum->demand[d] += more->demand[d];
-}
-
 static bool is_little(double amount, double average)
 {
     return amount <= QUIET * average;
@@ -86,13 +80,13 @@ int phases_of(const struct series *series, struct phases *out)
         double of_window[DEMAND_COUNT];
 
         for (uint32_t i = 0; i < slots; i++)
-            add(&phase.sum, &series->slots[at + i]);
+            demand_add(&phase.sum, &series->slots[at + i]);
         for (unsigned d = 0; d < DEMAND_COUNT; d++)
             of_window[d] = mean[d] * slots;
         phase.kind = kind_of(&phase.sum, of_window);
         if (last && last->kind == phase.kind) {
             last->length_s += phase.length_s;
-            add(&last->sum, &phase.sum);
+            demand_add(&last->sum, &phase.sum);
         } else {
             out->list[out->count++] = phase;
         }

@@ -31,8 +31,7 @@ static void coarsen(struct series *series, uint32_t factor)
         /* at <= i, so what is written has been read */
         while (length <= at)
             series->slots[length++] = (struct demand_slot){{0}};
-        for (unsigned d = 0; d < DEMAND_COUNT; d++)
-            series->slots[at].demand[d] += slot.demand[d];
+        demand_add(&series->slots[at], &slot);
     }
     series->first = first;
     series->length = length;
@@ -118,8 +117,7 @@ int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, ui
     err = extend(series, slot);
     if (err)
         return err;
-    for (unsigned d = 0; d < DEMAND_COUNT; d++)
-        series->slots[slot - series->first].demand[d] += amount->demand[d];
+    demand_add(&series->slots[slot - series->first], amount);
     return 0;
 }
 

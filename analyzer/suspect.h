@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Nodes that are worse than others that do the same. In each interval, nodes on which a job does an operation on a
- * volume are peers, if their intervals are as long (a local volume's are those of the same source on other nodes). A node stands out where its p99, its
- * share of errors or its oldest operation is more than SUSPECT_MADS scaled median absolute deviations above its peers,
- * of which there are SUSPECT_PEERS at least. It is a suspect when that is so in SUSPECT_BAD of SUSPECT_OF intervals.
+ * volume are peers, if their intervals are as long (a local volume's are those of the same source on other nodes). A
+ * node stands out where its p99, its share of errors or its oldest operation is more than SUSPECT_MADS scaled median
+ * absolute deviations above its peers, of which there are SUSPECT_PEERS at least. It is a suspect when that is so in
+ * SUSPECT_BAD of SUSPECT_OF intervals.
  *
  * Fed with batches in the order of their start; memory is that of a few intervals, and of who stood out.
  */

@@ -40,4 +40,11 @@ static inline uint64_t demand_sum(const struct demand_slot *slot, unsigned deman
     return sum;
 }
 
+/* The caller knows that it does not overflow. */
+static inline void demand_add(struct demand_slot *to, const struct demand_slot *more)
+{
+    for (unsigned d = 0; d < DEMAND_COUNT; d++)
+        to->demand[d] += more->demand[d];
+}
+
 #endif

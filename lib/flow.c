@@ -70,8 +70,7 @@ int flow_add(struct flow *flow, int64_t slot, const struct demand_slot *amount)
     for (unsigned d = 0; d < DEMAND_COUNT; d++)
         if (amount->demand[d] > INT64_MAX - to->demand[d])
             return -ERANGE;
-    for (unsigned d = 0; d < DEMAND_COUNT; d++)
-        to->demand[d] += amount->demand[d];
+    demand_add(to, amount);
     return 0;
 }
 
