@@ -7,6 +7,7 @@ import atexit
 import fcntl
 import functools
 import json
+import mmap
 import os
 import shutil
 import signal
@@ -24,6 +25,7 @@ COMMAND_TIMEOUT_S = 120
 
 LOOP_CTL_GET_FREE = 0x4C82
 LOOP_MAJOR = 7
+MAP_LOCKED = 0x2000
 
 PACKAGES = {
     "bindfs": "bindfs",
@@ -309,6 +311,12 @@ class DataTest(SystemTest):
         cls.fd = os.open(cls.data, os.O_RDONLY)
         cls.addClassCleanup(os.close, cls.fd)
         os.fsync(cls.fd)
+
+    def keep_cached(self):
+        """The data is in the page cache, and stays there until the test's end: a machine that is short of memory, or
+        whose memory somebody else reclaims, drops pages at any time."""
+        area = mmap.mmap(self.fd, self.SIZE, flags=mmap.MAP_SHARED | MAP_LOCKED, prot=mmap.PROT_READ)
+        self.addCleanup(area.close)
 
     def on_volume(self, report):
         """What the report's only job did on it."""

@@ -8,14 +8,19 @@ import harness
 PAGE = 4096
 PAGES = 256
 
-# One page a call, without readahead. Each letter is a pass over the file: "c"old after dropping it, "w"arm as it is.
+# One page a call, without readahead. Each letter is a pass over the file: "c"old after dropping it, "w"arm while it is
+# held in memory.
 PROGRAM = """
-import os, sys
+import mmap, os, sys
 path, passes, flags = sys.argv[1], sys.argv[2], int(sys.argv[3])
 fd = os.open(path, os.O_RDONLY | flags)
 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+held = None
 for way in passes:
-    if way == "c":
+    if way == "w":
+        held = held or mmap.mmap(fd, 256 * 4096, flags=mmap.MAP_SHARED | 0x2000, prot=mmap.PROT_READ)  # MAP_LOCKED
+    else:
+        held = held and held.close()
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
     for page in range(256):
         os.pread(fd, 4096, page * 4096)
@@ -77,14 +82,13 @@ class CacheTest(harness.DataTest):
 
     def test_direct_is_not_known(self):
         program = PROGRAM.replace("os.pread(fd, 4096, page * 4096)", "os.preadv(fd, [buffer], page * 4096)").replace(
-            "import os, sys", "import os, sys, mmap\nbuffer = mmap.mmap(-1, 4096)").replace(
+            "held = None", "held = None\nbuffer = mmap.mmap(-1, 4096)").replace(
             "os.pread(fd, 4096, 256 * 4096)\n", "")
         reads, cached = self.cached(program, "ww", str(os.O_DIRECT))
         self.assertEqual((2 * PAGES, None), (reads, cached))
 
     def test_what_is_direct_from_now_on_is_not_known(self):
-        os.posix_fadvise(self.fd, 0, 0, os.POSIX_FADV_WILLNEED)
-        os.pread(self.fd, PAGES * PAGE, 0)
+        self.keep_cached()
         reads, cached = self.cached(DIRECT)
         self.assertEqual((2 * PAGES, self.expect(PAGES, 0)), (reads, cached))
 
@@ -104,7 +108,7 @@ class CacheTest(harness.DataTest):
                    "os.O_WRONLY | os.O_CREAT)\nfor page in range(16):\n"
                    "  os.sendfile(out, fd, page * 4096, 4096)\nfor page in range(16):\n"
                    "  os.pread(fd, 4096, page * 4096)\n")
-        os.pread(self.fd, PAGES * PAGE, 0)
+        self.keep_cached()
         reads, cached = self.cached(program)
         self.assertEqual((32, self.expect(16, 0)), (reads, cached))
 

