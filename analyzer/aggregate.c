@@ -346,6 +346,7 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
             return err;
         a->jobs[jobs[i]].watched_ns += batch->jobs[i].watched_ns;
         a->jobs[jobs[i]].exposed_ns += batch->jobs[i].exposed_ns;
+        gpu_time_add(&a->jobs[jobs[i]].gpu, &batch->jobs[i].gpu);
     }
     /* an interval without I/O is part of the span, too */
     err = aggregate_demand(&a->series, batch, &nothing);

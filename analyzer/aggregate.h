@@ -116,6 +116,7 @@ struct job_total {
     struct lookup unit_index;
     uint32_t process_count; /* those of the units */
     uint64_t watched_ns, exposed_ns; /* as of struct job, of all nodes */
+    struct gpu_time gpu;
     struct tally tally;     /* once it is sorted */
     struct series series;
     struct windows windows;

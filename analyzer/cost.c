@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "analyzer/wait.h"
+
 #define HOURS_A_YEAR (365.25 * 24)
 
 const struct cost_info cost_infos[COST_FIGURES] = {
@@ -12,7 +14,7 @@ const struct cost_info cost_infos[COST_FIGURES] = {
     [COST_HOUR] = {"price_per_hour", "an hour", true},
     [COST_JOB] = {"price_per_job", "each job of this report", true},
     [COST_CORES] = {"converged_cores", "cores taken from jobs", false},
-    [COST_GPU_HOURS] = {"gpu_hours_lost", "GPU-hours lost to storage", false},
+    [COST_GPU_HOURS] = {"gpu_hours_lost", "GPU-hours lost to storage, at least", false},
 };
 
 static const char no_platform[] = "no platform was described (--platform)";
@@ -50,10 +52,14 @@ void cost_of(const struct report *report, struct cost *out)
     const struct offer *offer = report->offer;
     const struct aggregate *totals = &report->totals;
     const char *why, *why_job = why_no_job(totals);
+    const struct job_total *worst;
+    struct gpu_loss loss;
+    bool watched = gpu_loss_sum(totals, &loss, &worst);
     double price, bytes, years, hours;
 
     *out = (struct cost){0};
-    know(out, COST_GPU_HOURS, NAN, "no GPU was watched");
+    know(out, COST_GPU_HOURS, loss.low_h,
+         worst ? NULL : watched ? "jobs on GPUs were never without I/O" : "no GPU was watched");
     if (!offer) {
         for (enum cost_figure f = COST_PRICE; f < COST_GPU_HOURS; f++)
             know(out, f, NAN, no_platform);

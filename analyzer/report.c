@@ -79,6 +79,15 @@ static bool lacks_stalls(const struct report *report)
     return report->totals.job_count > 0;
 }
 
+/* Nobody tried; who did says what came of it. */
+static bool lacks_gpus(const struct report *report)
+{
+    for (uint32_t i = 0; i < report->totals.hook_count; i++)
+        if (strcmp(report->totals.hooks[i].name, HOOK_GPU) == 0)
+            return false;
+    return true;
+}
+
 /* Some volume's reads are nobody knows from where. */
 static bool lacks_cache(const struct report *report)
 {
@@ -203,7 +212,8 @@ static const struct {
                   "for pages of files are in it, those that wait for FUSE, for locks and for most network file systems' "
                   "answers are not; it is null for nodes whose kernel does not tell (CONFIG_PSI, psi=1)"},
      always},
-    {{"gpu", "GPUs are not asked how busy they are: io_wait.gpu_hours is null"}, always},
+    {{"gpu", "GPUs are asked how busy they are by unblend record alone, not by agents: io_wait.gpu_hours is null"},
+     lacks_gpus},
     {{"trees", "paths are not recorded: trees is null"}, always},
     {{"limits", "what storage can do was not told (--platform): limit and utilization are of the highest "
                 "that was seen"},

@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+#define HOUR_NS       3600e9
+#define CALM_SHARE    0.01 /* of the watched time: less without I/O does not tell what is usual, */
+#define CALM_NS       1e9  /* nor does less than this */
+
 static void add(const struct tally *tally, struct wait *wait)
 {
     const struct record *read = &tally->op[OP_READ];
@@ -31,4 +35,57 @@ void wait_of(const struct job_total *job, struct wait *out)
         add(&job->units[i].tally, out);
     for (uint32_t v = 0; v < job->volume_count; v++)
         add(&job->volumes[v].rest, out);
+}
+
+static bool enough(double calm, double watched)
+{
+    return calm >= CALM_NS && calm >= CALM_SHARE * watched;
+}
+
+bool gpu_loss_of(const struct gpu_time *time, struct gpu_loss *out)
+{
+    double watched = (double)time->watched_ns, io = (double)time->io_ns, idle = (double)time->idle_ns;
+    double idle_io = (double)time->idle_io_ns, calm = (double)time->calm_ns, between = watched - io, usual;
+
+    *out = (struct gpu_loss){
+        .watched_h = watched / HOUR_NS, .calm_h = (double)time->calm_ns / HOUR_NS, .usual = NAN, .low_h = NAN, .high_h = NAN};
+    if (!time->watched_ns)
+        return false;
+    out->idle = idle / watched;
+    if (enough(calm, watched))
+        usual = (double)time->idle_calm_ns / calm;
+    else if (enough(between, watched))
+        usual = fmax(0, idle - idle_io) / between;
+    else
+        return true;
+    out->usual = usual;
+    out->low_h = fmax(0, (double)time->idle_exposed_ns - usual * io) / HOUR_NS;
+    out->high_h = fmax(0, idle_io - usual * io) / HOUR_NS;
+    return true;
+}
+
+bool gpu_loss_sum(const struct aggregate *totals, struct gpu_loss *out, const struct job_total **worst)
+{
+    double idle_h = 0, most_h = -1;
+
+    *worst = NULL;
+    *out = (struct gpu_loss){.usual = NAN, .low_h = NAN, .high_h = NAN};
+    for (uint32_t i = 0; i < totals->job_count; i++) {
+        struct gpu_loss loss;
+
+        if (!gpu_loss_of(&totals->jobs[i].gpu, &loss))
+            continue;
+        out->watched_h += loss.watched_h;
+        idle_h += loss.idle * loss.watched_h;
+        if (isnan(loss.usual))
+            continue;
+        out->low_h = loss.low_h + (isnan(out->low_h) ? 0 : out->low_h);
+        out->high_h = loss.high_h + (isnan(out->high_h) ? 0 : out->high_h);
+        if (loss.high_h > most_h) {
+            most_h = loss.high_h;
+            *worst = &totals->jobs[i];
+        }
+    }
+    out->idle = out->watched_h > 0 ? idle_h / out->watched_h : NAN;
+    return out->watched_h > 0;
 }

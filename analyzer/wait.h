@@ -18,4 +18,22 @@ struct wait {
 
 void wait_of(const struct job_total *job, struct wait *out);
 
+/*
+ * GPU-hours lost to I/O. GPUs are idle for other reasons, too: `usual` is the share of the intervals without I/O in which
+ * they were (where there are none: the least that it can have been between I/O), and that share of the time with I/O is
+ * not counted as lost. Low is what they were idle beyond it while their
+ * ranks' main threads did nothing but wait for I/O, high what they were idle beyond it during any I/O of their ranks.
+ */
+struct gpu_loss {
+    double watched_h;
+    double calm_h;      /* intervals without I/O */
+    double idle, usual; /* shares of all time, and of that without I/O; NAN: there was next to none */
+    double low_h, high_h; /* NAN: usual is */
+};
+
+/* False when no GPU was watched. */
+bool gpu_loss_of(const struct gpu_time *time, struct gpu_loss *out);
+/* Of all jobs, and of which most; NULL, and NAN, when none can tell. What some cannot tell is not in low and high. */
+bool gpu_loss_sum(const struct aggregate *totals, struct gpu_loss *out, const struct job_total **worst);
+
 #endif

@@ -91,6 +91,16 @@ static json_t *labels_of(const struct job *job)
     return finish(object, failed);
 }
 
+static json_t *gpu_of(const struct gpu_time *gpu)
+{
+    json_t *array = json_array();
+
+    return finish(array, add(array, count(gpu->watched_ns)) || add(array, count(gpu->idle_ns)) ||
+                             add(array, count(gpu->io_ns)) || add(array, count(gpu->idle_io_ns)) ||
+                             add(array, count(gpu->idle_exposed_ns)) || add(array, count(gpu->calm_ns)) ||
+                             add(array, count(gpu->idle_calm_ns)));
+}
+
 static json_t *job_value(const struct job *job)
 {
     json_t *o = json_object();
@@ -103,7 +113,8 @@ static json_t *job_value(const struct job *job)
                          put(o, "end_ns", moment_or_null(job->end_ns)) ||
                          put(o, "exit", job->exit >= 0 ? json_integer(job->exit) : json_null()) ||
                          (job->watched_ns && (put(o, "watched_ns", count(job->watched_ns)) ||
-                                              put(o, "exposed_ns", count(job->exposed_ns)))));
+                                              put(o, "exposed_ns", count(job->exposed_ns)))) ||
+                         (job->gpu.watched_ns && put(o, "gpu", gpu_of(&job->gpu))));
 }
 
 static json_t *mounts_of(const struct volume *volume)

@@ -44,7 +44,7 @@ static int decode_labels(struct batch *batch, const struct field_place *p, json_
 static int decode_job(struct batch *batch, const struct field_place *p, json_t *o)
 {
     struct job job = {.exit = -1};
-    uint64_t status;
+    uint64_t status, gpu[GPU_TIMES] = {0};
     uint32_t index;
     int err;
 
@@ -64,10 +64,13 @@ static int decode_job(struct batch *batch, const struct field_place *p, json_t *
     if (json_object_get(o, "watched_ns") && ((err = field_number(p, o, "watched_ns", INT64_MAX, &job.watched_ns)) ||
                                              (err = field_number(p, o, "exposed_ns", INT64_MAX, &job.exposed_ns))))
         return err;
+    if (json_object_get(o, "gpu") && (err = field_counts(p, o, "gpu", GPU_TIMES, gpu)))
+        return err;
     err = batch_job(batch, &job, &index);
     if (!err) {
         batch->jobs[index].watched_ns = job.watched_ns;
         batch->jobs[index].exposed_ns = job.exposed_ns;
+        batch->jobs[index].gpu = (struct gpu_time){gpu[0], gpu[1], gpu[2], gpu[3], gpu[4], gpu[5], gpu[6]};
     }
     return !err && index != p->at ? field_refuse(p, "job", "is the name of another job, too") : err;
 }

@@ -195,6 +195,7 @@ int batch_merge(struct batch *dst, const struct batch *src, enum grain grain)
             return -ENOMEM;
         dst->jobs[jobs[i]].watched_ns += src->jobs[i].watched_ns;
         dst->jobs[jobs[i]].exposed_ns += src->jobs[i].exposed_ns;
+        gpu_time_add(&dst->jobs[jobs[i]].gpu, &src->jobs[i].gpu);
     }
     for (uint32_t i = 0; i < src->volume_count; i++)
         if (batch_volume(dst, &src->volumes[i], &volumes[i]))

@@ -25,6 +25,7 @@
 #include "lib/arena.h"
 #include "lib/error_code.h"
 #include "lib/flow.h"
+#include "lib/gputime.h"
 #include "lib/histogram.h"
 #include "lib/operation.h"
 #include "lib/station.h"
@@ -48,6 +49,7 @@ struct job {
     int32_t exit;     /* exit status as a shell gives it; -1 if not known */
     uint64_t watched_ns; /* for how long its ranks' main threads were looked at, all together; 0: they were not */
     uint64_t exposed_ns; /* and were off the processors while their processes did I/O */
+    struct gpu_time gpu;
 };
 
 enum scope {
@@ -132,6 +134,8 @@ struct hook {
     bool attached;
     const char *why; /* it is not attached; of one that is, what there is to say (NULL: nothing) */
 };
+
+#define HOOK_GPU "gpu" /* how busy GPUs are */
 
 /* Kernel-bypass paths found on the node. */
 struct bypass {
@@ -234,8 +238,8 @@ int batch_set(struct batch *batch, const char **field, const char *value);
 
 /*
  * Find or add by key (jobs and volumes by name, processes by pid, tid and start). On a find the fields that
- * the batch does not know yet are filled in, and end_ns, exit, command and exited are taken over; watched_ns and
- * exposed_ns are left alone. Everything is copied. 0, -ENOMEM, or -EINVAL for a process's job out of range; *index only
+ * the batch does not know yet are filled in, and end_ns, exit, command and exited are taken over; watched_ns, exposed_ns
+ * and gpu are left alone. Everything is copied. 0, -ENOMEM, or -EINVAL for a process's job out of range; *index only
  * on success.
  */
 int batch_job(struct batch *batch, const struct job *job, uint32_t *index);

@@ -225,6 +225,22 @@ static int identify(const struct sampler *sampler, struct batch *batch)
     return 0;
 }
 
+/* Whether GPUs are asked stands beside the kernel's hooks. */
+static int tell_gpus(const struct stalls *stalls, struct batch *batch)
+{
+    uint32_t count = batch->coverage.hook_count;
+    _cleanup_free_ struct hook *hooks = calloc(count + 1u, sizeof(*hooks));
+    struct hook gpu = {.name = HOOK_GPU};
+
+    if (!hooks)
+        return -ENOMEM;
+    gpu.attached = gpus_count(stalls_gpus(stalls), &gpu.why) > 0;
+    for (uint32_t i = 0; i < count; i++)
+        hooks[i] = batch->coverage.hooks[i];
+    hooks[count] = gpu;
+    return batch_hooks(batch, hooks, count + 1);
+}
+
 enum probe_step sampler_step(const struct sampler *sampler)
 {
     return sampler->governor.step;
@@ -241,7 +257,7 @@ int sampler_take(struct sampler *sampler, struct batch **out)
     if (err)
         return err; /* what has been drained comes with the next one */
     sampler->batch = NULL;
-    if (sampler->stalls && (err = stalls_report(sampler->stalls, batch)))
+    if (sampler->stalls && ((err = stalls_report(sampler->stalls, batch)) || (err = tell_gpus(sampler->stalls, batch))))
         log_debug("cannot tell who waited: %s", log_errno(err)); /* the counts are whole without */
     begin(sampler);
     batch->duration_ns = (uint64_t)(sampler->start_ns - started);

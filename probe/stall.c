@@ -13,6 +13,7 @@
 #include "probe/procfile.h"
 
 #define DEPTH_MAX 64 /* of a job's tree of processes */
+#define CALM_PART 50 /* less of an interval in I/O is next to none */
 
 static const char *const rank_variables[] = {"RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
 
@@ -26,29 +27,54 @@ struct known {
     uint64_t cpu_ns, queue_ns; /* of a rank's main thread, at the last look */
     int64_t looked_ns;         /* CLOCK_REALTIME; 0: never */
     uint64_t io_ns;            /* of a rank, with its descendants', in this interval */
+    uint64_t whole_ns, exposed_ns; /* of an interval that it has been through from the start, else 0 */
+};
+
+/* What a GPU's users have been through since it was last told how busy it was. */
+struct due {
+    uint64_t watched_ns, io_ns, exposed_ns;
 };
 
 struct stalls {
     struct known *list;
     uint32_t count, capacity, ranks;
+    struct gpus *gpus;
+    struct due *due; /* of each GPU */
 };
 
 int stalls_new(struct stalls **out)
 {
     struct stalls *stalls = calloc(1, sizeof(*stalls));
 
-    if (!stalls)
+    const char *why;
+
+    if (!stalls || gpus_new(&stalls->gpus)) {
+        free(stalls);
         return -ENOMEM;
+    }
+    stalls->due = calloc(gpus_count(stalls->gpus, &why) + 1u, sizeof(*stalls->due));
+    if (!stalls->due) {
+        stalls_free(stalls);
+        return -ENOMEM;
+    }
     *out = stalls;
     return 0;
+}
+
+const struct gpus *stalls_gpus(const struct stalls *stalls)
+{
+    return stalls->gpus;
 }
 
 void stalls_free(struct stalls *stalls)
 {
     for (uint32_t i = 0; stalls && i < stalls->count; i++)
         free(stalls->list[i].job);
-    if (stalls)
+    if (stalls) {
         free(stalls->list);
+        free(stalls->due);
+        gpus_free(stalls->gpus);
+    }
     free(stalls);
 }
 
@@ -149,7 +175,7 @@ static int add_io(struct stalls *stalls, const struct batch *batch, uint64_t int
     if (!ranks)
         return -ENOMEM;
     for (uint32_t i = 0; i < stalls->count; i++)
-        stalls->list[i].io_ns = 0;
+        stalls->list[i].io_ns = stalls->list[i].whole_ns = stalls->list[i].exposed_ns = 0;
     for (uint32_t i = 0; i < batch->process_count; i++) {
         struct known *known;
         int err = learn(stalls, &batch->processes[i], batch->jobs[batch->processes[i].job].name, &known);
@@ -209,6 +235,56 @@ static struct job *job_named(struct batch *batch, const char *name)
     return NULL;
 }
 
+/* The ranks that compute on a GPU, each once; none where they are of several jobs, or not all known. */
+static uint32_t ranks_on(struct stalls *stalls, const struct gpu *gpu, struct known **ranks)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < gpu->user_count; i++) {
+        struct known *user = find(stalls, gpu->users[i]), *rank = user ? &stalls->list[user->rank] : NULL;
+        uint32_t at = 0;
+
+        if (!rank || !rank->whole_ns || (count && strcmp(rank->job, ranks[0]->job) != 0))
+            return 0;
+        while (at < count && ranks[at] != rank)
+            at++;
+        if (at == count)
+            ranks[count++] = rank;
+    }
+    return count;
+}
+
+/* Those who share a GPU share its time. */
+static void add_gpus(struct stalls *stalls, struct batch *batch)
+{
+    const char *why;
+    uint32_t count = gpus_count(stalls->gpus, &why);
+    const struct gpu *gpus = gpus_look(stalls->gpus);
+
+    for (uint32_t g = 0; g < count; g++) {
+        struct known *ranks[GPU_USERS_MAX];
+        uint32_t users = ranks_on(stalls, &gpus[g], ranks);
+        struct job *job = users ? job_named(batch, ranks[0]->job) : NULL;
+        struct due *due = &stalls->due[g];
+
+        for (uint32_t i = 0; i < users; i++) {
+            due->watched_ns += ranks[i]->whole_ns / users;
+            due->exposed_ns += ranks[i]->exposed_ns / users;
+            due->io_ns += MIN(ranks[i]->io_ns, ranks[i]->whole_ns) / users;
+        }
+        if (job && gpus[g].told) {
+            uint64_t idle_ns = (uint64_t)(gpus[g].idle * (double)due->watched_ns);
+            bool calm = due->io_ns < due->watched_ns / CALM_PART;
+
+            gpu_time_add(&job->gpu, &(struct gpu_time){due->watched_ns, idle_ns, due->io_ns, MIN(idle_ns, due->io_ns),
+                                                       MIN(idle_ns, due->exposed_ns), calm ? due->watched_ns : 0,
+                                                       calm ? idle_ns : 0});
+        }
+        if (!job || gpus[g].told)
+            *due = (struct due){0};
+    }
+}
+
 int stalls_report(struct stalls *stalls, struct batch *batch)
 {
     int64_t now_ns = wall_clock_ns();
@@ -219,6 +295,7 @@ int stalls_report(struct stalls *stalls, struct batch *batch)
     for (uint32_t i = 0; !err && i < stalls->count; i++) {
         struct known *known = &stalls->list[i];
         uint64_t passed_ns, off_ns;
+        bool before = known->looked_ns;
         struct job *job;
 
         if (!known->is_rank || !look(known, now_ns, batch->start_ns, &passed_ns, &off_ns))
@@ -228,6 +305,12 @@ int stalls_report(struct stalls *stalls, struct batch *batch)
             continue; /* nothing of it is told in this interval */
         job->watched_ns += passed_ns;
         job->exposed_ns += MIN(off_ns, known->io_ns);
+        if (!before)
+            continue;
+        known->whole_ns = passed_ns;
+        known->exposed_ns = MIN(off_ns, known->io_ns);
     }
+    if (!err)
+        add_gpus(stalls, batch);
     return err;
 }

@@ -138,6 +138,7 @@ static const struct histogram *latency_of(const struct tally *tally, enum operat
 static void show_wait(const struct pen *pen, const struct job_total *job)
 {
     struct wait wait;
+    struct gpu_loss loss;
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE], e[HUMAN_SIZE];
 
     wait_of(job, &wait);
@@ -147,6 +148,14 @@ static void show_wait(const struct pen *pen, const struct job_total *job)
     if (!isnan(wait.exposed))
         fprintf(pen->out, "  exposed: %.0f %% of %s in which nothing else was done\n", 100 * wait.exposed,
                 human_duration(a, (double)job->watched_ns / 1e9));
+    if (!gpu_loss_of(&job->gpu, &loss))
+        return;
+    fprintf(pen->out, "  GPUs: idle for %.0f %% of %s", 100 * loss.idle, human_duration(a, 3600 * loss.watched_h));
+    if (isnan(loss.usual))
+        fprintf(pen->out, "; never without I/O, so how much of it is for that cannot be told\n");
+    else
+        fprintf(pen->out, ", %.0f %% when there was no I/O; lost to I/O %s to %s\n", 100 * loss.usual,
+                human_duration(b, 3600 * loss.low_h), human_duration(c, 3600 * loss.high_h));
 }
 
 static void show_shape(const struct pen *pen, const struct tally *tally, const char *name,

@@ -1,15 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A loader on a file system of known delay: what it waits for shows, and what prefetching hides does not."""
-import os
-import subprocess
-import tempfile
-import time
-
 import harness
-
-PATIENCE_S = 30
-DELAY_S = 0.03  # of each request that the file system's server reads a file for
-PIECE = 32768   # one request
+import slow
 
 # Reads a piece for each step and computes for a while (of its own CPU time); says what share of the time it waited.
 LOADER = """
@@ -39,36 +31,10 @@ print(waited / (time.monotonic() - begin))
 """
 
 
-class WaitTest(harness.SystemTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.top = tempfile.mkdtemp(prefix="unblend-wait-")
-        cls.addClassCleanup(harness.shutil.rmtree, cls.top, ignore_errors=True)
-        source, cls.mount = os.path.join(cls.top, "source"), os.path.join(cls.top, "mnt")
-        os.mkdir(source)
-        os.mkdir(cls.mount)
-        with open(os.path.join(source, "data"), "wb") as file:
-            file.truncate(64 << 20)
-        cls.daemon = subprocess.Popen(
-            [harness.tool("strace"), "-f", "-qq", "-o", "/dev/null", "-e", "trace=pread64", "-e",
-             f"inject=pread64:delay_enter={int(DELAY_S * 1e6)}", harness.tool("bindfs"), "-f", source, cls.mount])
-        cls.addClassCleanup(cls.end_daemon)
-        deadline = time.monotonic() + PATIENCE_S
-        while not os.path.ismount(cls.mount):
-            if time.monotonic() > deadline:
-                raise AssertionError("bindfs did not mount")
-            time.sleep(0.05)
-
-    @classmethod
-    def end_daemon(cls):
-        harness.run([harness.tool("umount"), "-l", cls.mount])
-        cls.daemon.terminate()
-        cls.daemon.wait(PATIENCE_S)
-
+class WaitTest(slow.SlowTest):
     def load(self, steps, compute_s, ahead):
         """The loader's own word, and the job of the report."""
-        command = [harness.PYTHON, "-I", "-S", "-c", LOADER, os.path.join(self.mount, "data"), str(steps), str(PIECE),
+        command = [harness.PYTHON, "-I", "-S", "-c", LOADER, self.data, str(steps), str(slow.PIECE),
                    str(compute_s), str(ahead)]
         done = harness.record(self.path("wait.rec"), command, "-i", "0.2")
         self.assertEqual((0, ""), (done.returncode, done.stderr))
@@ -84,12 +50,12 @@ class WaitTest(harness.SystemTest):
         self.assertLess(said, 0.2)
         self.assertAlmostEqual(0, job["io_wait"]["exposed"]["share"], delta=0.1)
         # Its thread waits all the same.
-        self.assertGreater(job["io_wait"]["thread_seconds"]["small_reads"], 0.9 * 60 * DELAY_S)
+        self.assertGreater(job["io_wait"]["thread_seconds"]["small_reads"], 0.9 * 60 * slow.DELAY_S)
 
     def test_thread_seconds_are_those_of_operations(self):
         _, job = self.load(20, 0.001, 0)
         wait = job["io_wait"]["thread_seconds"]
-        self.assertGreater(wait["small_reads"], 0.9 * 20 * DELAY_S)
+        self.assertGreater(wait["small_reads"], 0.9 * 20 * slow.DELAY_S)
         self.assertLess(wait["metadata"] + wait["fsync"], wait["small_reads"])
         self.assertIsNone(job["io_wait"]["gpu_hours"])
 

@@ -73,6 +73,8 @@ static void add_jobs(struct batch *batch, uint64_t *state)
         must(batch_job(batch, &job, &at));
         batch->jobs[at].watched_ns = job.start_ns ? below(state, 1000000) : 0;
         batch->jobs[at].exposed_ns = batch->jobs[at].watched_ns / 2;
+        if (job.start_ns && below(state, 2))
+            batch->jobs[at].gpu = (struct gpu_time){1 + below(state, 1000000), 3, 4, 2, 1, 6, 5};
     }
 }
 
@@ -258,7 +260,7 @@ static bool jobs_differ(const struct job *a, const struct job *b)
     if (differ(a->name, b->name) || differ(a->kind, b->kind) || differ(a->user, b->user) ||
         differ(a->command, b->command) || a->label_count != b->label_count ||
         a->start_ns != b->start_ns || a->end_ns != b->end_ns || a->exit != b->exit ||
-        a->watched_ns != b->watched_ns || a->exposed_ns != b->exposed_ns)
+        a->watched_ns != b->watched_ns || a->exposed_ns != b->exposed_ns || memcmp(&a->gpu, &b->gpu, sizeof(a->gpu)))
         return true;
     for (uint32_t i = 0; i < a->label_count; i++)
         if (differ(a->labels[i].name, b->labels[i].name) ||
