@@ -47,8 +47,7 @@ bool gpu_loss_of(const struct gpu_time *time, struct gpu_loss *out)
     double watched = (double)time->watched_ns, io = (double)time->io_ns, idle = (double)time->idle_ns;
     double idle_io = (double)time->idle_io_ns, calm = (double)time->calm_ns, between = watched - io, usual;
 
-    *out = (struct gpu_loss){
-        .watched_h = watched / HOUR_NS, .calm_h = (double)time->calm_ns / HOUR_NS, .usual = NAN, .low_h = NAN, .high_h = NAN};
+    *out = (struct gpu_loss){watched / HOUR_NS, calm / HOUR_NS, .usual = NAN, .low_h = NAN, .high_h = NAN};
     if (!time->watched_ns)
         return false;
     out->idle = idle / watched;

@@ -19,6 +19,7 @@
 /* Four jobs in two hours, on a platform of that file. */
 struct fixture {
     struct offer offer;
+    struct job_total jobs[4];
     struct report report;
     struct cost cost;
 };
@@ -29,8 +30,9 @@ static void start(struct fixture *f, const char *keys)
 
     snprintf(text, sizeof(text), "{\"schema\":\"unblend.platform/1\",\"name\":\"box\"%s%s}", *keys ? "," : "", keys);
     assert_int_equal(offer_parse(text, "here", &f->offer), 0);
+    memset(f->jobs, 0, sizeof(f->jobs));
     f->report = (struct report){.offer = &f->offer,
-                                .totals = {.job_count = 4, .start_ns = HOUR_NS, .end_ns = 3 * HOUR_NS}};
+                                .totals = {.jobs = f->jobs, .job_count = 4, .start_ns = HOUR_NS, .end_ns = 3 * HOUR_NS}};
     cost_of(&f->report, &f->cost);
 }
 
@@ -60,6 +62,9 @@ static void by_hand(void **state)
     is(&f, COST_CORES, 24);
     is_unknown(&f, COST_GPU_HOURS, "GPU");
     assert_false(f.cost.of_tiers);
+    f.jobs[2].gpu = (struct gpu_time){HOUR_NS, HOUR_NS / 2, HOUR_NS / 2, HOUR_NS / 2, HOUR_NS / 4, 0, 0};
+    cost_of(&f.report, &f.cost);
+    is(&f, COST_GPU_HOURS, 0.25);
     offer_clear(&f.offer);
 }
 
