@@ -107,7 +107,8 @@ static void causes(const struct report *report, struct answer *a)
         answer_say(a, ANSWER_PLAIN, "Metadata: %s. Bytes: %s. Waiting: %s.", leaders[0] ? leaders[0]->name : "nobody",
             leaders[1] ? leaders[1]->name : "nobody", leaders[2]->name);
     if (leaders[0])
-        answer_add(a, "%.0f %% of metadata operations (%s).", 100 * most[0] / all[0], human_count(text[0], (uint64_t)most[0]));
+        answer_add(a, "%.0f %% of metadata operations (%s).", 100 * most[0] / all[0],
+                   human_count(text[0], (uint64_t)most[0]));
     if (leaders[1])
         answer_add(a, "%.0f %% of bytes (%s).", 100 * most[1] / all[1], human_bytes(text[1], most[1]));
     answer_add(a, "%.0f %% of the time inside operations (%s in all threads).", 100 * most[2] / all[2],
@@ -236,8 +237,8 @@ static void full(const struct report *report, struct answer *a)
         answer_say(a, ANSWER_GOOD, "Never, as it goes now: no volume grows.");
     }
     filling_last(&fullest->filling, &space);
-    answer_add(a, "Fullest is %s: %.0f %%, %s of %s.", fullest->name, 100 * most, human_bytes(used, (double)space.used_bytes),
-        human_bytes(total, (double)space.total_bytes));
+    answer_add(a, "Fullest is %s: %.0f %%, %s of %s.", fullest->name, 100 * most,
+               human_bytes(used, (double)space.used_bytes), human_bytes(total, (double)space.total_bytes));
 }
 
 static void unseen(const struct report *report, struct answer *a)
@@ -256,7 +257,8 @@ static void unseen(const struct report *report, struct answer *a)
         answer_say(a, share > 0.01 ? ANSWER_BAD : ANSWER_PLAIN, "%s operations, %.2g %% of all.",
             human_count(lost, totals->lost), 100 * share);
     else if (missing || totals->bypass_count)
-        answer_say(a, ANSWER_PLAIN, "No operation was lost; %u hook%s missing.", missing, missing == 1 ? " is" : "s are");
+        answer_say(a, ANSWER_PLAIN, "No operation was lost; %u hook%s missing.", missing,
+                   missing == 1 ? " is" : "s are");
     else
         answer_say(a, ANSWER_GOOD, "Nothing of what is watched was lost.");
     answer_add(a, "%s operations stand under a coarser key, %s without a job or volume.",
@@ -270,8 +272,8 @@ static void unseen(const struct report *report, struct answer *a)
 
 int answers_of(const struct report *report, struct answer out[ANSWERS])
 {
-    static void (*const all[ANSWERS])(const struct report *, struct answer *) = {answer_saturated, answer_gpus, causes, change,
-                                                                                 growth,    full, unseen};
+    static void (*const all[ANSWERS])(const struct report *, struct answer *) = {
+        answer_saturated, answer_gpus, causes, change, growth, full, unseen};
     bool failed = false;
 
     for (unsigned i = 0; i < ANSWERS; i++) {

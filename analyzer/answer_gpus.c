@@ -40,7 +40,8 @@ static void guess(const struct aggregate *totals, struct answer *a)
     }
     if (most)
         answer_add(a,
-                   "It cannot have been more than the time inside reads: most of it in %s, at most %s of its nodes' time.",
+                   "It cannot have been more than the time inside reads: most of it in %s, at most %s of its nodes' "
+                   "time.",
                    most->name, longest < 60 ? human_ns(time, 1e9 * longest) : human_duration(time, longest));
 }
 
@@ -69,12 +70,13 @@ void answer_gpus(const struct report *report, struct answer *a)
     if (sum.high_h < LOW_LOSS * sum.watched_h)
         answer_say(a, ANSWER_GOOD, "No: at most %s of %s of their time.", high, all);
     else
-        answer_say(a, maybe ? ANSWER_PLAIN : ANSWER_BAD, "%s: %s to %s of %s of their time.", maybe ? "Maybe" : "Yes", low,
-                   high, all);
+        answer_say(a, maybe ? ANSWER_PLAIN : ANSWER_BAD, "%s: %s to %s of %s of their time.",
+                   maybe ? "Maybe" : "Yes", low, high, all);
     gpu_loss_of(&worst->gpu, &loss);
     if (loss.high_h > 0)
         answer_add(a,
-                   "Most of it in %s, %s to %s: its GPUs were idle for %.0f %% of the time, %.0f %% when there was no I/O.",
+                   "Most of it in %s, %s to %s: its GPUs were idle for %.0f %% of the time, %.0f %% when there was no "
+                   "I/O.",
                    worst->name, human_duration(low, 3600 * loss.low_h), human_duration(high, 3600 * loss.high_h),
                    100 * loss.idle, 100 * loss.usual);
 }

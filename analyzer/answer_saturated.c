@@ -45,8 +45,8 @@ static void add_queue(struct answer *a, const struct backends *backends)
             }
         }
     if (worst)
-        answer_add(a, "Requests to %s on %s waited %s in the queue and took %s, on average.", worst->volume, worst->node,
-            human_ns(queue, q), human_ns(service, s));
+        answer_add(a, "Requests to %s on %s waited %s in the queue and took %s, on average.", worst->volume,
+                   worst->node, human_ns(queue, q), human_ns(service, s));
 }
 
 /* Demand with what the platform can do: of what reached it, where that was seen. */

@@ -19,10 +19,10 @@ struct wait {
 void wait_of(const struct job_total *job, struct wait *out);
 
 /*
- * GPU-hours lost to I/O. GPUs are idle for other reasons, too: `usual` is the share of the intervals without I/O in which
- * they were (where there are none: the least that it can have been between I/O), and that share of the time with I/O is
- * not counted as lost. Low is what they were idle beyond it while their
- * ranks' main threads did nothing but wait for I/O, high what they were idle beyond it during any I/O of their ranks.
+ * GPU-hours lost to I/O. GPUs are idle for other reasons, too: `usual` is the share of the intervals without I/O in
+ * which they were (where there are none: the least that it can have been between I/O), and that share of the time with
+ * I/O is not counted as lost. Low is what they were idle beyond it while their ranks' main threads did nothing but wait
+ * for I/O, high what they were idle beyond it during any I/O of their ranks.
  */
 struct gpu_loss {
     double watched_h;

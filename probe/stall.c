@@ -88,7 +88,8 @@ static int add_io(struct workers *workers, const struct batch *batch, uint64_t i
 }
 
 /* The rank's time off the processors since the last look; false when there is none to compare with. */
-static bool look(struct worker *worker, int64_t now_ns, int64_t interval_start_ns, uint64_t *passed_ns, uint64_t *off_ns)
+static bool look(struct worker *worker, int64_t now_ns, int64_t interval_start_ns, uint64_t *passed_ns,
+                 uint64_t *off_ns)
 {
     _cleanup_free_ char *text = NULL;
     uint64_t cpu_ns, queue_ns, used_ns;

@@ -10,8 +10,9 @@ static json_t *gpu_hours(const struct job_total *job)
 
     if (!gpu_loss_of(&job->gpu, &loss))
         return json_null();
-    return json_pack("{s:o,s:o,s:f,s:f,s:f,s:o}", "low", json_number(loss.low_h), "high", json_number(loss.high_h), "watched",
-                     loss.watched_h, "calm", loss.calm_h, "idle", loss.idle, "usual_idle", json_number(loss.usual));
+    return json_pack("{s:o,s:o,s:f,s:f,s:f,s:o}", "low", json_number(loss.low_h), "high", json_number(loss.high_h),
+                     "watched", loss.watched_h, "calm", loss.calm_h, "idle", loss.idle, "usual_idle",
+                     json_number(loss.usual));
 }
 
 json_t *json_wait(const struct job_total *job)

@@ -32,7 +32,10 @@ static void start(struct fixture *f, const char *keys)
     assert_int_equal(offer_parse(text, "here", &f->offer), 0);
     memset(f->jobs, 0, sizeof(f->jobs));
     f->report = (struct report){.offer = &f->offer,
-                                .totals = {.jobs = f->jobs, .job_count = 4, .start_ns = HOUR_NS, .end_ns = 3 * HOUR_NS}};
+                                .totals = {.jobs = f->jobs,
+                                           .job_count = 4,
+                                           .start_ns = HOUR_NS,
+                                           .end_ns = 3 * HOUR_NS}};
     cost_of(&f->report, &f->cost);
 }
 
