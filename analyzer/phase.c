@@ -5,14 +5,11 @@
 #include <stdbool.h>
 
 #include "analyzer/human.h"
-#include "analyzer/peer.h"
 
-#define QUIET      0.05 /* of the average */
-#define MOSTLY     0.8
-#define PAGE       4096
-#define EPOCHS_MIN 3
-#define ALIKE      0.2 /* of the median: so far apart they may be */
-#define SHOWN      6
+#define QUIET  0.05 /* of the average */
+#define MOSTLY 0.8
+#define PAGE   4096
+#define SHOWN  6
 
 const char *const phase_names[PHASE_KINDS] = {"quiet", "metadata", "read", "write", "mixed"};
 
@@ -35,30 +32,6 @@ static enum phase_kind kind_of(const struct demand_slot *sum, const double mean[
     if (read >= MOSTLY * bytes)
         return PHASE_READ;
     return bytes - read >= MOSTLY * bytes ? PHASE_WRITE : PHASE_MIXED;
-}
-
-static void find_epochs(struct phases *phases)
-{
-    double bytes[PHASES_MAX], starts[PHASES_MAX];
-    struct peer_norm norm;
-    unsigned count = 0, whole;
-
-    for (unsigned i = 0; i < phases->count; i++)
-        if (phases->list[i].kind == PHASE_READ) {
-            bytes[count] = (double)phases->list[i].sum.demand[DEMAND_READ_BYTES];
-            starts[count++] = (double)phases->list[i].start_ms / 1e3;
-        }
-    if (count < EPOCHS_MIN)
-        return;
-    whole = count > EPOCHS_MIN && bytes[count - 1] < bytes[count - 2] ? count - 1 : count;
-    peer_norm_of(bytes, whole, 0, 0, &norm);
-    if (bytes[whole - 1] > ALIKE * norm.median) /* the largest deviation */
-        return;
-    phases->epochs = (struct epochs){.count = count, .bytes = norm.median};
-    for (unsigned i = 0; i + 1 < count; i++)
-        starts[i] = starts[i + 1] - starts[i];
-    peer_norm_of(starts, count - 1, 0, 0, &norm);
-    phases->epochs.length_s = norm.median;
 }
 
 int phases_of(const struct series *series, struct phases *out)
@@ -91,7 +64,6 @@ int phases_of(const struct series *series, struct phases *out)
             out->list[out->count++] = phase;
         }
     }
-    find_epochs(out);
     return 0;
 }
 

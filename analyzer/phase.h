@@ -31,16 +31,9 @@ struct phase {
     struct demand_slot sum;
 };
 
-/* Reads that come again: at least three phases of reading, alike in bytes; one more may be cut off at the end. */
-struct epochs {
-    unsigned count;         /* 0: none that could be told apart, as where one follows the other without a pause */
-    double length_s, bytes; /* the medians: from start to start, and read in each */
-};
-
 struct phases {
     struct phase list[PHASES_MAX];
     unsigned count;
-    struct epochs epochs;
 };
 
 /* 0, or -ENODATA for an empty series. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/phase.h"
+#include "analyzer/epoch.h"
 #include "analyzer/view/html_chart.h"
 #include "lib/cleanup.h"
 
@@ -176,32 +176,34 @@ static void latency(FILE *out, const struct windows *windows)
     html_table_end(out);
 }
 
-/* Of jobs that have more than one. */
+/* Of jobs that have more than one, or epochs. */
 static void phases(FILE *out, const struct aggregate *totals)
 {
     static const char *const columns[] = {"<Job", "<Phases", "Epochs", "One every", "Each reads", NULL};
     unsigned rows = 0;
 
     for (uint32_t i = 0; i < totals->job_count && rows < PHASED; i++) {
-        const struct epochs *epochs;
         struct phases phases;
+        struct epochs epochs;
 
-        if (phases_of(&totals->jobs[i].series, &phases) || phases.count < 2)
+        if (phases_of(&totals->jobs[i].series, &phases))
+            continue;
+        epochs_of(&totals->jobs[i], &phases, &epochs);
+        if (phases.count < 2 && !epochs.count)
             continue;
         if (!rows++)
             html_table(out, "What jobs did after what", columns);
-        epochs = &phases.epochs;
         fputs("<tr>", out);
         html_name(out, totals->jobs[i].name);
         fputs("<td class=\"words\">", out);
         phases_write(out, &phases);
         fputs("</td>", out);
-        if (epochs->count)
-            html_count(out, epochs->count);
+        if (epochs.count)
+            html_count(out, epochs.count);
         else
             html_cell(out, "", NAN);
-        html_seconds(out, epochs->count ? epochs->length_s : NAN);
-        html_bytes(out, epochs->count ? epochs->bytes : NAN);
+        html_seconds(out, epochs.count ? epochs.length_s : NAN);
+        html_bytes(out, epochs.count ? epochs.bytes : NAN);
         fputs("</tr>\n", out);
     }
     if (rows)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
 
+#include "analyzer/epoch.h"
 #include "analyzer/human.h"
-#include "analyzer/phase.h"
 #include "analyzer/rhythm.h"
 #include "analyzer/view/json.h"
 #include "analyzer/view/text.h"
@@ -56,18 +56,26 @@ static json_t *list_phases(const struct phases *phases)
     return NULL;
 }
 
-json_t *json_rhythm(const struct series *series)
+static json_t *list_epochs(const struct job_total *job, const struct phases *phases)
 {
+    struct epochs epochs;
+
+    epochs_of(job, phases, &epochs);
+    if (!epochs.count)
+        return json_null();
+    return json_pack("{s:i,s:f,s:f,s:s}", "count", (int)epochs.count, "length_s", epochs.length_s, "bytes", epochs.bytes,
+                     "told_by", epochs.of_set ? "working-set" : "phases");
+}
+
+json_t *json_rhythm(const struct job_total *job)
+{
+    const struct series *series = &job->series;
     struct phases phases;
-    const struct epochs *epochs = &phases.epochs;
 
     (void)phases_of(series, &phases); /* of nothing there are none */
     return json_pack("{s:o,s:o,s:o,s:o,s:o}", "data", one(series, DEMAND_BYTES), "read",
                      one(series, DEMAND_BIT(DEMAND_READ_BYTES)), "write", one(series, DEMAND_BIT(DEMAND_WRITE_BYTES)),
-                     "phases", list_phases(&phases), "epochs",
-                     epochs->count ? json_pack("{s:i,s:f,s:f}", "count", (int)epochs->count, "length_s",
-                                               epochs->length_s, "bytes", epochs->bytes)
-                                   : json_null());
+                     "phases", list_phases(&phases), "epochs", list_epochs(job, &phases));
 }
 
 static void show(const struct pen *pen, const char *what, const struct series *series, unsigned demands)
@@ -85,24 +93,29 @@ static void show(const struct pen *pen, const char *what, const struct series *s
     fputc('\n', pen->out);
 }
 
-static void show_phases(const struct pen *pen, const struct series *series)
+static void show_phases(const struct pen *pen, const struct job_total *job)
 {
-    char length[HUMAN_SIZE], bytes[HUMAN_SIZE];
     struct phases phases;
+    struct epochs epochs;
 
-    if (phases_of(series, &phases) || phases.count < 2)
+    if (phases_of(&job->series, &phases))
         return;
-    fputs("  phases: ", pen->out);
-    phases_write(pen->out, &phases);
-    fputc('\n', pen->out);
-    if (phases.epochs.count)
-        fprintf(pen->out, "  epochs: %u, one every %s, each reads about %s\n", phases.epochs.count,
-                human_duration(length, phases.epochs.length_s), human_bytes(bytes, phases.epochs.bytes));
+    if (phases.count > 1) {
+        fputs("  phases: ", pen->out);
+        phases_write(pen->out, &phases);
+        fputc('\n', pen->out);
+    }
+    epochs_of(job, &phases, &epochs);
+    if (epochs.count) {
+        fputs("  ", pen->out);
+        epochs_write(pen->out, &epochs);
+        fputc('\n', pen->out);
+    }
 }
 
-void text_rhythm(const struct pen *pen, const struct series *series)
+void text_rhythm(const struct pen *pen, const struct job_total *job)
 {
-    show_phases(pen, series);
-    show(pen, "reads", series, DEMAND_BIT(DEMAND_READ_BYTES));
-    show(pen, "writes", series, DEMAND_BIT(DEMAND_WRITE_BYTES));
+    show_phases(pen, job);
+    show(pen, "reads", &job->series, DEMAND_BIT(DEMAND_READ_BYTES));
+    show(pen, "writes", &job->series, DEMAND_BIT(DEMAND_WRITE_BYTES));
 }

@@ -9,7 +9,7 @@
 #define TEXT_WIDTH 92
 
 /* Spikes of reads and of writes, where there are any. */
-void text_rhythm(const struct pen *pen, const struct series *series);
+void text_rhythm(const struct pen *pen, const struct job_total *job);
 
 void text_job(const struct pen *pen, struct job_total *job, const struct profile_list *profiles,
               const struct aggregate *totals);

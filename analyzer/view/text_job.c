@@ -213,7 +213,7 @@ static void show_burst(const struct pen *pen, const struct job_total *job)
                     burst.cv[w], 100 * burst.idle[w]);
     if (!isnan(burst.period_s))
         fprintf(pen->out, "  demand repeats every %s\n", human_duration(period, burst.period_s));
-    text_rhythm(pen, &job->series);
+    text_rhythm(pen, job);
     show_latency(pen, "in bursts", &job->windows.burst[FLOW_DATA]);
     show_latency(pen, "outside of bursts", &job->windows.steady[FLOW_DATA]);
 }

@@ -228,7 +228,7 @@ struct {
     __type(value, struct abi_files);
 } files SEC(".maps");
 
-/* a file's hash, with its job's and volume's -> the epoch in which it was told */
+/* a file's hash, with its job's and volume's -> the epoch in which it was told << 1 | whether it was empty */
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 4096);

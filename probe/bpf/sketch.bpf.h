@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which files are opened: a sample by their hashes, each told once an epoch. */
+/* Which files are opened: a sample by their hashes, each told once an epoch, once more when it is no longer empty. */
 #ifndef UNBLEND_PROBE_SKETCH_H
 #define UNBLEND_PROBE_SKETCH_H
 
@@ -40,7 +40,7 @@ static __noinline int tell_file(struct inode *inode, __u64 volume, __u64 process
     __u32 process = process_job >> 32, job = process_job;
     struct abi_process *owner = process_at(process);
     struct abi_file_told told = {.key = {.volume = volume}, .process = process};
-    __u64 epoch = now >> ABI_EPOCH_SHIFT, place, *before;
+    __u64 epoch = now >> ABI_EPOCH_SHIFT, place, known, *before;
     struct abi_files *files;
 
     if (process && owner && owner->ticket)
@@ -55,16 +55,18 @@ static __noinline int tell_file(struct inode *inode, __u64 volume, __u64 process
     /* A place in the table of processes is another one's soon; its start is its own. And execve changes its job. */
     place = job || !owner ? (__u64)job << 32 : owner->start_ns ^ (__u64)owner->ticket << 32;
     place = mixed(told.hash ^ volume ^ place);
-    before = bpf_map_lookup_elem(&files_known, &place);
-    if (before && *before == epoch)
-        return 0;
     told.bytes = LOAD(inode, i_size);
+    /* One that was empty is told of once more when it no longer is: it was made then, and is read now. */
+    known = epoch << 1 | !told.bytes;
+    before = bpf_map_lookup_elem(&files_known, &place);
+    if (before && *before >> 1 == epoch && *before <= known)
+        return 0;
     told.shift = files->shift;
     if (bpf_map_push_elem(&files_told, &told, 0)) {
         files->shift += files->shift < ABI_FILES_SHIFT_MAX; /* the drain has fallen behind */
         return 0;
     }
-    bpf_map_update_elem(&files_known, &place, &epoch, BPF_ANY);
+    bpf_map_update_elem(&files_known, &place, &known, BPF_ANY);
     if (++files->told >= ABI_FILES_TOLD && files->shift < ABI_FILES_SHIFT_MAX) {
         files->shift++;
         files->told = ABI_FILES_TOLD / 2;
