@@ -213,17 +213,32 @@ static double seen99(const struct report *report)
     return NAN;
 }
 
+/* As many as were in flight at once: seen at a look, or on average over a second, of all nodes. */
+static double requesters_of(const struct report *report, const struct capacity_entry *entry)
+{
+    double looked = 0;
+
+    for (uint32_t i = 0; i < report->totals.volume_count; i++) {
+        const struct volume_total *volume = &report->totals.volumes[i];
+        struct in_flight flight;
+
+        volume_in_flight(volume, &report->totals, OP_NONE, &flight);
+        looked += volume->scope == SCOPE_SHARED && flight.known ? (double)flight.max : 0;
+    }
+    return fmax(fmax(looked, entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].max), 1);
+}
+
 /*
  * The station's rate is what it can do of the mix that is asked for; a requester is what was in flight at once, and
- * thinks so long that the recorded rate comes out. What the recorded p99 has beyond the model's own wait stays as it
- * is.
+ * thinks for the rest of its time, by Little's law. How much they keep out of each other's way is what comes out as the
+ * recorded time of an answer. What the recorded p99 has beyond the model's own wait stays as it is.
  */
 static void fill_latency(const struct report *report, const struct offer *offer, struct scenario_result *out)
 {
     const struct capacity *c = &report->capacity;
     const struct capacity_entry *entry = &c->cluster[c->cluster_count - 1];
-    double recorded = 0, asked = 0, requesters = entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].max,
-        p99 = seen99(report);
+    double recorded = 0, asked = 0, requesters = requesters_of(report, entry), p99 = seen99(report);
+    double inside = entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].mean;
     double scale, service = offer->figure[OFFER_LATENCY_US] / 1e6;
     struct queueing q;
     struct queueing_result before, after;
@@ -233,12 +248,12 @@ static void fill_latency(const struct report *report, const struct offer *offer,
         recorded += entry->demand[m][CAPACITY_SECOND].known ? entry->demand[m][CAPACITY_SECOND].mean : 0;
         asked += isnan(out->mean[m]) ? 0 : out->mean[m];
     }
-    if (!(service > 0) || !(recorded > 0) || !(out->use_mean > 0) || !(requesters > 0))
+    if (!(service > 0) || !(recorded > 0) || !(out->use_mean > 0) || !(inside > 0))
         return;
     scale = asked / recorded;
-    requesters = fmax(requesters, 1);
-    q = (struct queueing){requesters, fmax(requesters / recorded - service, 0), service,
-                          asked / out->use_mean * service};
+    q = (struct queueing){requesters, fmax((requesters - inside) / recorded, 0), service,
+                          asked / out->use_mean * service, 1};
+    q.crowding = queueing_crowding(&q, inside / recorded);
     queueing_solve(&q, &before);
     q.requesters *= scale;
     queueing_solve(&q, &after);

@@ -8,13 +8,16 @@ import time
 import harness
 
 PATIENCE_S = 30
-DELAY_S = 0.03  # of each request that the file system's server reads a file for
 PIECE = 32768   # one request
 STRIDE = 1 << 18  # pieces that far apart are not read ahead together
 
 
 class SlowTest(harness.SystemTest):
-    """It is mounted at .mount, with 64 MiB in .data."""
+    """It is mounted at .mount, with 64 MiB in .data; one server answers one request after the other."""
+
+    DELAY_S = 0.03  # of each request that the server reads a file for
+    OPTIONS = ()    # of bindfs
+    SIZE = 64 << 20
 
     @classmethod
     def setUpClass(cls):
@@ -26,10 +29,11 @@ class SlowTest(harness.SystemTest):
         os.mkdir(cls.mount)
         cls.data = os.path.join(cls.mount, "data")
         with open(os.path.join(source, "data"), "wb") as file:
-            file.truncate(64 << 20)
+            file.truncate(cls.SIZE)
         cls.daemon = subprocess.Popen(
             [harness.tool("strace"), "-f", "-qq", "-o", "/dev/null", "-e", "trace=pread64", "-e",
-             f"inject=pread64:delay_enter={int(DELAY_S * 1e6)}", harness.tool("bindfs"), "-f", source, cls.mount])
+             f"inject=pread64:delay_enter={int(cls.DELAY_S * 1e6)}", harness.tool("bindfs"), "-f", *cls.OPTIONS,
+             source, cls.mount])
         cls.addClassCleanup(cls.end_daemon)
         deadline = time.monotonic() + PATIENCE_S
         while not os.path.ismount(cls.mount):

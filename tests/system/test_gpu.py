@@ -11,8 +11,8 @@ LIBRARIES = "tests/system/gpu"
 CARD_BYTES = 1 << 20
 DIVIDED_AT = 4
 
-# Steps of a training job: it waits for a piece (which a thread may have read ahead), then computes on the GPU, then does
-# something else. Reading begins after the calm steps. It says for how long it waited.
+# Steps of a training job: it waits for a piece (which a thread may have read ahead), then computes on the GPU, then
+# does something else. Reading begins after the calm steps. It says for how long it waited.
 TRAINER = """
 import mmap, os, queue, struct, sys, threading, time
 path, card, calm, steps, piece, stride, compute, other, ahead = *sys.argv[1:3], *map(float, sys.argv[3:])
@@ -79,7 +79,7 @@ class GpuTest(slow.SlowTest):
         waited, report = self.train(0, 120, 0.03)
         low, high = self.lost_s(report)
         self.assertEqual([("attached", None)], self.hook(report))
-        self.assertLess(120 * slow.DELAY_S, waited)
+        self.assertLess(120 * self.DELAY_S, waited)
         self.assertAlmostEqual(waited, low, delta=0.15 * waited)
         self.assertAlmostEqual(waited, high, delta=0.15 * waited)
         self.assertLess(report.job()["io_wait"]["gpu_hours"]["usual_idle"], 0.1)

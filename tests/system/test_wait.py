@@ -50,12 +50,12 @@ class WaitTest(slow.SlowTest):
         self.assertLess(said, 0.2)
         self.assertAlmostEqual(0, job["io_wait"]["exposed"]["share"], delta=0.1)
         # Its thread waits all the same.
-        self.assertGreater(job["io_wait"]["thread_seconds"]["small_reads"], 0.9 * 60 * slow.DELAY_S)
+        self.assertGreater(job["io_wait"]["thread_seconds"]["small_reads"], 0.9 * 60 * self.DELAY_S)
 
     def test_thread_seconds_are_those_of_operations(self):
         _, job = self.load(20, 0.001, 0)
         wait = job["io_wait"]["thread_seconds"]
-        self.assertGreater(wait["small_reads"], 0.9 * 20 * slow.DELAY_S)
+        self.assertGreater(wait["small_reads"], 0.9 * 20 * self.DELAY_S)
         self.assertLess(wait["metadata"] + wait["fsync"], wait["small_reads"])
         self.assertIsNone(job["io_wait"]["gpu_hours"])
 

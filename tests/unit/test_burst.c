@@ -291,21 +291,21 @@ static void queues(void **state)
 {
     struct queueing_result r;
 
-    queueing_solve(&(struct queueing){1, 1, 1, 1}, &r);
+    queueing_solve(&(struct queueing){1, 1, 1, 1, 1}, &r);
     near(r.rate, 0.5);
     near(r.response_s, 1);
     near(r.wait99_s, 0);
-    queueing_solve(&(struct queueing){2, 1, 1, 1}, &r);
-    near(r.rate, 0.8);
-    near(r.response_s, 1.5);
-    near(r.use, 0.8);
-    queueing_solve(&(struct queueing){100, 0, 0.01, 4}, &r); /* full: each waits for all others */
+    queueing_solve(&(struct queueing){2, 1, 1, 1, 1}, &r);
+    near(r.response_s, 1.25); /* half of the time there is another one, and half of it is left */
+    near(r.rate, 2 / 2.25);
+    near(r.use, 2 / 2.25);
+    queueing_solve(&(struct queueing){100, 0, 0.01, 4, 1}, &r); /* full: each waits for all others */
     assert_true(fabs(r.rate - 400) < 4);
     assert_true(fabs(r.response_s - 0.25) < 0.01);
     assert_true(r.wait99_s < 0.25 && r.wait99_s > 0.2);
-    queueing_solve(&(struct queueing){4, 10, 0.01, 4}, &r); /* idle */
+    queueing_solve(&(struct queueing){4, 10, 0.01, 4, 1}, &r); /* idle */
     assert_true(fabs(r.response_s - 0.01) < 1e-4);
-    queueing_solve(&(struct queueing){1e7, 1, 1e-6, 1}, &r); /* takes no time to solve */
+    queueing_solve(&(struct queueing){1e7, 1, 1e-6, 1, 1}, &r); /* takes no time to solve */
     assert_true(fabs(r.rate - 1e6) < 2e4);
 }
 
@@ -350,8 +350,8 @@ static void simulate(const struct queueing *q, double *rate, double *p99)
 /* What the model says of 4 and 8 clients, against what becomes of them: within 15 % of throughput, and 30 % of p99. */
 static void the_model_is_right_about_a_simulation(void **state)
 {
-    static const struct queueing stores[] = {{1, 0.020, 0.005, 1}, {1, 0.010, 0.005, 2}, {1, 0.040, 0.005, 1},
-                                             {1, 0.030, 0.010, 3}};
+    static const struct queueing stores[] = {{1, 0.020, 0.005, 1, 1}, {1, 0.010, 0.005, 2, 1}, {1, 0.040, 0.005, 1, 1},
+                                             {1, 0.030, 0.010, 3, 1}};
 
     for (size_t s = 0; s < sizeof(stores) / sizeof(*stores); s++)
         for (unsigned clients = 4; clients <= 8; clients *= 2) {
