@@ -136,7 +136,7 @@ static int run(const struct arguments *a, size_t format)
     if (!err)
         err = progress_watch(progress, &source);
     if (!err)
-        err = source_outward(&a->outward, &source);
+        err = source_outward(&a->outward, NULL, &source);
     if (!err)
         err = gather(source, &totals, NULL);
     progress_stop(progress); /* before what is written, perhaps to the same terminal */

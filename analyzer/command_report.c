@@ -135,7 +135,8 @@ static int write_report(const struct view *view, struct report *report, const ch
 
 /* Reads one side of a comparison, or all there is. */
 static int build(const struct arguments *a, const struct source_window *window, bool before,
-                 const struct catalogue *catalogue, struct progress *progress, struct report *report)
+                 const struct catalogue *catalogue, struct offer *offer, struct progress *progress,
+                 struct report *report)
 {
     char *const first[] = {(char *)a->compare};
     struct source *source = NULL;
@@ -150,7 +151,7 @@ static int build(const struct arguments *a, const struct source_window *window, 
     if (!err)
         err = progress_watch(progress, &source);
     if (!err)
-        err = source_outward(&a->outward, &source);
+        err = source_outward(&a->outward, offer, &source);
     if (!err)
         err = report_build(source, catalogue, report);
     source_freep(&source);
@@ -159,7 +160,7 @@ static int build(const struct arguments *a, const struct source_window *window, 
 
 /* The report, with what moved since another one where that is asked for. */
 static int make(const struct arguments *a, const struct view *view, const struct source_window *window,
-                const struct catalogue *catalogue, const struct offer *offer, const struct scenario_list *scenarios)
+                const struct catalogue *catalogue, struct offer *offer, const struct scenario_list *scenarios)
 {
     /* --since and --until are about what is reported. */
     const struct source_window always = {INT64_MIN, INT64_MAX, window->node, window->job};
@@ -167,10 +168,10 @@ static int make(const struct arguments *a, const struct view *view, const struct
         before = {.offer = offer};
     struct comparison comparison = {0};
     struct progress *progress = progress_start();
-    int err = build(a, window, false, catalogue, progress, &report);
+    int err = build(a, window, false, catalogue, offer, progress, &report);
 
     if (!err && a->compare)
-        err = build(a, &always, true, catalogue, progress, &before);
+        err = build(a, &always, true, catalogue, offer, progress, &before);
     if (!err && a->compare) {
         err = compare_reports(&before, &report, &comparison);
         report.comparison = &comparison;

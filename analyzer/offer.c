@@ -212,8 +212,11 @@ void offer_clear(struct offer *p)
 {
     for (unsigned i = 0; i < p->volume_count; i++)
         free(p->volumes[i]);
+    for (unsigned i = 0; i < p->held_count; i++)
+        free(p->held[i]);
     for (unsigned i = 0; i < p->tier_count; i++)
         free(p->tiers[i].name);
+    free(p->held);
     free(p->volumes);
     free(p->tiers);
     free(p->name);
@@ -221,12 +224,33 @@ void offer_clear(struct offer *p)
     *p = (struct offer){0};
 }
 
+static bool is_held(const struct offer *p, const char *volume)
+{
+    for (unsigned i = 0; i < p->held_count; i++)
+        if (strcmp(p->held[i], volume) == 0)
+            return true;
+    return false;
+}
+
 bool offer_holds(const struct offer *p, const char *volume)
 {
     for (unsigned i = 0; i < p->volume_count; i++)
         if (fnmatch(p->volumes[i], volume, 0) == 0)
             return true;
-    return !p->volume_count;
+    return !p->volume_count || is_held(p, volume);
+}
+
+int offer_hold(struct offer *p, const char *name)
+{
+    char **grown = reallocarray(p->held, p->held_count + 1, sizeof(*grown)), *copy = strdup(name);
+
+    p->held = grown ? grown : p->held;
+    if (!grown || !copy) {
+        free(copy);
+        return -ENOMEM;
+    }
+    p->held[p->held_count++] = copy;
+    return 0;
 }
 
 void offer_limits(const struct offer *p, unsigned nodes, double *limits)

@@ -39,6 +39,8 @@ struct offer {
     char *name, *currency; /* currency may be NULL */
     char **volumes;        /* globs */
     unsigned volume_count;
+    char **held;           /* names that they match, and those that these go by outside */
+    unsigned held_count;
     unsigned nodes, failures; /* nodes: at least 1 */
     bool converged;
     double figure[OFFER_FIGURES];
@@ -52,7 +54,10 @@ int offer_load(const char *path, struct offer *out);
 int offer_parse(const char *text, const char *name, struct offer *out);
 void offer_clear(struct offer *offer);
 
+/* By its name, or by one that it was held under. */
 bool offer_holds(const struct offer *offer, const char *volume);
+/* A volume that it holds goes by that name, too. 0 or -ENOMEM. */
+int offer_hold(struct offer *offer, const char *name);
 
 /* What it can do with so many nodes working, as in capacity.h's metrics; what is not known stays as it is. */
 void offer_limits(const struct offer *offer, unsigned nodes, double *limits);

@@ -3,14 +3,56 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/cleanup.h"
 #include "lib/log.h"
 
 struct renamed {
     struct source source; /* first */
     struct source *from;
     struct outward outward;
+    struct offer *offer; /* NULL: nobody asks */
+    char **met;          /* volumes that it was asked about */
+    uint32_t met_count;
 };
+
+/* True the first time. */
+static bool meet(struct renamed *renamed, const char *volume, int *err)
+{
+    char **grown, *copy;
+
+    for (uint32_t i = 0; i < renamed->met_count; i++)
+        if (strcmp(renamed->met[i], volume) == 0)
+            return false;
+    copy = strdup(volume);
+    grown = reallocarray(renamed->met, renamed->met_count + 1, sizeof(*grown));
+    renamed->met = grown ? grown : renamed->met;
+    if (!copy || !grown) {
+        free(copy);
+        *err = -ENOMEM;
+        return false;
+    }
+    renamed->met[renamed->met_count++] = copy;
+    return true;
+}
+
+/* The platform's volumes are given by their true names. */
+static int tell_offer(struct renamed *renamed, const struct batch *batch)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; renamed->offer && !err && i < batch->volume_count; i++) {
+        _cleanup_free_ char *outside = NULL;
+        const char *name = batch->volumes[i].name;
+
+        if (!meet(renamed, name, &err) || !offer_holds(renamed->offer, name))
+            continue;
+        outside = outward_volume(&renamed->outward, name);
+        err = outside ? offer_hold(renamed->offer, outside) : -ENOMEM;
+    }
+    return err;
+}
 
 static int renamed_next(struct source *source, struct batch **out)
 {
@@ -19,7 +61,9 @@ static int renamed_next(struct source *source, struct batch **out)
 
     if (got != 1)
         return got;
-    err = outward_apply(&renamed->outward, *out);
+    err = tell_offer(renamed, *out);
+    if (!err)
+        err = outward_apply(&renamed->outward, *out);
     if (err) {
         log_error("cannot make pseudonyms: %s", log_errno(err));
         batch_free(*out);
@@ -33,10 +77,13 @@ static void renamed_free(struct source *source)
     struct renamed *renamed = (struct renamed *)source;
 
     renamed->from->free(renamed->from);
+    for (uint32_t i = 0; i < renamed->met_count; i++)
+        free(renamed->met[i]);
+    free(renamed->met);
     free(renamed);
 }
 
-int source_outward(const struct outward_options *options, struct source **source)
+int source_outward(const struct outward_options *options, struct offer *offer, struct source **source)
 {
     struct renamed *renamed;
     int err;
@@ -51,6 +98,7 @@ int source_outward(const struct outward_options *options, struct source **source
     }
     renamed->source = (struct source){.next = renamed_next, .free = renamed_free};
     renamed->from = *source;
+    renamed->offer = offer;
     *source = &renamed->source;
     return 0;
 }

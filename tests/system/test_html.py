@@ -203,6 +203,23 @@ class HtmlTest(SystemTest):
         self.assertEqual((1, ""), (done.returncode, done.stdout))
         self.assert_one_line(done.stderr, path, "speed")
 
+    def test_a_platform_s_volumes_are_found_under_pseudonyms(self):
+        platform = self.path("some.json")
+        key = self.path("key")
+        names = sorted({volume["volume"] for job in self.data["jobs"] for volume in job["volumes"]
+                        if volume["scope"] == "shared"})
+        self.assertGreater(len(names), 0)
+        for volumes, source in ((names, "platform-file"), ([name + "?" for name in names], "highest-seen")):
+            with open(platform, "w", encoding="utf-8") as file:
+                json.dump({"schema": "unblend.platform/1", "name": "box", "volumes": volumes, "bytes_s": 400 << 20},
+                          file)
+            text = harness.must([harness.unblend(), "report", "-f", "json", "--platform", platform, "--pseudonyms",
+                                 "--site-key", key, self.recording])
+            self.assertNotIn(names[0], text)
+            sources = {entry["limit_source"] for entry in json.loads(text)["cluster"]["capacity"]["volumes"]
+                       if entry["limit_source"] != "highest-seen"}
+            self.assertEqual({source} - {"highest-seen"}, sources)
+
     def test_what_a_platform_costs_is_the_same_in_every_form(self):
         path = self.path("priced.json")
         with open(path, "w", encoding="utf-8") as file:
