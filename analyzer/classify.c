@@ -11,7 +11,8 @@
 #include "analyzer/pipeline.h"
 #include "lib/cleanup.h"
 
-#define UNSEEN 0.8 /* confidence is multiplied with, for each kind of operation that may have gone uncounted */
+#define CONTESTED_MIN 0.25 /* of a part, before it is said */
+#define UNSEEN        0.8  /* confidence is multiplied with, for each kind of operation that may have gone uncounted */
 
 static struct profile_share *add_share(struct profile_list *list)
 {
@@ -56,7 +57,11 @@ static int add_pattern(const struct catalogue *catalogue, uint32_t index, const 
     share->share_bytes = bytes > 0 ? part_bytes(part) / bytes : NAN;
     /* what no signature would have taken is unknown for sure, what broke a bound may be either */
     share->confidence = profile ? part->confidence / own : 1 - part->rejected / own / 2;
-    return evidence_of_part(part, profile, share);
+    if (evidence_of_part(part, profile, share))
+        return -ENOMEM;
+    if (part->contested < CONTESTED_MIN * own)
+        return 0;
+    return evidence_add(share, "may as well be %s: in a sum the two look alike", catalogue->profiles[part->rival].name);
 }
 
 static int add_patterns(const struct catalogue *catalogue, const struct part *parts,

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/mixture.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/fitting.h"
+#include "lib/cleanup.h"
 
 #define PART_OPS_MIN    10
 #define PART_BYTES_MIN  (4u << 20) /* fewer operations are fine if they moved this much */
 #define NEEDED_COST     0.15       /* nats an operation; one that becomes unknown costs about 0.7 */
 #define FIT_MIN         0.65 /* a part that is less like its signature is not named after it */
+#define RIVAL_COST      0.1  /* nats an operation: for less, another profile may be it as well */
 #define ALONE_OPS_MIN   0.7  /* what a profile that stands alone has to explain */
 #define ALONE_BYTES_MIN 0.8
 
@@ -119,6 +123,62 @@ static int fit_blend(struct fitting *fitting, double *rejected)
     return err;
 }
 
+/* What a profile and its nearest rival are apart, in nats an operation. */
+struct rivalry {
+    uint32_t rival;
+    double cost;
+};
+
+/* Puts one profile in the place of another. 0 or -ENOMEM. */
+static int try_rival(struct fitting *fitting, uint32_t profile, uint32_t other, double ops, double score,
+                     struct rivalry *nearest)
+{
+    const struct profile *rival = &fitting->catalogue->profiles[other];
+    const struct part *part = &fitting->at[other];
+    double cost;
+    int err;
+
+    fitting->active[profile] = false;
+    fitting->active[other] = true;
+    err = fitting_fit(fitting);
+    fitting->active[profile] = true;
+    fitting->active[other] = false;
+    if (err)
+        return err;
+    cost = fmax(0, score - fitting->score) / ops;
+    if (cost < nearest->cost && !is_tiny(part) && part->fit >= FIT_MIN * part_ops(part) &&
+        fitting_requirements(fitting, rival, part, false) > 0)
+        *nearest = (struct rivalry){other, cost};
+    return 0;
+}
+
+/* Says of profiles that were found in a sum which of them cannot well be told from others. 0 or -ENOMEM. */
+static int find_rivals(struct fitting *fitting)
+{
+    const struct catalogue *catalogue = fitting->catalogue;
+    _cleanup_free_ struct rivalry *nearest = calloc(catalogue->count + 1, sizeof(*nearest));
+    _cleanup_free_ double *ops = calloc(catalogue->count + 1, sizeof(*ops));
+    double score = fitting->score;
+    int err = nearest && ops ? 0 : -ENOMEM;
+
+    for (uint32_t p = 0; !err && p < catalogue->count; p++)
+        ops[p] = part_ops(&fitting->at[p]);
+    for (uint32_t p = 0; !err && p < catalogue->count; p++) {
+        nearest[p].cost = RIVAL_COST;
+        for (uint32_t q = 0; !err && fitting->active[p] && ops[p] > 0 && q < catalogue->count; q++)
+            if (!catalogue->profiles[q].pipeline && !catalogue->profiles[q].alone && !fitting->active[q])
+                err = try_rival(fitting, p, q, ops[p], score, &nearest[p]);
+    }
+    if (!err)
+        err = fitting_fit(fitting);
+    for (uint32_t p = 0; !err && p < catalogue->count; p++)
+        if (nearest[p].cost < RIVAL_COST) {
+            fitting->at[p].contested = (1 - nearest[p].cost / RIVAL_COST) * ops[p];
+            fitting->at[p].rival = nearest[p].rival;
+        }
+    return err;
+}
+
 /* A profile that explains nearly everything the process did, and stands for it. 0, 1 if found,
  * -ENOMEM. */
 static int fit_alone(struct fitting *fitting)
@@ -177,6 +237,8 @@ static int fit_all(struct fitting *fitting, struct part *parts)
         memset(fitting->at, 0, (catalogue->count + 1) * sizeof(*fitting->at));
         found = enough ? fit_blend(fitting, &rejected) : 0;
     }
+    if (!found && !fitting->process)
+        found = find_rivals(fitting);
     if (found < 0)
         return found;
     for (uint32_t p = 0; p < catalogue->count; p++) {

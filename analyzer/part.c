@@ -96,6 +96,9 @@ void part_add(struct part *part, const struct part *other)
     part->fit += other->fit;
     part->confidence += other->confidence;
     part->rejected += other->rejected;
+    if (other->contested > part->contested)
+        part->rival = other->rival;
+    part->contested += other->contested;
     part->processes += other->processes;
 }
 

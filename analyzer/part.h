@@ -31,6 +31,8 @@ struct part {
     double confidence; /* sum over units of ops * confidence */
     double time[BUSY_KINDS]; /* ns inside operations, by enum busy */
     double rejected;   /* of unknown: what a signature would have taken, but for a requirement */
+    double contested;  /* operations that another profile would explain nearly as well, */
+    uint32_t rival;    /* which is this one of the catalogue's, mostly */
     uint32_t processes;
 };
 

@@ -168,6 +168,14 @@ static void check_blend(const struct profile_list *list, double tolerance)
     check_sums(list);
 }
 
+static bool says(const struct profile_share *share, const char *words)
+{
+    for (uint32_t i = 0; i < share->evidence_count; i++)
+        if (strstr(share->evidence[i], words))
+            return true;
+    return false;
+}
+
 static void processes_are_told_apart(void **state)
 {
     struct batch *batch = history_batch(0);
@@ -178,6 +186,7 @@ static void processes_are_told_apart(void **state)
     checkpoint(batch, 13);
     classify(batch, &list);
     check_blend(&list, 0.001);
+    assert_false(says(find(&list, "shard-streaming"), "may as well")); /* nobody else could have done it */
     profile_list_clear(&list);
 }
 
@@ -191,6 +200,8 @@ static void totals_are_unmixed(void **state)
     checkpoint(batch, 0);
     classify(batch, &list);
     check_blend(&list, 0.01);
+    assert_true(says(find(&list, "shard-streaming"), "may as well be cv-training"));
+    assert_false(says(find(&list, "losf"), "may as well") || says(find(&list, "checkpoint"), "may as well"));
     profile_list_clear(&list);
 }
 
