@@ -23,7 +23,12 @@
  * a group.
  */
 
-#define GROUP_BATCHES 64
+#define GROUP_BATCHES 1024
+#define GROUP_TEXT    "1024"
+/* Rows of the group: those of its time come from an index, and are then joined; asked for so many ids, the index would
+   look for each of them in each of its ranges. */
+#define GROUP_ROWS \
+    "join unnest($3::bigint[]) as asked (batch_id) using (batch_id) where time between $1 and $2"
 #define GROUP_RECORDS 100000 /* a group ends with the batch that brings it there */
 
 #define PIECES 3
@@ -215,14 +220,13 @@ static void rows_clear(struct database_rows *rows)
 static int fill_group(struct database *db, int from, int to)
 {
     static const char samples_format[] =
-        "select " DATABASE_SAMPLE_COLUMNS " from unblend.samples%s "
-        "where time between $1 and $2 and batch_id = any($3::bigint[]) order by batch_id, position";
+        "select " DATABASE_SAMPLE_COLUMNS " from unblend.samples%s " GROUP_ROWS
+        " order by batch_id, position";
     static const char flows_sql[] =
-        "select " DATABASE_FLOW_COLUMNS " from unblend.flows "
-        "where time between $1 and $2 and batch_id = any($3::bigint[]) order by batch_id, position";
+        "select " DATABASE_FLOW_COLUMNS " from unblend.flows " GROUP_ROWS
+        " order by batch_id, position";
     static const char storage_sql[] =
-        "select " DATABASE_STORAGE_COLUMNS " from unblend.storage_lists "
-        "where time between $1 and $2 and batch_id = any($3::bigint[])";
+        "select " DATABASE_STORAGE_COLUMNS " from unblend.storage_lists " GROUP_ROWS;
     static const char jobs_sql[] =
         "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[])";
     static const char volumes_sql[] = "select " DATABASE_VOLUME_COLUMNS
@@ -277,7 +281,7 @@ static int next_group(struct database *db)
         PQclear(db->intervals);
         db->intervals = NULL;
         db->row = 0;
-        err = query(db, "fetch forward 64 from interval_cursor", 0, NULL, false, &db->intervals);
+        err = query(db, "fetch forward " GROUP_TEXT " from interval_cursor", 0, NULL, false, &db->intervals);
         if (err)
             return err;
     }
