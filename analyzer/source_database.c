@@ -226,11 +226,11 @@ static int fill_group(struct database *db, int from, int to)
         "select " DATABASE_FLOW_COLUMNS " from unblend.flows " GROUP_ROWS
         " order by batch_id, position";
     static const char storage_sql[] =
-        "select " DATABASE_STORAGE_COLUMNS " from unblend.storage_lists " GROUP_ROWS;
+        "select " DATABASE_STORAGE_COLUMNS " from unblend.storage_lists " GROUP_ROWS " order by 1";
     static const char jobs_sql[] =
-        "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[])";
+        "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[]) order by 1";
     static const char volumes_sql[] = "select " DATABASE_VOLUME_COLUMNS
-                                      " from unblend.volumes where volume_id = any($1::bigint[])";
+                                      " from unblend.volumes where volume_id = any($1::bigint[]) order by 1";
     const PGresult *intervals = db->intervals;
     _cleanup_(rows_clear) struct database_rows rows = {0};
     _cleanup_free_ char *job_ids = database_ids(intervals, DATABASE_JOB_IDS, from, to);

@@ -63,11 +63,13 @@ static int read_rows(const struct export *export, const PGresult *intervals, str
 
     if (!jobs || !volumes || !batches)
         return -ENOMEM;
-    err = query(export, "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[])", 1,
+    err = query(export,
+                "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[]) order by 1", 1,
                 (const char *const[]){jobs}, false, &rows->jobs);
     if (!err)
         err = query(export,
-                    "select " DATABASE_VOLUME_COLUMNS " from unblend.volumes where volume_id = any($1::bigint[])",
+                    "select " DATABASE_VOLUME_COLUMNS " from unblend.volumes where volume_id = any($1::bigint[]) "
+                    "order by 1",
                     1, (const char *const[]){volumes}, false, &rows->volumes);
     if (!err)
         err = query(export,
@@ -82,7 +84,7 @@ static int read_rows(const struct export *export, const PGresult *intervals, str
     if (!err)
         err = query(export,
                     "select " DATABASE_STORAGE_COLUMNS " from unblend.storage_lists where time between $1 and $2 "
-                    "and batch_id = any($3::bigint[])",
+                    "and batch_id = any($3::bigint[]) order by 1",
                     3, span, false, &rows->storage);
     return err;
 }

@@ -90,12 +90,22 @@ static json_t *json(const PGresult *result, int row, int column)
                : json_loads(PQgetvalue(result, row, column), JSON_DECODE_ANY, NULL);
 }
 
-/* The row with that id in its first column; -1 when there is none. */
+/* The row with that id in its first column, which they are ordered by; -1 when there is none. */
 static int row_of(const PGresult *result, int64_t id)
 {
-    for (int row = 0; row < PQntuples(result); row++)
-        if (number(result, row, 0) == id)
-            return row;
+    int low = 0, high = PQntuples(result);
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int64_t found = number(result, middle, 0);
+
+        if (found == id)
+            return middle;
+        if (found < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return -1;
 }
 

@@ -42,7 +42,7 @@ enum {
    without memory. */
 char *database_ids(const PGresult *intervals, int column, int from, int to);
 
-/* What a group of intervals refers to; samples and flows ordered by batch and position; no flows is fine. */
+/* What a group of intervals refers to, ordered by id; samples and flows by batch and position; no flows is fine. */
 struct database_rows {
     PGresult *jobs, *volumes, *samples, *flows, *storage;
 };
