@@ -197,6 +197,9 @@ int aggregate_add(struct aggregate *aggregate, const struct batch *batch);
 bool aggregate_sees_faults(const struct aggregate *aggregate);
 bool aggregate_sees_minor_faults(const struct aggregate *aggregate);
 
+/* Hooks in the kernel that some node did without. GPUs are none: what they do is no operation. */
+unsigned aggregate_missing_hooks(const struct aggregate *aggregate);
+
 struct in_flight {
     bool known;           /* else of the block layer, where only the mean is */
     uint64_t now;         /* at the end of each node's last interval */

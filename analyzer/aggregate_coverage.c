@@ -42,7 +42,8 @@ struct node_total *aggregate_node(struct aggregate *a, const struct batch *batch
 
 double node_pressure(const struct node_total *node, uint64_t ns)
 {
-    return node->pressure_of_ns ? (double)ns / (double)node->pressure_of_ns : NAN;
+    /* The kernel adds it up every two seconds: a shorter time may get more than its own. */
+    return node->pressure_of_ns ? fmin(1, (double)ns / (double)node->pressure_of_ns) : NAN;
 }
 
 static int add_hooks(struct aggregate *a, const struct coverage *coverage)
@@ -172,6 +173,15 @@ static bool sees(const struct aggregate *a, const char *const *names)
             seen = true;
         }
     return seen;
+}
+
+unsigned aggregate_missing_hooks(const struct aggregate *a)
+{
+    unsigned missing = 0;
+
+    for (uint32_t i = 0; i < a->hook_count; i++)
+        missing += a->hooks[i].missing && strcmp(a->hooks[i].name, HOOK_GPU) != 0;
+    return missing;
 }
 
 bool aggregate_sees_faults(const struct aggregate *a)

@@ -246,11 +246,9 @@ static void unseen(const struct report *report, struct answer *a)
     const struct aggregate *totals = &report->totals;
     uint64_t ops = tally_file_ops(&totals->tally);
     double share = ops + totals->lost ? (double)totals->lost / (double)(ops + totals->lost) : 0;
-    unsigned missing = 0;
+    unsigned missing = aggregate_missing_hooks(totals);
     char lost[HUMAN_SIZE], coarse[HUMAN_SIZE], nobody[HUMAN_SIZE];
 
-    for (uint32_t i = 0; i < totals->hook_count; i++)
-        missing += totals->hooks[i].missing;
     if (report->damaged)
         answer_say(a, ANSWER_BAD, "Part of a recording: it is damaged.");
     else if (totals->lost || totals->dropped_batches)

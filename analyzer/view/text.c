@@ -98,10 +98,8 @@ static void show_coverage(const struct pen *pen, const struct report *report)
     bool good = !totals->lost && !totals->overflow && !totals->dropped_batches && !report->damaged &&
                 !totals->shed_ms[SHED_METADATA_ONLY] && !totals->shed_ms[SHED_DETACHED] &&
                 !aggregate_shed_unknown(totals);
-    unsigned unavailable = 0;
+    unsigned unavailable = aggregate_missing_hooks(totals);
 
-    for (uint32_t i = 0; i < totals->hook_count; i++)
-        unavailable += totals->hooks[i].missing;
     title(pen, "Coverage  ");
     draw_tone(pen, good ? TONE_GOOD : TONE_BAD);
     fputs(good ? "complete" : "incomplete", pen->out);
