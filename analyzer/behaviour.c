@@ -7,6 +7,9 @@
 #include <string.h>
 
 #define LARGE_WRITE  131072
+#define ORDER_MIN    16
+#define ORDER_KNOWN  0.5
+#define TRIFLE       0.001 /* of the bytes */
 #define AT_BOUND     0.6 /* confidence of what is just inside */
 #define SHARPNESS    3.0 /* how fast it grows with the distance, in powers of the ratio */
 
@@ -49,19 +52,33 @@ static double known_order(const struct record *read, double *consecutive)
     return sum;
 }
 
-/* Sum of the smaller over sum of the larger of two distributions. */
-static double likeness(const struct histogram *a, const struct histogram *b)
+/* Of sizes that move enough bytes: how a program is loaded says nothing about what it does. */
+static double weight(const struct histogram_cell *cell, double bytes)
 {
-    double x = (double)(histogram_count(a) - histogram_zeros(a)), y = (double)(histogram_count(b) - histogram_zeros(b));
-    double common = 0;
+    return cell->bucket && (double)cell->count * middle(cell) >= TRIFLE * bytes ? (double)cell->count : 0;
+}
+
+static double weigh(const struct histogram *sizes, double bytes)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < sizes->length; i++)
+        sum += weight(&sizes->cells[i], bytes);
+    return sum;
+}
+
+/* Sum of the smaller over sum of the larger of two distributions, which move so many bytes. */
+static double likeness(const struct histogram *a, double a_bytes, const struct histogram *b, double b_bytes)
+{
+    double x = weigh(a, a_bytes), y = weigh(b, b_bytes), common = 0;
 
     if (!(x > 0) || !(y > 0))
         return 0;
     for (unsigned i = 0, k = 0; i < a->length && k < b->length;) {
         const struct histogram_cell *p = &a->cells[i], *q = &b->cells[k];
 
-        if (p->bucket && p->bucket == q->bucket)
-            common += fmin((double)p->count / x, (double)q->count / y);
+        if (p->bucket == q->bucket)
+            common += fmin(weight(p, a_bytes) / x, weight(q, b_bytes) / y);
         i += p->bucket <= q->bucket;
         k += q->bucket <= p->bucket;
     }
@@ -99,12 +116,13 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
         all += bytes;
         large += bucket_lower(write->size.cells[i].bucket) >= LARGE_WRITE ? bytes : 0;
     }
-    out->jumps = ordered > 0 ? 1 - consecutive / ordered : NAN;
+    /* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
+    out->jumps = ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * filled(read) ? 1 - consecutive / ordered : NAN;
     out->read_mean = ratio(out->read_bytes, filled(read));
     out->write_mean = ratio(out->write_bytes, filled(write));
     out->write_share = ratio(out->write_bytes, out->read_bytes + out->fault_bytes + out->write_bytes);
     out->large_writes = ratio(large, all);
-    out->copy_likeness = likeness(&read->size, &write->size);
+    out->copy_likeness = likeness(&read->size, out->read_bytes, &write->size, out->write_bytes);
     out->bytes_per_fsync = fsyncs > 0 ? out->write_bytes / fsyncs : INFINITY;
     out->seeks_per_read = ratio((double)tally_ops(tally, OP_SEEK), filled(read));
     out->fault_share = ratio(out->fault_bytes, out->fault_bytes + out->read_bytes);
@@ -113,6 +131,7 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
 static void of_names(const struct tally *tally, struct behaviour *out)
 {
     double stats = (double)tally_ops(tally, OP_STAT), opens = (double)tally_ops(tally, OP_OPEN);
+    double missing = behaviour_missing(&tally->op[OP_STAT]) + behaviour_missing(&tally->op[OP_OPEN]);
     double directories = (double)tally_succeeded(tally, OP_OPEN) - out->opens;
 
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
@@ -125,8 +144,8 @@ static void of_names(const struct tally *tally, struct behaviour *out)
     out->lookups = ratio(fmin(out->lookups, out->ops), out->ops);
     out->stats_per_open = ratio(stats, opens);
     out->seeks_per_open = ratio((double)tally_ops(tally, OP_SEEK), opens);
-    out->missing = ratio(behaviour_missing(&tally->op[OP_STAT]) + behaviour_missing(&tally->op[OP_OPEN]),
-                         stats + opens);
+    out->missing = ratio(missing, stats + opens);
+    out->not_found = ratio(missing, out->ops);
     out->open_errors = ratio((double)tally->op[OP_OPEN].errors, opens);
 }
 
@@ -158,7 +177,7 @@ static const struct {
     FIELD(fault_bytes),   FIELD(write_bytes),    FIELD(minor_faults),    FIELD(bytes_per_open),   FIELD(median_file),
     FIELD(coverage),      FIELD(jumps),          FIELD(read_mean),       FIELD(write_mean),       FIELD(write_share),
     FIELD(large_writes),  FIELD(copy_likeness),  FIELD(stats_per_open),  FIELD(seeks_per_open),   FIELD(seeks_per_read),
-    FIELD(missing),       FIELD(open_errors),    FIELD(creates_per_open), FIELD(bytes_per_create),
+    FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open), FIELD(bytes_per_create),
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(minors_per_open),
 };

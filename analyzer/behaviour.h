@@ -21,12 +21,13 @@ struct behaviour {
     double opens, creates;         /* that succeeded; opens of regular files where that is known */
     double read_bytes, fault_bytes, write_bytes, minor_faults;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
-    double jumps;                  /* share of reads that do not start where the last one ended */
+    double jumps;                  /* share of reads that do not start where the last one ended, if that is known of half */
     double read_mean, write_mean;  /* bytes, of transfers that moved something */
     double write_share;            /* of the bytes of read and write */
     double large_writes;           /* share of the bytes written that come in writes of 128 KiB and more */
     double copy_likeness;          /* how alike the sizes of reads and of writes are, 0..1 */
-    double stats_per_open, seeks_per_open, seeks_per_read, missing, open_errors;
+    double stats_per_open, seeks_per_open, seeks_per_read, open_errors;
+    double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
     double creates_per_open, bytes_per_create, bytes_per_fsync;
     double fault_share, minors_per_op, minors_per_open, bytes_per_op;
     struct peers peers;
