@@ -42,6 +42,12 @@ double behaviour_missing(const struct record *record)
     return (double)absent + (double)(record->errors > known ? record->errors - known : 0);
 }
 
+double behaviour_fault_writes(const struct record *record)
+{
+    return ratio((double)record->faults[FAULT_WRITE],
+                 (double)record->faults[FAULT_READ] + (double)record->faults[FAULT_WRITE]);
+}
+
 static double known_order(const struct record *read, double *consecutive)
 {
     double sum = 0;
@@ -157,6 +163,8 @@ void behaviour_of(const struct tally *tally, const struct peers *peers, struct b
         .write_bytes = (double)tally->op[OP_WRITE].bytes,
         .fault_bytes = (double)tally->op[OP_MMAP_FAULT].bytes,
         .minor_faults = (double)tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR],
+        .faults = (double)tally_ops(tally, OP_MMAP_FAULT),
+        .fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]),
         .peers = *peers,
     };
     of_files(tally, out);
@@ -179,7 +187,7 @@ static const struct {
     FIELD(large_writes),  FIELD(copy_likeness),  FIELD(stats_per_open),  FIELD(seeks_per_open),   FIELD(seeks_per_read),
     FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open), FIELD(bytes_per_create),
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
-    FIELD(minors_per_open),
+    FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),
 };
 
 static const struct {

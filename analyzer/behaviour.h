@@ -29,6 +29,7 @@ struct behaviour {
     double stats_per_open, seeks_per_open, seeks_per_read, open_errors;
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
     double creates_per_open, bytes_per_create, bytes_per_fsync;
+    double faults, fault_writes; /* major ones; and which part of them was to write */
     double fault_share, minors_per_op, minors_per_open, bytes_per_op;
     struct peers peers;
 };
@@ -37,6 +38,9 @@ void behaviour_of(const struct tally *tally, const struct peers *peers, struct b
 
 /* Operations that failed because there is no such name, with those whose error is not known. */
 double behaviour_missing(const struct record *record);
+
+/* Share of major page faults that were to write, as programs' own data is when they are loaded; NAN: not known. */
+double behaviour_fault_writes(const struct record *record);
 
 bool behaviour_is_known(const char *feature);
 

@@ -135,7 +135,7 @@ double fitting_requirements(const struct fitting *fitting, const struct profile 
                             const struct part *part, bool each)
 {
     const struct feature_context context = {part, &fitting->whole, fitting->process, fitting->missing,
-                                            fitting->peers};
+                                            fitting->fault_writes, fitting->peers};
     double factor = 1;
 
     for (uint32_t i = 0; i < profile->requirement_count; i++)
@@ -258,6 +258,7 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
         return err;
     add_order(fitting, tally);
     fitting->missing = behaviour_missing(&tally->op[OP_STAT]);
+    fitting->fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]);
     fitting->active = calloc(catalogue->count + 1, sizeof(bool));
     fitting->at = calloc(catalogue->count + 1, sizeof(struct part));
     fitting->refused = calloc(count_signatures(catalogue) + 1, sizeof(bool));

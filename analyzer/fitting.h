@@ -22,6 +22,7 @@ struct fitting {
     struct part whole;
     bool process;
     double missing; /* stats of names that do not exist */
+    double fault_writes;
     uint32_t peers;
     bool *active;    /* by profile */
     bool *refused;   /* by signature, all profiles' in one row */

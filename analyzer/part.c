@@ -252,6 +252,11 @@ static double is_process(const struct feature_context *c)
     return c->process;
 }
 
+static double whole_fault_writes(const struct feature_context *c)
+{
+    return c->fault_writes;
+}
+
 static double peers(const struct feature_context *c)
 {
     return c->peers;
@@ -273,6 +278,7 @@ static const struct {
     {"whole.open_errors", whole_open_errors},
     {"whole.stat_errors", whole_stat_errors},
     {"whole.missing", whole_missing},
+    {"whole.fault_writes", whole_fault_writes},
     {"whole.write_share", whole_write_share},
     {"whole.commits", whole_commits},
     {"whole.bytes_per_fsync", whole_bytes_per_fsync},

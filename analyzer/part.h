@@ -53,6 +53,7 @@ struct feature_context {
     const struct part *whole; /* all of the process, or job, that is looked at */
     bool process;             /* it is a process */
     double missing;           /* of its stats: they failed because there is no such name */
+    double fault_writes;      /* share of its major page faults that were to write, of those known; NAN: none is */
     uint32_t peers;           /* other processes of the job that read as many bytes */
 };
 
