@@ -185,7 +185,8 @@ static const struct {
     FIELD(fault_bytes),   FIELD(write_bytes),    FIELD(minor_faults),    FIELD(bytes_per_open),   FIELD(median_file),
     FIELD(coverage),      FIELD(jumps),          FIELD(read_mean),       FIELD(write_mean),       FIELD(write_share),
     FIELD(large_writes),  FIELD(copy_likeness),  FIELD(stats_per_open),  FIELD(seeks_per_open),   FIELD(seeks_per_read),
-    FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open), FIELD(bytes_per_create),
+    FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open),
+    FIELD(bytes_per_create),
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),
 };
