@@ -21,7 +21,7 @@ struct behaviour {
     double opens, creates;         /* that succeeded; opens of regular files where that is known */
     double read_bytes, fault_bytes, write_bytes, minor_faults;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
-    double jumps;                  /* share of reads that do not start where the last one ended; known of half of them */
+    double jumps;                  /* share of reads that jump, where it is known of half of them */
     double read_mean, write_mean;  /* bytes, of transfers that moved something */
     double write_share;            /* of the bytes of read and write */
     double large_writes;           /* share of the bytes written that come in writes of 128 KiB and more */
