@@ -171,6 +171,7 @@ void behaviour_of(const struct tally *tally, const struct peers *peers, struct b
     of_transfers(tally, out);
     of_names(tally, out);
     out->minors_per_op = ratio(out->minor_faults, out->ops);
+    out->faults_per_open = ratio(out->faults, out->opens);
     out->minors_per_open = ratio(out->minor_faults, out->opens);
     out->bytes_per_op = ratio(out->read_bytes + out->fault_bytes + out->write_bytes, out->ops);
 }
@@ -188,7 +189,7 @@ static const struct {
     FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open),
     FIELD(bytes_per_create),
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
-    FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),
+    FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),
 };
 
 static const struct {
