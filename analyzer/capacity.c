@@ -316,12 +316,25 @@ static int divide(const struct aggregate *totals, const struct profile_list *pro
     return err ? err : end;
 }
 
+static double looked_at(const struct aggregate *totals)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < totals->volume_count; i++) {
+        struct in_flight flight;
+
+        volume_in_flight(&totals->volumes[i], totals, OP_NONE, &flight);
+        sum += totals->volumes[i].scope == SCOPE_SHARED && flight.known ? (double)flight.max : 0;
+    }
+    return sum;
+}
+
 int capacity_build(const struct aggregate *totals, const struct profile_list *profiles, const struct offer *offer,
                    struct capacity *out)
 {
     int err = 0;
 
-    *out = (struct capacity){0};
+    *out = (struct capacity){.looked = looked_at(totals)};
     if (!totals->series.length)
         return 0;
     for (uint32_t i = 0; !err && i < totals->volume_count; i++) {

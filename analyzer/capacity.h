@@ -86,6 +86,7 @@ struct need {
 };
 
 struct capacity {
+    double looked; /* how many operations looks have found in flight on shared volumes at once, at most */
     struct capacity_entry *volumes, *cluster, *profiles, *owners;
     uint32_t volume_count, cluster_count, profile_count, owner_count; /* cluster: asked, and reached if that was seen */
     struct need required[METRIC_COUNT];

@@ -213,32 +213,19 @@ static double seen99(const struct report *report)
     return NAN;
 }
 
-/* As many as were in flight at once: seen at a look, or on average over a second, of all nodes. */
-static double requesters_of(const struct report *report, const struct capacity_entry *entry)
-{
-    double looked = 0;
-
-    for (uint32_t i = 0; i < report->totals.volume_count; i++) {
-        const struct volume_total *volume = &report->totals.volumes[i];
-        struct in_flight flight;
-
-        volume_in_flight(volume, &report->totals, OP_NONE, &flight);
-        looked += volume->scope == SCOPE_SHARED && flight.known ? (double)flight.max : 0;
-    }
-    return fmax(fmax(looked, entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].max), 1);
-}
-
 /*
- * The station's rate is what it can do of the mix that is asked for; a requester is what was in flight at once, and
- * thinks for the rest of its time, by Little's law. How much they keep out of each other's way is what comes out as the
- * recorded time of an answer. What the recorded p99 has beyond the model's own wait stays as it is.
+ * The station's rate is what it can do of the mix that is asked for; requesters are as many as were in flight at once,
+ * at a look or on average over a second; each thinks for the rest of its time, by Little's law. How much they keep out
+ * of each other's way is what comes out as the recorded time of an answer. What the recorded p99 has beyond the model's
+ * own wait stays as it is.
  */
 static void fill_latency(const struct report *report, const struct offer *offer, struct scenario_result *out)
 {
     const struct capacity *c = &report->capacity;
     const struct capacity_entry *entry = &c->cluster[c->cluster_count - 1];
-    double recorded = 0, asked = 0, requesters = requesters_of(report, entry), p99 = seen99(report);
+    double recorded = 0, asked = 0, p99 = seen99(report);
     double inside = entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].mean;
+    double requesters = fmax(fmax(c->looked, entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].max), 1);
     double scale, service = offer->figure[OFFER_LATENCY_US] / 1e6;
     struct queueing q;
     struct queueing_result before, after;
