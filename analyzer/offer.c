@@ -242,14 +242,18 @@ bool offer_holds(const struct offer *p, const char *volume)
 
 int offer_hold(struct offer *p, const char *name)
 {
-    char **grown = reallocarray(p->held, p->held_count + 1, sizeof(*grown)), *copy = strdup(name);
+    char **grown;
 
-    p->held = grown ? grown : p->held;
-    if (!grown || !copy) {
-        free(copy);
+    if (is_held(p, name))
+        return 0;
+    grown = reallocarray(p->held, p->held_count + 1, sizeof(*grown));
+    if (!grown)
         return -ENOMEM;
-    }
-    p->held[p->held_count++] = copy;
+    p->held = grown;
+    grown[p->held_count] = strdup(name);
+    if (!grown[p->held_count])
+        return -ENOMEM;
+    p->held_count++;
     return 0;
 }
 

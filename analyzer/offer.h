@@ -39,7 +39,7 @@ struct offer {
     char *name, *currency; /* currency may be NULL */
     char **volumes;        /* globs */
     unsigned volume_count;
-    char **held;           /* names that they match, and those that these go by outside */
+    char **held;           /* other names of volumes that they match */
     unsigned held_count;
     unsigned nodes, failures; /* nodes: at least 1 */
     bool converged;
@@ -56,7 +56,7 @@ void offer_clear(struct offer *offer);
 
 /* By its name, or by one that it was held under. */
 bool offer_holds(const struct offer *offer, const char *volume);
-/* A volume that it holds goes by that name, too. 0 or -ENOMEM. */
+/* A volume that it holds goes by that name, too; once is enough. 0 or -ENOMEM. */
 int offer_hold(struct offer *offer, const char *name);
 
 /* What it can do with so many nodes working, as in capacity.h's metrics; what is not known stays as it is. */

@@ -25,10 +25,6 @@
 
 #define GROUP_BATCHES 1024
 #define GROUP_TEXT    "1024"
-/* Rows of the group: those of its time come from an index, and are then joined; asked for so many ids, the index would
-   look for each of them in each of its ranges. */
-#define GROUP_ROWS \
-    "join unnest($3::bigint[]) as asked (batch_id) using (batch_id) where time between $1 and $2"
 #define GROUP_RECORDS 100000 /* a group ends with the batch that brings it there */
 
 #define PIECES 3
@@ -219,18 +215,6 @@ static void rows_clear(struct database_rows *rows)
  * intervals. */
 static int fill_group(struct database *db, int from, int to)
 {
-    static const char samples_format[] =
-        "select " DATABASE_SAMPLE_COLUMNS " from unblend.samples%s " GROUP_ROWS
-        " order by batch_id, position";
-    static const char flows_sql[] =
-        "select " DATABASE_FLOW_COLUMNS " from unblend.flows " GROUP_ROWS
-        " order by batch_id, position";
-    static const char storage_sql[] =
-        "select " DATABASE_STORAGE_COLUMNS " from unblend.storage_lists " GROUP_ROWS " order by 1";
-    static const char jobs_sql[] =
-        "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[]) order by 1";
-    static const char volumes_sql[] = "select " DATABASE_VOLUME_COLUMNS
-                                      " from unblend.volumes where volume_id = any($1::bigint[]) order by 1";
     const PGresult *intervals = db->intervals;
     _cleanup_(rows_clear) struct database_rows rows = {0};
     _cleanup_free_ char *job_ids = database_ids(intervals, DATABASE_JOB_IDS, from, to);
@@ -241,14 +225,14 @@ static int fill_group(struct database *db, int from, int to)
     char samples_sql[1024];
     int err;
 
-    snprintf(samples_sql, sizeof(samples_sql), samples_format, suffix);
+    snprintf(samples_sql, sizeof(samples_sql), DATABASE_SAMPLES("%s"), suffix);
     if (!job_ids || !volume_ids || !batch_ids)
         return -ENOMEM;
-    err = query(db, jobs_sql, 1, values, false, &rows.jobs);
+    err = query(db, DATABASE_JOBS, 1, values, false, &rows.jobs);
     if (err)
         return err;
     values[0] = volume_ids;
-    err = query(db, volumes_sql, 1, values, false, &rows.volumes);
+    err = query(db, DATABASE_VOLUMES, 1, values, false, &rows.volumes);
     if (err)
         return err;
     values[0] = PQgetvalue(intervals, from, DATABASE_TIME);
@@ -256,9 +240,9 @@ static int fill_group(struct database *db, int from, int to)
     values[2] = batch_ids;
     err = query(db, samples_sql, 3, values, true, &rows.samples);
     if (!err && !*suffix)
-        err = query(db, flows_sql, 3, values, true, &rows.flows);
+        err = query(db, DATABASE_FLOWS, 3, values, true, &rows.flows);
     if (!err)
-        err = query(db, storage_sql, 3, values, false, &rows.storage);
+        err = query(db, DATABASE_STORAGE, 3, values, false, &rows.storage);
     for (int i = from; !err && i < to; i++) {
         err = database_batch(intervals, i, &rows, &db->group[db->count]);
         if (!err)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/log.h"
@@ -13,29 +12,7 @@ struct renamed {
     struct source *from;
     struct outward outward;
     struct offer *offer; /* NULL: nobody asks */
-    char **met;          /* volumes that it was asked about */
-    uint32_t met_count;
 };
-
-/* True the first time. */
-static bool meet(struct renamed *renamed, const char *volume, int *err)
-{
-    char **grown, *copy;
-
-    for (uint32_t i = 0; i < renamed->met_count; i++)
-        if (strcmp(renamed->met[i], volume) == 0)
-            return false;
-    copy = strdup(volume);
-    grown = reallocarray(renamed->met, renamed->met_count + 1, sizeof(*grown));
-    renamed->met = grown ? grown : renamed->met;
-    if (!copy || !grown) {
-        free(copy);
-        *err = -ENOMEM;
-        return false;
-    }
-    renamed->met[renamed->met_count++] = copy;
-    return true;
-}
 
 /* The platform's volumes are given by their true names. */
 static int tell_offer(struct renamed *renamed, const struct batch *batch)
@@ -46,7 +23,7 @@ static int tell_offer(struct renamed *renamed, const struct batch *batch)
         _cleanup_free_ char *outside = NULL;
         const char *name = batch->volumes[i].name;
 
-        if (!meet(renamed, name, &err) || !offer_holds(renamed->offer, name))
+        if (!offer_holds(renamed->offer, name))
             continue;
         outside = outward_volume(&renamed->outward, name);
         err = outside ? offer_hold(renamed->offer, outside) : -ENOMEM;
@@ -77,9 +54,6 @@ static void renamed_free(struct source *source)
     struct renamed *renamed = (struct renamed *)source;
 
     renamed->from->free(renamed->from);
-    for (uint32_t i = 0; i < renamed->met_count; i++)
-        free(renamed->met[i]);
-    free(renamed->met);
     free(renamed);
 }
 

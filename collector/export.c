@@ -63,29 +63,15 @@ static int read_rows(const struct export *export, const PGresult *intervals, str
 
     if (!jobs || !volumes || !batches)
         return -ENOMEM;
-    err = query(export,
-                "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[]) order by 1", 1,
-                (const char *const[]){jobs}, false, &rows->jobs);
+    err = query(export, DATABASE_JOBS, 1, (const char *const[]){jobs}, false, &rows->jobs);
     if (!err)
-        err = query(export,
-                    "select " DATABASE_VOLUME_COLUMNS " from unblend.volumes where volume_id = any($1::bigint[]) "
-                    "order by 1",
-                    1, (const char *const[]){volumes}, false, &rows->volumes);
+        err = query(export, DATABASE_VOLUMES, 1, (const char *const[]){volumes}, false, &rows->volumes);
     if (!err)
-        err = query(export,
-                    "select " DATABASE_SAMPLE_COLUMNS " from unblend.samples where time between $1 and $2 "
-                    "and batch_id = any($3::bigint[]) order by batch_id, position",
-                    3, span, true, &rows->samples);
+        err = query(export, DATABASE_SAMPLES(""), 3, span, true, &rows->samples);
     if (!err)
-        err = query(export,
-                    "select " DATABASE_FLOW_COLUMNS " from unblend.flows where time between $1 and $2 "
-                    "and batch_id = any($3::bigint[]) order by batch_id, position",
-                    3, span, true, &rows->flows);
+        err = query(export, DATABASE_FLOWS, 3, span, true, &rows->flows);
     if (!err)
-        err = query(export,
-                    "select " DATABASE_STORAGE_COLUMNS " from unblend.storage_lists where time between $1 and $2 "
-                    "and batch_id = any($3::bigint[]) order by 1",
-                    3, span, false, &rows->storage);
+        err = query(export, DATABASE_STORAGE, 3, span, false, &rows->storage);
     return err;
 }
 

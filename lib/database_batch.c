@@ -90,23 +90,28 @@ static json_t *json(const PGresult *result, int row, int column)
                : json_loads(PQgetvalue(result, row, column), JSON_DECODE_ANY, NULL);
 }
 
-/* The row with that id in its first column, which they are ordered by; -1 when there is none. */
-static int row_of(const PGresult *result, int64_t id)
+/* The first row whose first column, which they are ordered by, is not below an id; the column is read as it came. */
+static int first_of(const PGresult *result, int64_t id, int64_t (*read)(const PGresult *, int, int))
 {
     int low = 0, high = PQntuples(result);
 
     while (low < high) {
         int middle = low + (high - low) / 2;
-        int64_t found = number(result, middle, 0);
 
-        if (found == id)
-            return middle;
-        if (found < id)
+        if (read(result, middle, 0) < id)
             low = middle + 1;
         else
             high = middle;
     }
-    return -1;
+    return low;
+}
+
+/* The row with that id, of a result as text; -1 when there is none. */
+static int row_of(const PGresult *result, int64_t id)
+{
+    int row = first_of(result, id, number);
+
+    return row < PQntuples(result) && number(result, row, 0) == id ? row : -1;
 }
 
 static int set_interval(struct batch *batch, const PGresult *r, int row)
@@ -348,22 +353,6 @@ static int add_flow(struct batch *batch, const struct place *jobs, const struct 
     return err == -ENOMEM || !err ? err : -EBADMSG;
 }
 
-/* The first row of samples or flows of a batch or of a later one. */
-static int first_of(const PGresult *samples, int64_t batch_id)
-{
-    int low = 0, high = PQntuples(samples);
-
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-
-        if (big(samples, middle, 0) < batch_id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int add_stations(struct batch *batch, const PGresult *storage, int64_t batch_id)
 {
     int at = row_of(storage, batch_id), err;
@@ -419,10 +408,10 @@ int database_batch(const PGresult *intervals, int row, const struct database_row
 
         err = at < 0 ? -EBADMSG : add_volume(batch, rows->volumes, at, &volumes[i].index);
     }
-    for (int i = first_of(samples, id);
+    for (int i = first_of(samples, id, big);
          !err && i < PQntuples(samples) && big(samples, i, 0) == id; i++)
         err = add_sample(batch, jobs, volumes, samples, i);
-    for (int i = first_of(flows, id); !err && i < PQntuples(flows) && big(flows, i, 0) == id; i++)
+    for (int i = first_of(flows, id, big); !err && i < PQntuples(flows) && big(flows, i, 0) == id; i++)
         err = add_flow(batch, jobs, volumes, flows, i);
     if (!err)
         err = add_stations(batch, rows->storage, id);

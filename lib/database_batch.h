@@ -30,6 +30,25 @@
 #define DATABASE_JOB_COLUMNS    "job_id, job, kind, \"user\", command, labels, start_ns"
 #define DATABASE_VOLUME_COLUMNS "volume_id, volume, source, fstype, scope, mounts, lower"
 
+/*
+ * What a group of intervals refers to, in the order that database_batch() wants. $1: ids of jobs, or of volumes; of the
+ * rest $1 and $2 are the times of the first and the last interval, and $3 the ids of their batches. Rows of that time
+ * come from an index and are then joined: asked for so many ids, BRIN would look for each in each of its ranges.
+ */
+#define DATABASE_OF_BATCHES                                                                        \
+    " join unnest($3::bigint[]) as asked (batch_id) using (batch_id) where time between $1 and $2 order by "
+#define DATABASE_JOBS                                                                              \
+    "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[]) order by job_id"
+#define DATABASE_VOLUMES                                                                           \
+    "select " DATABASE_VOLUME_COLUMNS " from unblend.volumes where volume_id = any($1::bigint[]) order by volume_id"
+/* tier: "" for raw rows, or a rollup's suffix. */
+#define DATABASE_SAMPLES(tier)                                                                     \
+    "select " DATABASE_SAMPLE_COLUMNS " from unblend.samples" tier DATABASE_OF_BATCHES "batch_id, position"
+#define DATABASE_FLOWS                                                                             \
+    "select " DATABASE_FLOW_COLUMNS " from unblend.flows" DATABASE_OF_BATCHES "batch_id, position"
+#define DATABASE_STORAGE                                                                           \
+    "select " DATABASE_STORAGE_COLUMNS " from unblend.storage_lists" DATABASE_OF_BATCHES "batch_id"
+
 enum {
     DATABASE_BATCH_ID,
     DATABASE_TIME,

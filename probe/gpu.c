@@ -211,10 +211,14 @@ void gpus_free(struct gpus *gpus)
     free(gpus);
 }
 
-uint32_t gpus_count(const struct gpus *gpus, const char **why)
+uint32_t gpus_count(const struct gpus *gpus)
 {
-    *why = *gpus->why ? gpus->why : NULL;
     return gpus->count;
+}
+
+const char *gpus_why(const struct gpus *gpus)
+{
+    return *gpus->why ? gpus->why : NULL;
 }
 
 const struct gpu *gpus_look(struct gpus *gpus)

@@ -27,8 +27,10 @@ struct gpus;
 int gpus_new(struct gpus **out);
 void gpus_free(struct gpus *gpus); /* NULL is fine */
 
-/* How many can be looked at; *why: which cannot, and for what reason, or NULL. It lives as long as gpus. */
-uint32_t gpus_count(const struct gpus *gpus, const char **why);
+/* How many can be looked at. */
+uint32_t gpus_count(const struct gpus *gpus);
+/* Which cannot, and for what reason; NULL: all can. It lives as long as gpus. */
+const char *gpus_why(const struct gpus *gpus);
 /* Looks at all of them. The gpus_count() are gpus's. */
 const struct gpu *gpus_look(struct gpus *gpus);
 

@@ -97,7 +97,6 @@ int workers_learn(struct workers *workers, const struct process *process, const 
 
 void workers_forget(struct workers *workers)
 {
-    if (workers->count < FORGET_AT)
-        return;
-    workers_clear(workers);
+    if (workers->count >= FORGET_AT)
+        workers_clear(workers);
 }

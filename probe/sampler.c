@@ -230,14 +230,13 @@ static int tell_gpus(const struct stalls *stalls, struct batch *batch)
 {
     uint32_t count = batch->coverage.hook_count;
     _cleanup_free_ struct hook *hooks = calloc(count + 1u, sizeof(*hooks));
-    struct hook gpu = {.name = HOOK_GPU};
+    const struct gpus *gpus = stalls_gpus(stalls);
 
     if (!hooks)
         return -ENOMEM;
-    gpu.attached = gpus_count(stalls_gpus(stalls), &gpu.why) > 0;
     for (uint32_t i = 0; i < count; i++)
         hooks[i] = batch->coverage.hooks[i];
-    hooks[count] = gpu;
+    hooks[count] = (struct hook){HOOK_GPU, gpus_count(gpus) > 0, gpus_why(gpus)};
     return batch_hooks(batch, hooks, count + 1);
 }
 

@@ -29,13 +29,12 @@ struct stalls {
 int stalls_new(struct stalls **out)
 {
     struct stalls *stalls = calloc(1, sizeof(*stalls));
-    const char *why;
 
     if (!stalls || gpus_new(&stalls->gpus)) {
         free(stalls);
         return -ENOMEM;
     }
-    stalls->due = calloc(gpus_count(stalls->gpus, &why) + 1u, sizeof(*stalls->due));
+    stalls->due = calloc(gpus_count(stalls->gpus) + 1u, sizeof(*stalls->due));
     if (!stalls->due) {
         stalls_free(stalls);
         return -ENOMEM;
@@ -142,8 +141,7 @@ static uint32_t ranks_on(struct workers *workers, const struct gpu *gpu, struct 
 /* Those who share a GPU share its time. */
 static void add_gpus(struct stalls *stalls, struct batch *batch)
 {
-    const char *why;
-    uint32_t count = gpus_count(stalls->gpus, &why);
+    uint32_t count = gpus_count(stalls->gpus);
     const struct gpu *gpus = gpus_look(stalls->gpus);
 
     for (uint32_t g = 0; g < count; g++) {
@@ -179,7 +177,7 @@ int stalls_report(struct stalls *stalls, struct batch *batch)
     err = add_io(&stalls->workers, batch, now_ns > batch->start_ns ? (uint64_t)(now_ns - batch->start_ns) : 0);
     for (uint32_t i = 0; !err && i < stalls->workers.count; i++) {
         struct worker *worker = &stalls->workers.list[i];
-        uint64_t passed_ns, off_ns;
+        uint64_t passed_ns, off_ns, exposed_ns;
         bool before = worker->looked_ns;
         struct job *job;
 
@@ -188,12 +186,13 @@ int stalls_report(struct stalls *stalls, struct batch *batch)
         job = job_named(batch, worker->job);
         if (!job)
             continue; /* nothing of it is told in this interval */
+        exposed_ns = MIN(off_ns, worker->io_ns);
         job->watched_ns += passed_ns;
-        job->exposed_ns += MIN(off_ns, worker->io_ns);
+        job->exposed_ns += exposed_ns;
         if (!before)
             continue;
         worker->whole_ns = passed_ns;
-        worker->exposed_ns = MIN(off_ns, worker->io_ns);
+        worker->exposed_ns = exposed_ns;
     }
     if (!err)
         add_gpus(stalls, batch);
