@@ -40,6 +40,8 @@ struct agent_options {
     uint64_t burst_factor;
     struct flavour_list flavours;
     bool pseudo;
+    uint64_t tree_depth;   /* as in probe/probe.h */
+    bool trees;            /* trees leave the node, too */
     struct outward_options outward; /* what leaves the node */
 };
 

@@ -143,6 +143,8 @@ int agent_sample(struct agent *agent)
         if (err)
             return err;
     }
+    if (!agent->options->trees)
+        batch_forget_trees(batch); /* those who watch here have seen them */
     return batch_merge(agent->interval, batch, GRAIN_JOBS);
 }
 

@@ -86,6 +86,10 @@ int main(int argc, char **argv)
          "the node's proc, sys, run and var are below DIR (an agent in a container)"},
         {"pseudo", 0, OPTION_FLAG, NULL, &agent.pseudo,
          "count operations on proc, sysfs and their like too"},
+        {"tree-depth", 0, OPTION_COUNT, "N", &agent.tree_depth,
+         "tell operations by tree, the first N folders of a volume, to those who watch here; 0 to 4"},
+        {"trees", 0, OPTION_FLAG, NULL, &agent.trees,
+         "send trees to the collector, too: their names are paths"},
         {"user", 0, OPTION_STRING, "NAME", &agent.user,
          "when started as root, become this user (default: unblend, else nobody; root: stay)"},
         OUTWARD_PSEUDONYMS(&agent.outward,
@@ -125,6 +129,8 @@ int main(int argc, char **argv)
         log_error("job-env: %s: give up to seven names of variables, with commas", agent.job_env);
     else if (agent.pod_labels && finder_check_names(agent.pod_labels, false))
         log_error("pod-labels: %s: give names of labels, with commas", agent.pod_labels);
+    else if (agent.tree_depth > TREE_DEPTH_MAX)
+        log_error("tree-depth: give a number of folders from 0 to %d", TREE_DEPTH_MAX);
     else if (!agent.burst_factor)
         log_error("burst-factor: give a whole number from 1");
     else if (agent.collector && !agent.token_file)

@@ -104,6 +104,7 @@ static int start_probe(struct agent *agent)
         .job_env = agent->options->job_env,
         .pod_labels = agent->options->pod_labels,
         .platform_metrics = agent->options->platform_metrics,
+        .tree_depth = (unsigned)agent->options->tree_depth,
     };
     const struct sampler_options sampler = {
         .interval_ns = SAMPLE_NS,

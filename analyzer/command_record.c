@@ -32,8 +32,8 @@
 struct options {
     const char *output, *agent, *job, *flavour, *platform_metrics;
     const char *root, *job_env, *pod_labels;
-    uint64_t interval_ns, duration_ns, kernel_memory, max_cost, burst_factor;
-    bool all, pseudo;
+    uint64_t interval_ns, duration_ns, kernel_memory, max_cost, burst_factor, tree_depth;
+    bool all, pseudo, paths;
     struct outward_options outward;
 };
 
@@ -74,8 +74,11 @@ static void show_progress(struct session *session, const struct batch *batch)
 
 static int write_batch(struct session *session, struct batch *batch)
 {
-    int err = session->options->outward.pseudonyms ? outward_apply(&session->outward, batch) : 0;
+    int err;
 
+    if (!session->options->paths)
+        batch_forget_trees(batch); /* an agent's */
+    err = session->options->outward.pseudonyms ? outward_apply(&session->outward, batch) : 0;
     if (!err)
         err = recording_write(session->writer, batch);
     show_progress(session, batch);
@@ -273,6 +276,7 @@ static int record(const struct options *options, const struct flavour_list *flav
         .pod_labels = options->pod_labels,
         .own_job = getenv("UNBLEND_JOB"),
         .platform_metrics = options->platform_metrics,
+        .tree_depth = options->paths ? (unsigned)options->tree_depth : 0,
     };
     struct session session = {.options = options, .signals = -1};
     bool use_agent = options->agent != NULL;
@@ -321,7 +325,8 @@ int command_record(int argc, char **argv)
 {
     struct options record_options = {
         .output = "unblend.rec", .interval_ns = 1000000000, .kernel_memory = PROBE_MEMORY_DEFAULT,
-        .burst_factor = PROBE_BURST_FACTOR, .flavour = "auto", .job_env = FINDER_JOB_ENV};
+        .burst_factor = PROBE_BURST_FACTOR, .flavour = "auto", .job_env = FINDER_JOB_ENV,
+        .tree_depth = TREE_DEPTH_DEFAULT};
     struct flavour_list flavours;
     const struct option_spec specs[] = {
         {"output", 'o', OPTION_STRING, "FILE", &record_options.output,
@@ -343,6 +348,10 @@ int command_record(int argc, char **argv)
          "record through the local agent, which then knows the job too"},
         OUTWARD_PSEUDONYMS(&record_options.outward, "record keyed pseudonyms instead of names"),
         OUTWARD_NAMES(&record_options.outward, "with --pseudonyms: "),
+        {"paths", 0, OPTION_FLAG, NULL, &record_options.paths,
+         "record trees too: what was done in which folders, by name"},
+        {"tree-depth", 0, OPTION_COUNT, "N", &record_options.tree_depth,
+         "with --paths: a tree is the first N folders of a volume, 1 to 4"},
         {"platform-metrics", 0, OPTION_STRING, "FILE", &record_options.platform_metrics,
          "the storage system's own counters, as OpenMetrics or CSV, written anew by somebody"},
         {"pseudo", 0, OPTION_FLAG, NULL, &record_options.pseudo,
@@ -370,6 +379,10 @@ int command_record(int argc, char **argv)
         return parsed > 0 ? 0 : 2;
     if (record_options.interval_ns < 10000000 || record_options.interval_ns > 3600000000000ull) {
         log_error("interval: give a time from 10ms to 1h");
+        return 2;
+    }
+    if (!record_options.tree_depth || record_options.tree_depth > TREE_DEPTH_MAX) {
+        log_error("tree-depth: give a number of folders from 1 to %d", TREE_DEPTH_MAX);
         return 2;
     }
     if (!record_options.burst_factor) {

@@ -34,6 +34,7 @@ struct recorder_options {
     uint64_t burst_factor; /* an agent has its own */
     struct flavour_list flavours; /* a probe of our own only, */
     const char *platform_metrics; /* and this */
+    unsigned tree_depth; /* as in probe/probe.h; an agent has its own */
     const char *root, *job_env, *pod_labels, *own_job; /* as in probe/finder.h; an agent has its own */
 };
 

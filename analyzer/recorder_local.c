@@ -79,6 +79,7 @@ int recorder_local(const struct recorder_options *options, struct recorder **out
         .memory = options->kernel_memory,
         .flavours = options->flavours,
         .platform_metrics = options->platform_metrics,
+        .tree_depth = options->tree_depth,
         .burst_factor = options->burst_factor,
         .root = options->root,
         .job_env = options->job_env,

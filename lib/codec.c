@@ -10,6 +10,7 @@
 #include "lib/codec_errors.h"
 #include "lib/codec_flow.h"
 #include "lib/codec_station.h"
+#include "lib/codec_tree.h"
 #include "lib/utf8.h"
 
 /* Encoding; decoding is in codec_decode.c. Every function that makes a value returns NULL without
@@ -307,6 +308,7 @@ int codec_encode(const struct batch *b, char **out, size_t *size)
         put(o, "records", record_table(b->records, b->record_count)) ||
         (b->flow_count && (put(o, "slot_ms", count(FLOW_SLOT_MS)) || put(o, "flows", codec_flows(b)))) ||
         (b->station_count && put(o, "storage", codec_stations(b))) ||
+        (b->tree_count && put(o, "trees", codec_trees(b))) ||
         put(o, "coverage", coverage_value(&b->coverage)))
         return -ENOMEM;
     json = json_dumps(o, JSON_COMPACT);

@@ -11,6 +11,7 @@
 #include "lib/codec_errors.h"
 #include "lib/codec_flow.h"
 #include "lib/codec_station.h"
+#include "lib/codec_tree.h"
 #include "lib/field.h"
 
 #define DEPTH_MAX      16
@@ -313,7 +314,8 @@ int codec_decode(const char *json, size_t size, struct batch **out, struct codec
         return err;
     if ((err = decode_table(batch, error, root, "records", CODEC_RECORDS_MAX, decode_record)) ||
         (err = codec_flows_decode(batch, error, root)) ||
-        (err = codec_stations_decode(batch, error, root)) || (err = codec_coverage(batch, error, root)))
+        (err = codec_stations_decode(batch, error, root)) ||
+        (err = codec_trees_decode(batch, error, root)) || (err = codec_coverage(batch, error, root)))
         return err;
     *out = take_pointer(batch);
     return 0;

@@ -80,7 +80,7 @@ json_t *codec_in_flight(const struct flow *flow)
     return NULL;
 }
 
-static bool put_files(json_t *o, const struct sketch *files)
+bool codec_files_put(json_t *o, const struct sketch *files)
 {
     _cleanup_free_ char *text = sketch_text(files);
 
@@ -102,7 +102,7 @@ static json_t *flow_value(const struct flow *flow)
     if (!failed && flow->in_flight_max[OP_NONE])
         failed = json_object_set_new_nocheck(o, "in_flight_max", codec_in_flight(flow)) != 0;
     if (!failed && flow->files.count)
-        failed = put_files(o, &flow->files);
+        failed = codec_files_put(o, &flow->files);
     if (!failed)
         return o;
     json_decref(o);
@@ -250,7 +250,7 @@ static int decode_latency(const struct field_place *p, const json_t *o, const ch
     return json_object_get(o, key) ? field_histogram(p, o, key, out) : 0;
 }
 
-static int decode_files(const struct field_place *p, const json_t *o, struct sketch *files)
+int codec_files_decode(const struct field_place *p, const json_t *o, struct sketch *files)
 {
     const char *text = NULL;
     int err = field_text(p, o, "files", &text);
@@ -292,7 +292,7 @@ static int decode_flow(struct batch *batch, const struct field_place *p, const j
     if (json_object_get(o, "in_flight_max") &&
         !codec_in_flight_decode(json_object_get(o, "in_flight_max"), flow))
         return field_refuse(p, "in_flight_max", "is no object of operations and whole numbers");
-    return json_object_get(o, "files") ? decode_files(p, o, &flow->files) : 0;
+    return json_object_get(o, "files") ? codec_files_decode(p, o, &flow->files) : 0;
 }
 
 int codec_flows_decode(struct batch *batch, struct codec_error *error, const json_t *root)

@@ -27,6 +27,10 @@ int codec_flows_decode(struct batch *batch, struct codec_error *error, const jso
 json_t *codec_in_flight(const struct flow *flow);
 bool codec_in_flight_decode(const json_t *object, struct flow *flow);
 
+/* A sample of files as the member "files": true when it failed; and back: 0, -ENOMEM, or -EBADMSG. */
+bool codec_files_put(json_t *object, const struct sketch *files);
+int codec_files_decode(const struct field_place *p, const json_t *object, struct sketch *files);
+
 /* One demand's slots, malloc'ed, *size 0 when all are 0; NULL without memory. */
 unsigned char *codec_slots_pack(const struct flow *flow, enum demand demand, size_t *size);
 

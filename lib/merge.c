@@ -180,6 +180,21 @@ static int merge_stations(struct batch *dst, const struct batch *src, const uint
     return err;
 }
 
+static int merge_trees(struct batch *dst, const struct batch *src, const uint32_t *jobs, const uint32_t *volumes)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < src->tree_count; i++) {
+        const struct tree *from = &src->trees[i];
+        struct tree *to;
+
+        err = batch_tree(dst, jobs[from->job], volumes[from->volume], from->name, &to);
+        if (!err)
+            err = tree_merge(to, from);
+    }
+    return err;
+}
+
 int batch_merge(struct batch *dst, const struct batch *src, enum grain grain)
 {
     _cleanup_free_ uint32_t *jobs = calloc(src->job_count + 1, sizeof(*jobs));
@@ -233,5 +248,6 @@ int batch_merge(struct batch *dst, const struct batch *src, enum grain grain)
         if (err)
             return err;
     }
-    return merge_stations(dst, src, jobs, volumes);
+    err = merge_stations(dst, src, jobs, volumes);
+    return err ? err : merge_trees(dst, src, jobs, volumes);
 }

@@ -13,14 +13,14 @@
 #define PSEUDONYM_SIZE (16 + DIGITS + 1)
 
 /* Places in the lists of names; a field's prefix stands in front of its digits. */
-enum { CLUSTER, NODE, JOB, USER, COMMAND, LABEL, MOUNT, SOURCE, FIELDS };
+enum { CLUSTER, NODE, JOB, USER, COMMAND, LABEL, MOUNT, SOURCE, TREE, FIELDS };
 _Static_assert(OUTWARD_TOKEN == (1u << CLUSTER | 1u << NODE), "the fields that a token is for");
-static const char *const fields[] = {"cluster", "node", "job", "user", "command", "label", "mount", "source"};
+static const char *const fields[] = {"cluster", "node", "job", "user", "command", "label", "mount", "source", "tree"};
 
 enum { ALLOW_USER, ALLOW_LABEL, ALLOW_COMMAND, ALLOW_MOUNT, ALLOW_SOURCE, ALLOW_KERNEL, ALLOW_BOOT, ALLOW_HOOK,
-       ALLOW_BYPASS, ALLOW_FLOW, ALLOW_EXIT, ALLOWED };
+       ALLOW_BYPASS, ALLOW_FLOW, ALLOW_EXIT, ALLOW_TREE, ALLOWED };
 static const char *const allowed[] = {"user",   "label", "command", "mount",  "source", "kernel",
-                                      "boot",   "hook",  "bypass",  "flow",   "exit"};
+                                      "boot",   "hook",  "bypass",  "flow",   "exit",   "tree"};
 
 /* A list of names as bits. */
 static int parse(const char *option, const char *text, const char *const *names, unsigned count, const char *known,
@@ -183,6 +183,10 @@ static int change_rest(const struct outward *outward, struct batch *batch)
             flow_clear(&batch->flows[i]);
         batch->flow_count = 0;
     }
+    if (!allows(outward, ALLOW_TREE))
+        batch_forget_trees(batch);
+    for (uint32_t i = 0; !err && i < batch->tree_count; i++)
+        err = rename_(outward, batch, TREE, &batch->trees[i].name);
     for (uint32_t i = 0; !err && i < batch->process_count; i++)
         err = rename_(outward, batch, COMMAND, &batch->processes[i].command);
     for (uint32_t i = 0; !err && i < batch->station_count; i++) {

@@ -10,8 +10,8 @@
 #include "lib/record.h"
 #include "lib/site_key.h"
 
-#define OUTWARD_FIELDS "cluster, node, job, user, command, label, mount, source"
-#define OUTWARD_ALLOWED "user, label, command, mount, source, kernel, boot, hook, bypass, flow, exit"
+#define OUTWARD_FIELDS "cluster, node, job, user, command, label, mount, source, tree"
+#define OUTWARD_ALLOWED "user, label, command, mount, source, kernel, boot, hook, bypass, flow, exit, tree"
 
 #define OUTWARD_TOKEN 3u /* the fields that a token is for: cluster and node */
 

@@ -11,9 +11,9 @@
 const char *const shed_names[SHED_COUNT] = {"job_keys", "metadata_only", "detached"};
 
 struct batch_index {
-    struct lookup jobs, volumes, processes, records, flows, stations;
+    struct lookup jobs, volumes, processes, records, flows, stations, trees;
     uint32_t job_capacity, volume_capacity, process_capacity, record_capacity, flow_capacity,
-        station_capacity;
+        station_capacity, tree_capacity;
 };
 
 int batch_new(struct batch **out)
@@ -50,6 +50,7 @@ void batch_free(struct batch *batch)
         flow_clear(&batch->flows[i]);
     for (uint32_t i = 0; i < batch->station_count; i++)
         station_clear(&batch->stations[i]);
+    batch_forget_trees(batch);
     lookup_clear(&batch->index->jobs);
     lookup_clear(&batch->index->volumes);
     lookup_clear(&batch->index->processes);
@@ -63,6 +64,7 @@ void batch_free(struct batch *batch)
     free(batch->records);
     free(batch->flows);
     free(batch->stations);
+    free(batch->trees);
     arena_clear(&batch->arena);
     free(batch);
 }
@@ -357,6 +359,47 @@ int batch_station(struct batch *batch, const struct station *key, struct station
     lookup_insert(&batch->index->stations, hash, batch->station_count++);
     *out = station;
     return 0;
+}
+
+int batch_tree(struct batch *batch, uint32_t job, uint32_t volume, const char *name, struct tree **out)
+{
+    const uint32_t words[2] = {job, volume};
+    uint32_t hash, cursor, at;
+    struct tree fresh = {.job = job, .volume = volume};
+
+    if (job >= batch->job_count || volume >= batch->volume_count)
+        return -EINVAL;
+    if (!utf8_valid(name)) {
+        name = copy_text(batch, name);
+        if (!name)
+            return -ENOMEM;
+    }
+    cursor = hash = lookup_hash(words, sizeof(words)) ^ lookup_hash(name, strlen(name));
+    while (lookup_next(&batch->index->trees, hash, &cursor, &at)) {
+        const struct tree *tree = &batch->trees[at];
+
+        if (tree->job == job && tree->volume == volume && strcmp(tree->name, name) == 0) {
+            *out = &batch->trees[at];
+            return 0;
+        }
+    }
+    if (batch_set(batch, &fresh.name, name) ||
+        make_room((void **)&batch->trees, &batch->index->tree_capacity, batch->tree_count, sizeof(fresh),
+                  &batch->index->trees))
+        return -ENOMEM;
+    at = batch->tree_count++;
+    batch->trees[at] = fresh;
+    lookup_insert(&batch->index->trees, hash, at);
+    *out = &batch->trees[at];
+    return 0;
+}
+
+void batch_forget_trees(struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->tree_count; i++)
+        tree_clear(&batch->trees[i]);
+    batch->tree_count = 0;
+    lookup_clear(&batch->index->trees);
 }
 
 int batch_hooks(struct batch *batch, const struct hook *from, uint32_t count)

@@ -29,6 +29,7 @@
 #include "lib/histogram.h"
 #include "lib/operation.h"
 #include "lib/station.h"
+#include "lib/tree.h"
 
 #define NO_INDEX UINT32_MAX
 
@@ -219,6 +220,8 @@ struct batch {
     uint32_t flow_count;
     struct station *stations; /* the storage side */
     uint32_t station_count;
+    struct tree *trees; /* none where nobody asks for them */
+    uint32_t tree_count;
     struct coverage coverage;
 
     struct batch_index *index; /* private to record.c */
@@ -257,6 +260,13 @@ int batch_flow(struct batch *batch, uint32_t job, uint32_t volume, struct flow *
 /* Find or add the station with the keys of another; a new one is empty. The pointer is good until the next call.
    0, -ENOMEM, or -EINVAL for an index out of range. */
 int batch_station(struct batch *batch, const struct station *key, struct station **out);
+
+/* Find or add a job's tree on a volume; a new one is empty. The pointer is good until the next call.
+   0, -ENOMEM, or -EINVAL for an index out of range. */
+int batch_tree(struct batch *batch, uint32_t job, uint32_t volume, const char *name, struct tree **out);
+
+/* Leaves the trees out: their names are paths. */
+void batch_forget_trees(struct batch *batch);
 
 /* Frees what a record that is left out of its batch holds. */
 void record_clear(struct record *record);

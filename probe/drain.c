@@ -362,17 +362,44 @@ static int drain_threads(struct drain *drain, struct batch *batch)
     return 0;
 }
 
-static int owner_of(void *context, const struct abi_file_told *told, struct batch *batch, uint32_t *job,
-                    uint32_t *volume)
+static int owner_of(void *context, const struct abi_file_told *told, struct batch *batch, struct opened_by *owner)
 {
     struct drain *drain = context;
     uint32_t process = NO_INDEX;
     int err = 0;
 
-    *job = NO_INDEX;
     if (told->process)
-        err = name_process(drain, told->process, 0, batch, &process, job);
-    return err ? err : volumes_name(drain->from.volumes, told->key.volume, batch, volume);
+        err = name_process(drain, told->process, 0, batch, &process, &owner->job);
+    if (drain->from.trees)
+        owner->tree = trees_name(drain->from.trees, told->tree);
+    return err ? err : volumes_name(drain->from.volumes, told->key.volume, batch, &owner->volume);
+}
+
+/* Whose a tree is. */
+static int tree_owner(void *context, const struct abi_tree_key *key, struct batch *batch, uint32_t *job,
+                      uint32_t *volume)
+{
+    struct drain *drain = context;
+    struct job *known = key->job ? origin_find(drain->from.origin, key->job) : NULL;
+    uint32_t process = NO_INDEX;
+    int err = 0;
+
+    *job = NO_INDEX;
+    if (known)
+        err = batch_job(batch, known, job);
+    else if (key->process)
+        err = name_process(drain, key->process, 0, batch, &process, job);
+    return err ? err : volumes_name(drain->from.volumes, key->volume, batch, volume);
+}
+
+/* Whether nobody counts in it any more: its process is gone, or its job has long been. */
+static bool tree_gone(void *context, const struct abi_tree_key *key)
+{
+    const struct drain *drain = context;
+
+    if (!key->job)
+        return process_at(drain->from.tables, key->process)->exited != 0;
+    return key->job & ABI_JOB_FOUND && !origin_find(drain->from.origin, key->job);
 }
 
 static void drain_counters(struct drain *drain, struct batch *batch)
@@ -443,6 +470,8 @@ int drain_run(struct drain *drain, struct batch *batch)
     drain->slot = slots_now(drain->slots);
     if (!err)
         err = bursts_judge(drain->bursts, batch, drain->slot);
+    if (!err && drain->from.trees)
+        err = trees_drain(drain->from.trees, &(struct trees_owners){tree_owner, tree_gone, drain}, batch);
     if (!err)
         err = pending_drain(drain->from.async_map, drain->since_ns, monotonic_ns(), find_process_series, drain, batch);
     if (!err)

@@ -10,6 +10,7 @@
 #include "probe/finder.h"
 #include "probe/origin.h"
 #include "probe/tables.h"
+#include "probe/trees.h"
 #include "probe/volume.h"
 
 struct drain;
@@ -19,6 +20,7 @@ struct drain_sources {
     struct volumes *volumes;
     struct origin *origin;
     struct finder *finder;
+    struct trees *trees; /* NULL: nobody asks for them */
     int shared_map; /* shared rows and the last resort behind them */
     int last_map;
     int slots_map; /* slots that are over, and when slots begin */

@@ -16,6 +16,7 @@
 #include "probe/attach.h"
 #include "probe/budget.h"
 #include "probe/loaded.h"
+#include "probe/trees.h"
 #include "probe/uring.h"
 
 /* libbpf's messages are for --verbose; one of them is the verifier's whole log, line by line. */
@@ -173,6 +174,7 @@ static int map_control(struct loaded *loaded, const struct budget *budget)
 static int load_first(struct loaded *loaded, const struct probe_options *options)
 {
     int err = load_open_object(loaded, HOOK_SYSCALL, options), cpus = libbpf_num_possible_cpus();
+    uint64_t memory = options->memory ? options->memory : PROBE_MEMORY_DEFAULT;
     struct bpf_object *object;
     struct budget budget;
 
@@ -180,8 +182,9 @@ static int load_first(struct loaded *loaded, const struct probe_options *options
         return err;
     object = loaded->object[HOOK_SYSCALL];
     calls_prepare(loaded->calls, object);
-    budget_apply(object, options->memory ? options->memory : PROBE_MEMORY_DEFAULT,
-                 cpus > 0 ? (unsigned)cpus : 1, &budget);
+    if (options->tree_depth)
+        trees_prepare(object, memory, cpus > 0 ? (unsigned)cpus : 1);
+    budget_apply(object, memory, cpus > 0 ? (unsigned)cpus : 1, &budget);
     err = bpf_object__load(object);
     return err ? err : map_control(loaded, &budget);
 }

@@ -11,6 +11,7 @@
 #include "probe/compat_table.h"
 #include "probe/objects.h"
 #include "probe/syscall_table.h"
+#include "probe/trees.h"
 #include "probe/uring.h"
 
 static const struct {
@@ -45,6 +46,8 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
     config->has_io_start = hook_arguments("block_io_start") > 0;
     config->page_shift = bucket_msb((uint64_t)sysconf(_SC_PAGESIZE));
     config->twice = hook_skips();
+    config->tree_depth = options->tree_depth;
+    config->tree_stripe_mask = trees_stripe_mask((unsigned)libbpf_num_possible_cpus());
     config->has_compat = compat_table_known();
     syscall_table(config->syscalls, hook_aio());
     compat_table(config->syscalls, hook_aio());

@@ -46,9 +46,11 @@ static bool parse(char *line, struct mount *mount)
     source = rest ? strsep(&rest, " ") : NULL;
     if (!fstype || !source)
         return false;
+    unescape(fields[3]);
     unescape(fields[4]);
     unescape(fstype);
     unescape(source);
+    mount->root = fields[3];
     mount->point = fields[4];
     mount->fstype = fstype;
     mount->source = source;

@@ -8,6 +8,7 @@
 /* One mount; the strings are unescaped and belong to the reader. */
 struct mount {
     uint32_t major, minor;
+    const char *root; /* the folder of the file system that is mounted */
     const char *point;
     const char *fstype;
     const char *source;

@@ -62,19 +62,28 @@ int opened_collect(struct opened *opened)
     return 0;
 }
 
-static int add(const struct abi_file_told *told, opened_owner owner, void *context, struct batch *batch)
+static int add_to(struct sketch *files, const struct abi_file_told *told)
 {
-    uint32_t job, volume;
-    struct flow *flow;
-    int err = owner(context, told, batch, &job, &volume);
+    sketch_raise(files, told->shift);
+    return sketch_add(files, &(struct sketch_file){.hash = told->hash, .bytes = told->bytes});
+}
 
-    if (err || job == NO_INDEX)
+static int add(const struct abi_file_told *told, opened_owner ask, void *context, struct batch *batch)
+{
+    struct opened_by owner = {.job = NO_INDEX};
+    struct flow *flow;
+    struct tree *tree;
+    int err = ask(context, told, batch, &owner);
+
+    if (err || owner.job == NO_INDEX)
         return err;
-    err = batch_flow(batch, job, volume, &flow);
-    if (err)
+    err = batch_flow(batch, owner.job, owner.volume, &flow);
+    if (!err)
+        err = add_to(&flow->files, told);
+    if (err || !owner.tree)
         return err;
-    sketch_raise(&flow->files, told->shift);
-    return sketch_add(&flow->files, &(struct sketch_file){.hash = told->hash, .bytes = told->bytes});
+    err = batch_tree(batch, owner.job, owner.volume, owner.tree, &tree);
+    return err ? err : add_to(&tree->files, told);
 }
 
 int opened_drain(struct opened *opened, opened_owner owner, void *context, struct batch *batch)

@@ -8,9 +8,15 @@
 
 struct opened;
 
-/* Whose a file was, as indices of the batch; *job is NO_INDEX where nobody can tell. 0 or -errno. */
-typedef int (*opened_owner)(void *context, const struct abi_file_told *told, struct batch *batch, uint32_t *job,
-                            uint32_t *volume);
+/* Whose a file was. */
+struct opened_by {
+    uint32_t job, volume; /* indices of the batch; NO_INDEX for a job that nobody can tell */
+    const char *tree;     /* its name, valid until the next question; NULL: not known */
+};
+
+/* 0 or -errno. */
+typedef int (*opened_owner)(void *context, const struct abi_file_told *told, struct batch *batch,
+                            struct opened_by *owner);
 
 /* told_map: descriptor of the map, which must outlive this. 0 or -ENOMEM. */
 int opened_new(int told_map, struct opened **out);

@@ -36,6 +36,7 @@ struct probe {
     struct finder *finder;
     struct drain *drain;
     struct stations *stations;
+    struct trees *trees; /* NULL: not asked for */
     struct platform *platform;
     const char *root; /* the caller's */
     struct pressure pressure; /* at the last drain */
@@ -88,11 +89,16 @@ static int make_parts(struct probe *probe, const struct probe_options *options)
     if (err)
         return err;
     volumes_refresh(probe->volumes);
+    if (options->tree_depth)
+        err = trees_new(load_object(probe->loaded), probe->volumes, options->tree_depth, &probe->trees);
+    if (err)
+        return err;
     sources = (struct drain_sources){
         .tables = &probe->tables,
         .volumes = probe->volumes,
         .origin = probe->origin,
         .finder = probe->finder,
+        .trees = probe->trees,
         .shared_map = load_map(probe->loaded, "shared"),
         .last_map = load_map(probe->loaded, "last"),
         .slots_map = load_map(probe->loaded, "slots"),
@@ -275,6 +281,7 @@ void probe_free(struct probe *probe)
     if (!probe)
         return;
     drain_free(probe->drain);
+    trees_free(probe->trees);
     stations_free(probe->stations);
     platform_free(probe->platform);
     volumes_free(probe->volumes);

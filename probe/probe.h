@@ -35,6 +35,7 @@ struct probe_options {
     bool all;        /* every process of the node; else only those given a job, and their descendants */
     bool pseudo;     /* count operations on proc, sysfs and their like too */
     uint64_t memory; /* bytes of kernel memory; 0 is PROBE_MEMORY_DEFAULT */
+    unsigned tree_depth;   /* tell operations by tree, of so many folders (TREE_DEPTH_MAX at most); 0: do not */
     uint64_t burst_factor; /* see lib/flow.h; 0 is PROBE_BURST_FACTOR */
     struct flavour_list flavours; /* the only ones to be tried; empty: whatever is best */
     const char *platform_metrics; /* a file with a storage system's own counters (probe/platform_file.h); NULL: none */

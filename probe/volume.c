@@ -14,6 +14,7 @@
 #include "probe/bpf/abi.h"
 #include "probe/host.h"
 #include "probe/mountinfo.h"
+#include "probe/roots.h"
 #include "probe/volume_type.h"
 
 /* So many mount points of a volume are listed: a node's own, and those of containers as far as there is room. */
@@ -55,6 +56,7 @@ struct volumes {
     struct prefix *prefixes;
     uint32_t prefix_count;
     struct lookup prefix_index;
+    struct roots roots;
     struct uuid *uuids;
     uint32_t uuid_count;
     char *root;
@@ -241,15 +243,17 @@ struct reading {
 };
 
 /* Tells the kernel side which volume the paths below a mount point belong to; read: as in struct abi_namespace. */
-static int add_prefix(struct volumes *volumes, const char *point, const struct reading *reading, uint64_t volume)
+static int add_prefix(struct volumes *volumes, const struct mount *mount, const struct reading *reading, uint64_t volume)
 {
-    uint64_t value = volume | (uint64_t)reading->read << ABI_MOUNTS_SHIFT;
+    struct abi_mount value = {.volume = volume, .read = reading->read};
     uint32_t namespace = reading->namespace;
     struct abi_mount_key key;
     struct prefix *known, *grown;
 
-    if (!make_key(&key, point, namespace))
+    if (!make_key(&key, mount->point, namespace))
         return 0;
+    if (!roots_number(&volumes->roots, mount->root, &value.root))
+        value.length = (uint16_t)(key.prefix_bits / 8 - sizeof(key.namespace));
     if (volumes->maps.mounts >= 0 && bpf_map_update_elem(volumes->maps.mounts, &key, &value, BPF_ANY) &&
         namespace == volumes->own_namespace && drop_foreign(volumes) == 0)
         bpf_map_update_elem(volumes->maps.mounts, &key, &value, BPF_ANY);
@@ -349,7 +353,7 @@ static int add_mount(const struct mount *mount, void *context)
         return -ENOMEM;
     if (find_lower(volumes, entry, mount, namespace))
         return -ENOMEM;
-    return add_prefix(volumes, mount->point, reading,
+    return add_prefix(volumes, mount, reading,
                       pseudo && !volumes->pseudo ? ABI_VOLUME_NONE : key);
 }
 
@@ -510,10 +514,16 @@ void volumes_free(struct volumes *volumes)
     free(volumes->prefixes);
     lookup_clear(&volumes->entry_index);
     lookup_clear(&volumes->prefix_index);
+    roots_clear(&volumes->roots);
     free(volumes->uuids);
     free(volumes->root);
     free(volumes->node);
     free(volumes);
+}
+
+const char *volumes_root(const struct volumes *volumes, uint32_t number)
+{
+    return roots_path(&volumes->roots, number);
 }
 
 static int name_device(struct volumes *volumes, uint64_t key, struct batch *batch, uint32_t *index)

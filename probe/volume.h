@@ -37,6 +37,9 @@ void volumes_refresh(struct volumes *volumes);
 /* Reads namespaces that the kernel side has met and nobody has read yet. */
 void volumes_refresh_namespaces(struct volumes *volumes);
 
+/* The folder of a volume that is abi_mount.root to the kernel side: "", or "/a/b". */
+const char *volumes_root(const struct volumes *volumes, uint32_t number);
+
 /* Adds the volume of a kernel key (probe/bpf/abi.h) to a batch. 0 or -ENOMEM. */
 int volumes_name(struct volumes *volumes, uint64_t key, struct batch *batch, uint32_t *index);
 

@@ -163,7 +163,7 @@ struct abi_file {
     uint8_t owned;     /* no other thread uses the file; it may be taken from here by one that does */
     uint8_t uses;      /* transfers while it was owned, modulo 256 */
     uint8_t uncached;  /* not 0: its reads do not go through the page cache */
-    uint32_t reserved;
+    uint32_t tree;     /* ABI_TREE() of the folders it is in; 0: other, or nobody asks */
 };
 
 /* Transfers are below 2^31, so none has the last key. */
@@ -403,6 +403,7 @@ struct abi_async {
     uint32_t opcode; /* io_uring's */
     int32_t directory;
     uint32_t slot; /* of a file registered with the ring, + 1 */
+    uint32_t tree, tree2; /* as in abi_file, of volume and volume2 */
     uint8_t op;
     uint8_t order;   /* enum abi_order */
     uint8_t silent;  /* its success is not told to the program */
@@ -456,12 +457,17 @@ struct abi_mount_key {
 };
 
 /*
- * Its value: the volume in the low bits, and above them which mounts of the namespace were read, as the low bits of the
- * kernel's count of their changes with one more set; 0: they are read by themselves when they change.
+ * Its value. Which mounts of the namespace were read: the low bits of the kernel's count of their changes with one more
+ * set; 0: they are read by themselves when they change.
  */
-#define ABI_MOUNTS_SHIFT 40
+struct abi_mount {
+    uint64_t volume;
+    uint32_t read;
+    uint16_t length; /* of the mount point, with the '/' behind it */
+    uint16_t root;   /* which folder of the volume is mounted there, as user space numbers them; 0: its root */
+};
+
 #define ABI_MOUNTS_READ(events) (((uint32_t)(events) & 0x7fffff) | 0x800000)
-#define ABI_MOUNTS_VOLUME ((1ULL << ABI_MOUNTS_SHIFT) - 1)
 
 /* A mount namespace whose mounts are to be read. */
 struct abi_namespace {
@@ -513,6 +519,8 @@ struct abi_config {
     uint32_t page_shift;       /* log2 of the page size */
     uint32_t has_compat;       /* the table has 32-bit calls */
     uint32_t twice;            /* events of io_uring and page faults have two programs, as one may be skipped */
+    uint32_t tree_depth;       /* so many folders below a volume's root make a tree; 0: operations are not told by tree */
+    uint32_t tree_stripe_mask; /* see struct abi_tree */
     uint32_t reserved;
     struct abi_syscall syscalls[2 * ABI_SYSCALLS]; /* by number, and behind them by the number of 32-bit calls */
 };
@@ -539,6 +547,8 @@ struct abi_file_told {
     uint64_t bytes; /* its size */
     uint32_t shift;
     uint32_t process; /* in the table of processes; 0: it has no place there */
+    uint32_t tree;    /* as in abi_file */
+    uint32_t reserved;
 };
 
 #define ABI_EPOCH_SHIFT 39   /* of ns: nine minutes */

@@ -103,7 +103,7 @@ struct aio_scratch {
     struct aio_control control;
     struct abi_aio context;
     struct measure measure;
-    __u32 thread, job; /* under which the measure is recorded */
+    __u32 thread, job, tree; /* under which the measure is recorded */
 };
 
 struct {
@@ -179,8 +179,10 @@ static __always_inline void record_measured(void)
 {
     struct aio_scratch *scratch = scratch_of();
 
-    if (scratch)
-        record(&scratch->measure, scratch->thread, scratch->job);
+    if (!scratch)
+        return;
+    record(&scratch->measure, scratch->thread, scratch->job);
+    count_measured(scratch->tree, &scratch->measure);
 }
 
 /* True when the entry was there to be taken and is measured; it is gone then. */
@@ -196,6 +198,7 @@ static __always_inline bool measure_entry(struct aio_scratch *scratch, const str
     measure_result(&scratch->measure, entry, entry->op, entry->volume, result);
     scratch->thread = place(entry, &scratch->measure, now);
     scratch->job = entry->job;
+    scratch->tree = entry->tree;
     bpf_map_delete_elem(&async, key);
     return true;
 }
@@ -360,6 +363,7 @@ static long note_control(__u32 index, void *unused)
     entry->tag = scratch->look.position;
     entry->ring = scratch->submission.kernel;
     entry->volume = volume;
+    entry->tree = tree_asked(file, volume, entry->process);
     if (op != OP_FSYNC) {
         if (asked->opcode > 3)
             asked->bytes = scratch->submission.compat ? 0 : bytes_asked(asked->buffer, asked->bytes);

@@ -9,6 +9,7 @@
 #define UNBLEND_PROBE_ASYNC_H
 
 #include "probe/bpf/order.bpf.h"
+#include "probe/bpf/tree.bpf.h"
 #include "probe/bpf/uringtypes.bpf.h"
 #include "probe/bpf/volume.bpf.h"
 
@@ -173,10 +174,23 @@ static __always_inline __u32 place(const struct abi_async *entry, struct measure
     return state->thread;
 }
 
+/* The same operation in its tree, which it was found to be in when it was submitted. */
+static __always_inline void count_measured(__u32 tree, const struct measure *m)
+{
+    if (config.tree_depth && m->volume != ABI_VOLUME_NONE)
+        count_in_tree(tree, m->op, m->bytes, m->latency_ns);
+}
+
 static __always_inline void account_async(const struct abi_async *entry, struct measure *m, __u64 now)
 {
     if (m->volume != ABI_VOLUME_NONE)
         record(m, place(entry, m, now), entry->job);
+}
+
+/* Of a request on an open file. */
+static __always_inline __u32 tree_asked(struct file *file, __u64 volume, __u32 process)
+{
+    return config.tree_depth ? tree_of_file((__u64)file, volume, process) : 0;
 }
 
 /* A read, a write, or an operation without bytes. */
@@ -201,6 +215,7 @@ static __always_inline void account_result(const struct abi_async *entry, __u32 
 
     measure_result(&m, entry, op, volume, result);
     account_async(entry, &m, now);
+    count_measured(op == OP_WRITE && entry->volume2 ? entry->tree2 : entry->tree, &m);
 }
 
 struct removal {

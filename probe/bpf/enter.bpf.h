@@ -7,6 +7,7 @@
 #include "probe/bpf/call.bpf.h"
 #include "probe/bpf/order.bpf.h"
 #include "probe/bpf/range.bpf.h"
+#include "probe/bpf/tree.bpf.h"
 
 #define EINTR        4
 #define CPUS         256 /* a power of two; where there are more, some share and ask the kernel more often */
@@ -142,6 +143,7 @@ __noinline __u64 learn_file(void)
     mine->uncached = is_uncached((struct file *)mine->file, (struct inode *)mine->inode);
     mine->row[0] = mine->row[1] = 0;
     mine->size = ABI_SIZE_NONE;
+    mine->tree = config.tree_depth ? tree_of_file(mine->file, mine->volume, thread->process) : 0;
     return mine->volume;
 }
 

@@ -115,7 +115,13 @@ struct page {
     int _refcount;
 };
 
+struct qstr {
+    const unsigned char *name;
+};
+
 struct dentry {
+    struct dentry *d_parent;
+    struct qstr d_name;
     struct super_block *d_sb;
     struct inode *d_inode;
 };
@@ -129,6 +135,7 @@ struct file {
     unsigned int f_flags;
     long long f_pos;
     struct inode *f_inode;
+    struct path f_path;
 };
 
 struct fdtable {

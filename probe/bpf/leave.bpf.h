@@ -37,13 +37,14 @@ static __always_inline void opened(struct abi_task *state, struct abi_thread *th
 {
     struct inode *inode = (struct inode *)state->inode;
     __u32 type = LOAD(inode, i_mode) & S_IFMT;
+    struct abi_file *mine = place_of(state, thread);
 
     if (type == S_IFREG || type == S_IFBLK)
-        begin_position(state, place_of(state, thread));
+        begin_position(state, mine);
     m->sized = type == S_IFREG;
     m->size = LOAD(inode, i_size);
     if (m->sized)
-        tell_file(inode, state->volume, (__u64)state->process << 32 | state->job, m->end_ns);
+        tell_file(inode, state->volume, (__u64)state->process << 32 | state->job, m->end_ns, mine ? mine->tree : 0);
 }
 
 /* The operation and the volume of a call that is not by descriptor. */
@@ -96,7 +97,7 @@ static __always_inline bool added_pages(const struct abi_task *state, const stru
     return thread ? thread->missed_ns == thread->pending_ns : state->missed_ns == state->enter_ns;
 }
 
-/* Every call. Not inlined, for the stack's sake: see enter_any(). */
+/* Every call; 1 when it was counted. Not inlined, for the stack's sake: see enter_any(). */
 static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
 {
     long number = number_of(regs);
@@ -153,6 +154,8 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
             m.cache = added_pages(state, thread) ? ABI_CACHE_MISS : ABI_CACHE_HIT;
     }
     m.volume = state->volume;
+    if (config.tree_depth && thread)
+        thread->pending_volume = m.volume;
     row = m.volume == ABI_VOLUME_NONE ? 0 : record(&m, state->thread, state->job);
     if (mine)
         mine->row[m.op == OP_WRITE] = row;
@@ -161,7 +164,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
         m.volume = state->volume2;
         record(&m, state->thread, state->job);
     }
-    return 0;
+    return 1;
 }
 
 /* The end of one of libaio's calls, or of one that does not count. Not inlined, for the stack's sake. */
@@ -188,7 +191,7 @@ static __noinline struct abi_task *spare_state(void)
     return known_state(bpf_get_current_task_btf());
 }
 
-/* The end of a call that did not begin as a quick one. */
+/* The end of a call that did not begin as a quick one; 1 when it was counted. */
 static __always_inline int leave_slowly(struct pt_regs *regs, long result, __u64 now)
 {
     long number = number_of(regs);
@@ -305,6 +308,8 @@ static __always_inline bool leave_plain(const volatile struct abi_syscall *shape
         volume = volume_of_plain_stat(thread, (const void *)argument_of(regs, shape->third));
     else
         return false;
+    if (config.tree_depth)
+        thread->pending_volume = volume;
     if (op >= OP_FILE_END)
         return false;
     row = quick_row(&thread->head[op], now);
@@ -317,8 +322,11 @@ static __always_inline bool leave_plain(const volatile struct abi_syscall *shape
     return true;
 }
 
-/* Most calls: those that began as a quick one, did not fail, and the like of which was counted before. */
-static __always_inline int leave(struct pt_regs *regs, long result)
+/*
+ * Most calls: those that began as a quick one, did not fail, and the like of which was counted before. When the call
+ * ended, if it was counted; else 0.
+ */
+static __always_inline __u64 leave(struct pt_regs *regs, long result)
 {
     long number = number_of(regs);
     const volatile struct abi_syscall *shape = shape_of(number);
@@ -340,19 +348,19 @@ static __always_inline int leave(struct pt_regs *regs, long result)
         thread = state ? run_thread(state, task) : NULL;
     }
     if (!thread || thread->quick != mark_of(number, false))
-        return leave_slowly(regs, result, now);
+        return leave_slowly(regs, result, now) ? now : 0;
     if (thread->pending_ns < control.since_ns) {
         thread->quick = thread->pending_op = 0;
         return 0;
     }
     if (shape->shape == ABI_SHAPE_FD && thread->pending_op <= OP_WRITE) {
         if (result < 0 || !leave_transfer(shape, regs, result, thread, now))
-            return leave_any(regs, result, now);
+            return leave_any(regs, result, now) ? now : 0;
     } else if (result < 0 || !leave_plain(shape, regs, thread, now)) {
-        return leave_any(regs, result, now);
+        return leave_any(regs, result, now) ? now : 0;
     }
     thread->quick = thread->pending_op = 0;
-    return 0;
+    return now;
 }
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "probe/bpf/kernel.bpf.h"
 #include "probe/bpf/abi.h"
+#include "probe/bpf/abi_tree.h"
 
 #include <bpf/bpf_helpers.h>
 
@@ -125,7 +126,7 @@ struct {
     __uint(map_flags, BPF_F_NO_PREALLOC);
     __uint(max_entries, 16384);
     __type(key, struct abi_mount_key);
-    __type(value, __u64);
+    __type(value, struct abi_mount);
 } mounts SEC(".maps");
 
 /* mount namespace -> who is in it, for namespaces whose mounts the drain has not read as they are now */
@@ -242,6 +243,33 @@ struct {
     __uint(max_entries, 4096);
     __uint(value_size, sizeof(struct abi_file_told));
 } files_told SEC(".maps");
+
+/* Trees: ABI_TREE() by key, the keys by number, what was counted, and the free numbers; empty where nobody asks. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1);
+    __type(key, struct abi_tree_key);
+    __type(value, __u32);
+} trees SEC(".maps");
+
+TABLE(tree_keys, struct abi_tree_key);
+TABLE(tree_counts, struct abi_tree);
+POOL(free_trees);
+
+struct scratch_tree {
+    struct abi_tree_key key;
+    struct abi_mount_key path;
+    __u32 busy;   /* whoever preempts the one who uses it counts under no tree */
+    volatile __u32 names;  /* of the key that are whole; volatile, for registers with all their values are what the verifier walks */
+    volatile __u32 filled; /* characters of the next one */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct scratch_tree);
+} scratch_tree SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_LPM_TRIE);

@@ -35,11 +35,11 @@ static __always_inline struct abi_files *files_of(const struct abi_files_key *ke
 }
 
 /* A regular file was opened or made, by a process of a job. Not inlined, for the stack's sake. */
-static __noinline int tell_file(struct inode *inode, __u64 volume, __u64 process_job, __u64 now)
+static __noinline int tell_file(struct inode *inode, __u64 volume, __u64 process_job, __u64 now, __u32 tree)
 {
     __u32 process = process_job >> 32, job = process_job;
     struct abi_process *owner = process_at(process);
-    struct abi_file_told told = {.key = {.volume = volume}, .process = process};
+    struct abi_file_told told = {.key = {.volume = volume}, .process = process, .tree = tree};
     __u64 epoch = now >> ABI_EPOCH_SHIFT, place, known, *before;
     struct abi_files *files;
 

@@ -2,6 +2,7 @@
 /* System calls: from sys_enter, where the clock starts, to sys_exit, where the operation is counted. */
 #include "probe/bpf/leave.bpf.h"
 #include "probe/bpf/life.bpf.h"
+#include "probe/bpf/treecall.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -20,7 +21,10 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 
 static __always_inline int leave_and_tidy(struct pt_regs *regs, long result)
 {
-    leave(regs, result);
+    __u64 ended = leave(regs, result);
+
+    if (config.tree_depth && ended)
+        count_tree(regs, result, ended);
     if (control.crowded)
         forget_spare();
     return 0;

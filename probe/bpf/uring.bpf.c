@@ -97,7 +97,10 @@ static __always_inline void resolve_file(struct abi_async *entry, struct file *f
     __u64 bytes = sqe->length;
 
     entry->volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
-    if (!entry->volume || (shape != URING_TRANSFER && shape != URING_VECTOR))
+    if (!entry->volume)
+        return;
+    entry->tree = tree_asked(file, entry->volume, entry->process);
+    if (shape != URING_TRANSFER && shape != URING_VECTOR)
         return;
     if (sqe->offset == OWN_OFFSET) {
         entry->unplaced = 1;
@@ -131,8 +134,10 @@ static __always_inline void resolve(struct abi_async *entry, struct io_ring_ctx 
     case URING_SPLICE:
         file = file_asked(ring, task, sqe->slot, sqe->op_flags & SPLICE_FD_IN_FIXED);
         entry->volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
+        entry->tree = file ? tree_asked(file, entry->volume, entry->process) : 0;
         file = file_asked(ring, task, sqe->fd, registered);
         entry->volume2 = file ? volume_of_file(file) : ABI_VOLUME_NONE;
+        entry->tree2 = file ? tree_asked(file, entry->volume2, entry->process) : 0;
         return;
     case URING_OPEN:
         entry->slot = sqe->slot;
@@ -159,6 +164,8 @@ static __always_inline void resolve(struct abi_async *entry, struct io_ring_ctx 
         break;
     }
     entry->volume = volume_of_path(entry->directory, entry->path);
+    if (config.tree_depth)
+        entry->tree = tree_of_path(entry->directory, entry->path, entry->volume, entry->process);
 }
 
 static __always_inline bool finish(struct io_kiocb *request, const struct abi_async_key *key,
@@ -262,6 +269,7 @@ static __always_inline void finish_open(const struct abi_async *entry, long resu
 {
     struct measure m = {.op = OP_OPEN, .volume = entry->volume, .error_code = result < 0 ? -result : 0};
     struct file *file = result >= 0 ? file_opened(entry, result) : NULL;
+    __u32 tree = entry->tree;
 
     if (entry->argument & O_TMPFILE_BIT)
         m.op = OP_CREATE;
@@ -275,10 +283,12 @@ static __always_inline void finish_open(const struct abi_async *entry, long resu
         m.sized = (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG;
         m.size = BPF_CORE_READ(inode, i_size);
         remember_slot(entry, m.volume, result);
+        tree = tree_asked(file, m.volume, entry->process);
         if (m.sized && m.volume != ABI_VOLUME_NONE)
-            tell_file(inode, m.volume, (__u64)entry->process << 32 | entry->job, now);
+            tell_file(inode, m.volume, (__u64)entry->process << 32 | entry->job, now, tree);
     }
     account_async(entry, &m, now);
+    count_measured(tree, &m);
 }
 
 static __always_inline __u64 volume_closed(const struct abi_async *entry)
@@ -303,8 +313,10 @@ static __always_inline void finish_file(struct io_kiocb *request, struct abi_asy
 
     if (!file)
         return;
-    if (entry->volume <= ABI_VOLUME_UNKNOWN)
+    if (entry->volume <= ABI_VOLUME_UNKNOWN) {
         entry->volume = volume_of_file(file);
+        entry->tree = tree_asked(file, entry->volume, entry->process);
+    }
     if (entry->unplaced && result > 0)
         entry->order = order_asked(file, BPF_CORE_READ(file, f_pos) - result, result);
 }

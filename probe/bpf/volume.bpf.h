@@ -142,12 +142,12 @@ static __always_inline __u64 volume_of_directory(struct task_struct *task, int f
     return file ? volume_of_file(file) : ABI_VOLUME_NONE;
 }
 
-/* The longest mount point that prefixes the path in the key, length bytes without the NUL. */
-static __always_inline __u64 volume_of_prefix(struct task_struct *task, struct abi_mount_key *key,
-                                              __u32 length)
+/* The longest mount point that prefixes the path in the key, length bytes without the NUL; NULL: none is known. */
+static __always_inline struct abi_mount *mount_of_prefix(struct task_struct *task, struct abi_mount_key *key,
+                                                         __u32 length)
 {
     struct mnt_namespace *namespace = task->nsproxy->mnt_ns;
-    __u64 *volume;
+    struct abi_mount *mount;
 
     key->namespace = namespace->ns.inum;
     /* "/mnt" must match the mount point "/mnt/" and not "/mn/"; a longer path is cut where the key ends. */
@@ -156,11 +156,18 @@ static __always_inline __u64 volume_of_prefix(struct task_struct *task, struct a
     key->prefix_bits = (sizeof(key->namespace) + length + 1) * 8;
     if (key->prefix_bits > (sizeof(*key) - sizeof(key->prefix_bits)) * 8)
         key->prefix_bits = (sizeof(*key) - sizeof(key->prefix_bits)) * 8;
-    volume = bpf_map_lookup_elem(&mounts, key);
+    mount = bpf_map_lookup_elem(&mounts, key);
     /* What was mounted since, in a container that is being made above all, nobody else tells. */
-    if (!volume || (*volume >> ABI_MOUNTS_SHIFT && *volume >> ABI_MOUNTS_SHIFT != mounts_of(namespace)))
+    if (!mount || (mount->read && mount->read != mounts_of(namespace)))
         ask_for_mounts(task);
-    return volume ? *volume & ABI_MOUNTS_VOLUME : ABI_VOLUME_UNKNOWN;
+    return mount;
+}
+
+static __always_inline __u64 volume_of_prefix(struct task_struct *task, struct abi_mount_key *key, __u32 length)
+{
+    struct abi_mount *mount = mount_of_prefix(task, key, length);
+
+    return mount ? mount->volume : ABI_VOLUME_UNKNOWN;
 }
 
 /* fd: the directory of a relative path; an empty path or none at all means the descriptor itself. */

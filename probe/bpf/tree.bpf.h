@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which tree a file or a path is in. Of an open file and of a directory the kernel's own names tell, up to the volume's
+ * root; of a path its text behind the mount point, or behind the directory that it is relative to. Symbolic links are
+ * not followed, ".." is not resolved. 0 is the tree of all that cannot be told, and of all that found no room.
+ */
+#ifndef UNBLEND_PROBE_TREE_H
+#define UNBLEND_PROBE_TREE_H
+
+#include "probe/bpf/task.bpf.h"
+#include "probe/bpf/volume.bpf.h"
+
+#define WALK_MAX 64 /* folders above a file */
+
+/* Room to make a key in, empty; NULL while the one who is using it on this CPU has been preempted. */
+static __always_inline struct scratch_tree *begin_tree(__u64 volume, __u32 process_index)
+{
+    struct abi_process *process = process_at(process_index);
+    struct scratch_tree *s;
+    __u32 zero = 0;
+
+    s = bpf_map_lookup_elem(&scratch_tree, &zero);
+    if (!s || s->busy)
+        return NULL;
+    s->busy = 1;
+    s->names = s->filled = 0;
+    __builtin_memset(&s->key, 0, sizeof(s->key));
+    s->key.volume = volume;
+    s->key.job = process_index && process ? process->job : 0;
+    s->key.process = s->key.job ? 0 : process_index;
+    return s;
+}
+
+/* The number of the key's tree, a new one if it has none; 0: there is none left. */
+static __always_inline __u32 number_of_tree(struct abi_tree_key *key)
+{
+    __u32 *known = bpf_map_lookup_elem(&trees, key), fresh, index;
+
+    if (known)
+        return *known;
+    if (bpf_map_pop_elem(&free_trees, &fresh))
+        return 0;
+    index = ABI_TREE_INDEX(fresh);
+    key->generation = ABI_TREE_GENERATION(fresh);
+    bpf_map_update_elem(&tree_keys, &index, key, BPF_ANY);
+    key->generation = 0;
+    if (!bpf_map_update_elem(&trees, key, &fresh, BPF_NOEXIST))
+        return fresh;
+    bpf_map_push_elem(&free_trees, &fresh, BPF_ANY); /* another CPU was faster */
+    known = bpf_map_lookup_elem(&trees, key);
+    return known ? *known : 0;
+}
+
+static __always_inline __u32 end_tree(struct scratch_tree *s, bool known)
+{
+    __u32 tree = known ? number_of_tree(&s->key) : 0;
+
+    s->busy = 0;
+    return tree;
+}
+
+/* Names the folder after those that are there already. */
+static __always_inline void name_folder(struct scratch_tree *s, struct dentry *folder)
+{
+    __u32 place = s->names;
+
+    if (!folder || place >= ABI_TREE_DEPTH || place >= config.tree_depth)
+        return;
+    bpf_probe_read_kernel_str(s->key.name[place], ABI_TREE_NAME, BPF_CORE_READ(folder, d_name.name));
+    s->names = place + 1;
+}
+
+/* The first folders on the way from the root to this one. False for one that is too deep. */
+static __always_inline bool name_folders(struct scratch_tree *s, struct dentry *folder)
+{
+    struct dentry *first = NULL, *second = NULL, *third = NULL, *fourth = NULL;
+
+    for (int i = 0; i < WALK_MAX; i++) {
+        struct dentry *above = BPF_CORE_READ(folder, d_parent);
+
+        if (!above)
+            return false;
+        if (above == folder) {
+            name_folder(s, first);
+            name_folder(s, second);
+            name_folder(s, third);
+            name_folder(s, fourth);
+            return true;
+        }
+        fourth = third;
+        third = second;
+        second = first;
+        first = folder;
+        folder = above;
+    }
+    return false;
+}
+
+/* The folder that an open file is in, or is. */
+static __always_inline struct dentry *folder_of(struct file *file)
+{
+    struct dentry *entry = BPF_CORE_READ(file, f_path.dentry);
+    struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+    return (LOAD(inode, i_mode) & S_IFMT) == S_IFDIR ? entry : BPF_CORE_READ(entry, d_parent);
+}
+
+/* Of an open file on that volume. Global like the next one, so that the verifier looks at it once. */
+__noinline __u64 tree_of_file(__u64 address, __u64 volume, __u32 process)
+{
+    struct scratch_tree *s;
+
+    if ((volume & ABI_VOLUME_FS) == 0)
+        return 0;
+    s = begin_tree(volume, process);
+    return s ? end_tree(s, name_folders(s, folder_of((struct file *)address))) : 0;
+}
+
+/* Ends the name that has been spelled. False for one that leads elsewhere. */
+static __always_inline bool end_name(struct scratch_tree *s)
+{
+    __u32 place = s->names, filled = s->filled;
+    char *name;
+
+    s->filled = 0;
+    if (!filled || place >= ABI_TREE_DEPTH)
+        return true;
+    name = s->key.name[place];
+    if (filled > 2 || name[0] != '.' || (filled == 2 && name[1] != '.')) {
+        s->names = place + 1;
+        return true;
+    }
+    __builtin_memset(name, 0, ABI_TREE_NAME);
+    return filled == 1;
+}
+
+#define PIECE_MAX 16
+
+/*
+ * Adds what a piece of the path from there on spells: 0 to go on, 1 at the end of the path or of the key, -1 for a path
+ * that leads elsewhere. Global, and piece by piece, so that the verifier looks at it once.
+ */
+__noinline int spell_piece(__u32 from)
+{
+    __u32 zero = 0;
+    struct scratch_tree *s = bpf_map_lookup_elem(&scratch_tree, &zero);
+
+    if (!s)
+        return -1;
+    for (__u32 i = 0; i < PIECE_MAX; i++) {
+        __u32 place = s->names, filled = s->filled, at = from + i;
+        char c;
+
+        if (place >= ABI_TREE_DEPTH || place >= config.tree_depth || at >= ABI_PATH_MAX)
+            return 1;
+        barrier_var(at); /* clang would add from and i apart, of which the verifier knows no bounds */
+        c = s->path.path[at];
+        if (!c)
+            return 1;
+        if (c == '/') {
+            if (!end_name(s))
+                return -1;
+        } else {
+            if (filled < ABI_TREE_NAME - 1)
+                s->key.name[place][filled] = c;
+            s->filled = filled + 1;
+        }
+    }
+    return 0;
+}
+
+/* Adds the folders that a path names from there on: all but what is behind the last '/'. */
+static __always_inline bool spell_folders(struct scratch_tree *s, __u32 from)
+{
+    __u32 begun;
+    int result = 0;
+
+    s->filled = 0;
+    for (int i = 0; i < ABI_PATH_MAX / PIECE_MAX + 1 && !result; i++) {
+        result = spell_piece(from);
+        from += PIECE_MAX;
+    }
+    begun = s->names;
+    if (begun < ABI_TREE_DEPTH)
+        __builtin_memset(s->key.name[begun], 0, ABI_TREE_NAME);
+    return result >= 0;
+}
+
+/* What a relative path begins with, if it is on that volume; an empty one means the descriptor itself. */
+static __always_inline struct dentry *directory_on(struct task_struct *task, int fd, __u64 volume)
+{
+    struct file *file = fd == AT_FDCWD ? NULL : file_of(task, fd);
+    struct dentry *folder = NULL;
+
+    if (fd == AT_FDCWD)
+        folder = BPF_CORE_READ(task, fs, pwd.dentry);
+    else if (file)
+        folder = folder_of(file);
+    return folder && (ABI_VOLUME_FS | BPF_CORE_READ(folder, d_sb, s_dev)) == volume ? folder : NULL;
+}
+
+static __always_inline bool name_path(struct scratch_tree *s, int fd, __u64 path)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct abi_mount *mount;
+    struct dentry *folder;
+    long length = -1;
+
+    if (path)
+        length = bpf_probe_read_user_str(s->path.path, sizeof(s->path.path), (const void *)path);
+    if (length > 1 && s->path.path[0] == '/') {
+        mount = mount_of_prefix(task, &s->path, (__u32)length - 1);
+        if (length <= ABI_PATH_MAX)
+            s->path.path[length - 1] = 0; /* the last name is a file's */
+        if (!mount || mount->volume != s->key.volume || !mount->length)
+            return false;
+        s->key.root = mount->root;
+        return spell_folders(s, mount->length);
+    }
+    folder = directory_on(task, fd, s->key.volume);
+    return folder && name_folders(s, folder) && (length <= 1 || spell_folders(s, 0));
+}
+
+/* Of a path, the directory it is relative to in fd, that was found to lead to that volume. */
+__noinline __u64 tree_of_path(int fd, __u64 path, __u64 volume, __u32 process)
+{
+    struct scratch_tree *s;
+
+    if ((volume & ABI_VOLUME_FS) == 0)
+        return 0;
+    s = begin_tree(volume, process);
+    return s ? end_tree(s, name_path(s, fd, path)) : 0;
+}
+
+/* What an operation counts as, beside its kind. */
+static __always_inline bool is_metadata(__u32 op)
+{
+    return op == OP_OPEN || op == OP_CLOSE || (op >= OP_STAT && op <= OP_SETATTR && op != OP_SEEK);
+}
+
+/* One operation in a tree. False when the number is another one's by now. */
+static __always_inline bool count_in_tree(__u32 tree, __u32 op, __u64 bytes, __u64 latency_ns)
+{
+    __u32 mask = config.tree_stripe_mask;
+    __u32 index = ABI_TREE_INDEX(tree) * (mask + 1) + (bpf_get_smp_processor_id() & mask);
+    struct abi_tree *counts;
+
+    if (!tree)
+        return true;
+    counts = bpf_map_lookup_elem(&tree_counts, &index);
+    if (!counts || counts->generation != ABI_TREE_GENERATION(tree))
+        return false;
+    if (op == OP_READ) {
+        __sync_fetch_and_add(&counts->count[ABI_TREE_READS], 1);
+        __sync_fetch_and_add(&counts->count[ABI_TREE_READ_BYTES], bytes);
+    } else if (op == OP_WRITE) {
+        __sync_fetch_and_add(&counts->count[ABI_TREE_WRITES], 1);
+        __sync_fetch_and_add(&counts->count[ABI_TREE_WRITE_BYTES], bytes);
+    } else if (is_metadata(op)) {
+        __sync_fetch_and_add(&counts->count[ABI_TREE_METADATA], 1);
+        if (op == OP_OPEN || op == OP_CREATE)
+            __sync_fetch_and_add(&counts->count[ABI_TREE_OPENS], 1);
+    } else {
+        return true;
+    }
+    __sync_fetch_and_add(&counts->count[ABI_TREE_WAIT_NS], latency_ns);
+    return true;
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Once more a call that has been counted: now in its tree. Only where somebody asks for trees. */
+#ifndef UNBLEND_PROBE_TREECALL_H
+#define UNBLEND_PROBE_TREECALL_H
+
+#include "probe/bpf/leave.bpf.h"
+
+/* An operation on an open file, which the thread's memory has. */
+static __always_inline void count_file(struct abi_thread *thread, int fd, __u32 op, __u64 bytes, __u64 latency_ns)
+{
+    struct abi_file *mine = file_at(thread, (__u32)fd);
+
+    if (count_in_tree(mine->tree, op, bytes, latency_ns))
+        return;
+    /* Its number was taken back, as nobody used it for long; of a file that is closed nobody can tell any more. */
+    mine->tree = op == OP_CLOSE ? 0 : tree_of_file(mine->file, mine->volume, thread->process);
+    count_in_tree(mine->tree, op, bytes, latency_ns);
+}
+
+/* Of a transfer, whether the thread's memory has had room for the file that is read only: the other one's tree is gone. */
+static __always_inline bool share_place(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat)
+{
+    __u32 reads = (__u32)argument_in(regs, compat, shape->fd), writes = (__u32)argument_in(regs, compat, shape->path);
+
+    return reads != writes && !((reads ^ writes) & (ABI_FILE_CACHE - 1));
+}
+
+/* Not inlined, for the stack's sake: see enter_any(). */
+static __noinline int count_tree(struct pt_regs *regs, long result, __u64 now)
+{
+    long number = number_of(regs);
+    const volatile struct abi_syscall *shape = shape_of(number);
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct abi_task *state = known_state(task);
+    struct abi_thread *thread;
+    bool compat = is_compat(task);
+    __u64 latency_ns, bytes = result > 0 ? result : 0;
+    __u32 op;
+
+    if (!shape || !state)
+        return 0;
+    shape = shape_for(shape, compat);
+    thread = thread_in(state);
+    if (!shape || !thread || thread->pending_volume == ABI_VOLUME_NONE)
+        return 0;
+    latency_ns = now - thread->pending_ns;
+    op = shape->op;
+    switch (shape->shape) {
+    case ABI_SHAPE_FD:
+        count_file(thread, (int)argument_in(regs, compat, 0), op, bytes, latency_ns);
+        return 0;
+    case ABI_SHAPE_TRANSFER:
+        if (state->volume != ABI_VOLUME_NONE)
+            count_file(thread, (int)argument_in(regs, compat, shape->fd), OP_READ, bytes, latency_ns);
+        if (state->volume2 != ABI_VOLUME_NONE && !share_place(shape, regs, compat))
+            count_file(thread, (int)argument_in(regs, compat, shape->path), OP_WRITE, bytes, latency_ns);
+        return 0;
+    case ABI_SHAPE_OPEN:
+    case ABI_SHAPE_OPEN_HOW:
+        if (result >= 0) {
+            count_file(thread, (int)result, OP_OPEN, 0, latency_ns);
+            return 0;
+        }
+        break;
+    case ABI_SHAPE_PATH:
+    case ABI_SHAPE_STAT:
+    case ABI_SHAPE_STATX:
+        break;
+    default:
+        return 0;
+    }
+    if (is_metadata(op))
+        count_in_tree(tree_of_path(directory_argument(shape, regs, compat), argument_in(regs, compat, shape->path),
+                                   thread->pending_volume, thread->process),
+                      op, 0, latency_ns);
+    return 0;
+}
+
+#endif
