@@ -87,9 +87,9 @@ int main(int argc, char **argv)
         {"pseudo", 0, OPTION_FLAG, NULL, &agent.pseudo,
          "count operations on proc, sysfs and their like too"},
         {"tree-depth", 0, OPTION_COUNT, "N", &agent.tree_depth,
-         "tell operations by tree, the first N folders of a volume, to those who watch here; 0 to 4"},
+         "tell operations by tree, the first N folders of a volume, to those who watch here: 1 to 4"},
         {"trees", 0, OPTION_FLAG, NULL, &agent.trees,
-         "send trees to the collector, too: their names are paths"},
+         "send trees to the collector, too, of two folders if --tree-depth says nothing else"},
         {"user", 0, OPTION_STRING, "NAME", &agent.user,
          "when started as root, become this user (default: unblend, else nobody; root: stay)"},
         OUTWARD_PSEUDONYMS(&agent.outward,
@@ -114,6 +114,8 @@ int main(int argc, char **argv)
     if (parsed)
         return parsed > 0 ? 0 : 2;
     log_verbose(verbose);
+    if (agent.trees && !agent.tree_depth)
+        agent.tree_depth = TREE_DEPTH_DEFAULT;
     if (first < argc)
         log_error("%s: no operand is expected here; see --help", argv[first]);
     else if (!is_role(agent.role))

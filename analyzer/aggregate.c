@@ -258,7 +258,7 @@ static int job_of(struct aggregate *a, const struct batch *batch, const uint32_t
 
 static int add_to_volume(struct volume_total *volume, int64_t start_ns, const struct flow *flow)
 {
-    int err = working_add(&volume->working, start_ns, flow);
+    int err = working_add_flow(&volume->working, start_ns, flow);
 
     volume->looked = true;
     for (unsigned op = 0; op < OP_FILE_END; op++)
@@ -288,6 +288,24 @@ static int add_flow(struct aggregate *a, const struct batch *batch, const uint32
         return err;
     volume = aggregate_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity, from);
     return volume ? add_to_volume(volume, batch->start_ns, flow) : -ENOMEM;
+}
+
+static int add_tree(struct aggregate *a, const struct batch *batch, const uint32_t *jobs, const struct tree *tree)
+{
+    const struct volume *from = &batch->volumes[tree->volume];
+    struct volume_total *volume = aggregate_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
+    struct job_total *job;
+    uint32_t at;
+    int err = volume ? job_of(a, batch, jobs, tree->job, from, &at) : -ENOMEM;
+
+    if (!err)
+        err = forest_add(&volume->forest, batch->start_ns, tree);
+    if (err)
+        return err;
+    a->has_trees = true;
+    job = &a->jobs[at];
+    volume = aggregate_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity, from);
+    return volume ? forest_add(&volume->forest, batch->start_ns, tree) : -ENOMEM;
 }
 
 static int add_record(struct aggregate *a, const struct batch *batch, const uint32_t *jobs,
@@ -358,6 +376,8 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
         err = add_record(a, batch, jobs, &batch->records[i]);
     for (uint32_t i = 0; !err && i < batch->flow_count; i++)
         err = add_flow(a, batch, jobs, &batch->flows[i]);
+    for (uint32_t i = 0; !err && i < batch->tree_count; i++)
+        err = add_tree(a, batch, jobs, &batch->trees[i]);
     if (!err)
         err = backends_add(&a->backends, &a->arena, batch);
     for (uint32_t i = 0; !err && i < batch->volume_count; i++)

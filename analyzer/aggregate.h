@@ -13,6 +13,7 @@
 #include "analyzer/burst.h"
 #include "analyzer/feature.h"
 #include "analyzer/filling.h"
+#include "analyzer/forest.h"
 #include "analyzer/overlap.h"
 #include "analyzer/series.h"
 #include "analyzer/windows.h"
@@ -78,6 +79,7 @@ struct volume_total {
     struct series series;  /* what programs asked for */
     struct windows windows;
     struct working working;
+    struct forest forest;
     struct series busy;    /* time inside operations, see busy_of() */
     /* Of the cluster's volumes only: what the block layer was asked for, or a file system's server or platform, as the
        first of its layers to speak tells; and the time in it. */
@@ -177,6 +179,7 @@ struct aggregate {
     struct windows windows;
     struct overlap overlap;
     bool has_processes; /* some batch had */
+    bool has_trees;
 
     uint64_t lost, killed, unattributed, overflow;
     uint64_t shed_ms[SHED_COUNT]; /* of all nodes */

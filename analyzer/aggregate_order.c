@@ -16,6 +16,7 @@ static void clear_volume(struct volume_total *volume)
     windows_clear(&volume->windows);
     filling_clear(&volume->filling);
     working_clear(&volume->working);
+    forest_clear(&volume->forest);
     free(volume->mounts);
     free(volume->stuck);
     free(volume->gauges);
@@ -178,7 +179,11 @@ int aggregate_sort(struct aggregate *a)
         sort(job->attempts, job->attempt_count, sizeof(*job->attempts), by_attempt);
         for (uint32_t v = 0; v < job->volume_count; v++)
             sort(job->volumes[v].mounts, job->volumes[v].mount_count, sizeof(char *), by_string);
+        for (uint32_t v = 0; v < job->volume_count; v++)
+            forest_sort(&job->volumes[v].forest);
     }
+    for (uint32_t v = 0; v < a->volume_count; v++)
+        forest_sort(&a->volumes[v].forest);
     sort(a->nodes, a->node_count, sizeof(*a->nodes), by_node);
     sort(a->volumes, a->volume_count, sizeof(*a->volumes), by_volume);
     sort(a->hooks, a->hook_count, sizeof(*a->hooks), by_hook);

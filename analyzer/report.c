@@ -79,6 +79,16 @@ static bool lacks_stalls(const struct report *report)
     return report->totals.job_count > 0;
 }
 
+static bool has_trees(const struct report *report)
+{
+    return report->totals.has_trees;
+}
+
+static bool lacks_trees(const struct report *report)
+{
+    return !report->totals.has_trees;
+}
+
 /* Nobody tried; who did says what came of it. */
 static bool lacks_gpus(const struct report *report)
 {
@@ -214,7 +224,11 @@ static const struct {
      always},
     {{"gpu", "GPUs are asked how busy they are by unblend record alone, not by agents: io_wait.gpu_hours is null"},
      lacks_gpus},
-    {{"trees", "paths are not recorded: trees is null"}, always},
+    {{"trees", "paths are not recorded: trees is null; unblend record --paths and unblend-agent --trees record them"},
+     lacks_trees},
+    {{"trees-spelled", "operations by path are in the tree that the path spells: symbolic links are not followed, and "
+                       "with \"..\" in them, as where no tree could be told, they are in the one without a name"},
+     has_trees},
     {{"limits", "what storage can do was not told (--platform): limit and utilization are of the highest "
                 "that was seen"},
      lacks_offer},

@@ -39,29 +39,35 @@ static struct working_bin *bin_at(struct working *working, int64_t number)
     return &working->bins[number - working->first];
 }
 
-int working_add(struct working *working, int64_t start_ns, const struct flow *flow)
+int working_add(struct working *working, int64_t start_ns, uint64_t read_bytes, const struct sketch *files)
 {
     struct working_bin *bin;
-    uint64_t read = 0;
     int err = 0;
 
     if (start_ns > working->end_ns)
         working->end_ns = start_ns;
-    for (uint32_t i = 0; i < flow->length; i++)
-        read += flow->slots[i].demand[DEMAND_READ_BYTES];
-    bin = read || flow->files.count ? bin_at(working, start_ns / SECOND / BIN_S) : NULL;
+    bin = read_bytes || files->count ? bin_at(working, start_ns / SECOND / BIN_S) : NULL;
     if (bin) {
-        bin->read_bytes += read;
-        bin->told |= flow->files.count > 0;
+        bin->read_bytes += read_bytes;
+        bin->told |= files->count > 0;
     }
-    sketch_raise(&working->files, flow->files.shift);
-    for (uint32_t i = 0; i < flow->files.count && !err; i++) {
-        struct sketch_file file = flow->files.files[i];
+    sketch_raise(&working->files, files->shift);
+    for (uint32_t i = 0; i < files->count && !err; i++) {
+        struct sketch_file file = files->files[i];
 
         file.seen_ns = start_ns;
         err = sketch_add(&working->files, &file);
     }
     return err;
+}
+
+int working_add_flow(struct working *working, int64_t start_ns, const struct flow *flow)
+{
+    uint64_t read = 0;
+
+    for (uint32_t i = 0; i < flow->length; i++)
+        read += flow->slots[i].demand[DEMAND_READ_BYTES];
+    return working_add(working, start_ns, read, &flow->files);
 }
 
 void working_opened(struct working *working, const struct batch *batch, const struct record *record, int64_t told_ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The working set of a job on a volume, or of all of them: which files were opened in the last hour, day and week, how
+ * The working set of a job on a volume, in a tree of it, or of all of them: which files were opened in the last hour, day and week, how
  * large they are together, and how often their bytes were read. Files that were opened before anybody looked are in
  * none of it. And, over all the time, how often those files were opened.
  *
@@ -33,8 +33,9 @@ struct working_set {
     double reread;       /* read_bytes over bytes; NAN without any */
 };
 
-/* What a flow of an interval that begins then has opened and read. 0 or -ENOMEM. */
-int working_add(struct working *working, int64_t start_ns, const struct flow *flow);
+/* What was read, and which files were opened, in an interval that begins then. 0 or -ENOMEM. */
+int working_add(struct working *working, int64_t start_ns, uint64_t read_bytes, const struct sketch *files);
+int working_add_flow(struct working *working, int64_t start_ns, const struct flow *flow);
 
 /*
  * A record of opens in that batch. Files are told of once in ten minutes: of a job that may have begun before told_ns,

@@ -55,6 +55,7 @@ int html_who(FILE *out, struct report *report);
 int html_how(FILE *out, struct report *report);
 int html_when(FILE *out, struct report *report);
 int html_where(FILE *out, struct report *report);
+void html_trees(FILE *out, const struct aggregate *totals);
 /* Of the section on capacity: prices of the platform, which there must be. */
 void html_cost(FILE *out, const struct report *report);
 int html_capacity(FILE *out, struct report *report);

@@ -205,6 +205,7 @@ int html_where(FILE *out, struct report *report)
     working_set(out, &report->totals);
     storage(out, report);
     nodes(out, &report->totals);
-    fputs("<p class=\"faint\">Trees of folders: cannot tell, because paths are not recorded.</p>\n</section>\n", out);
+    html_trees(out, &report->totals);
+    fputs("</section>\n", out);
     return 0;
 }

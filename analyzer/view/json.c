@@ -87,13 +87,13 @@ static json_t *volume_of(const struct volume_total *volume, const struct job_tot
                          const struct report *report)
 {
     return json_pack(
-        "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:n,s:o}", "volume", volume->name, "source",
+        "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "volume", volume->name, "source",
         volume->source ? volume->source : "", "fstype", volume->fstype ? volume->fstype : "",
         "scope", volume->scope == SCOPE_SHARED ? "shared" : "local", "lower", json_text(volume->lower), "mounts",
         strings(volume->mounts, volume->mount_count), "ops", json_operations(&volume->tally),
         "faults", json_faults(&volume->tally, &report->totals), "ratios", json_ratios(&volume->tally), "burst",
         json_burst(&volume->series, &volume->windows, &job->series, &job->windows),
-        "in_flight", json_in_flight(volume, report), "trees", "working_set",
+        "in_flight", json_in_flight(volume, report), "trees", json_trees(volume, &report->totals), "working_set",
         json_working_set(&volume->working));
 }
 

@@ -41,6 +41,9 @@ json_t *json_burst(const struct series *series, const struct windows *windows, c
 json_t *json_in_flight(const struct volume_total *volume, const struct report *report);
 /* Which files were opened, how large they are together, and how often they were read; null when none was. */
 json_t *json_working_set(const struct working *working);
+
+/* An array, longest waited for first, with what is in no tree under null; null where no trees were recorded. */
+json_t *json_trees(const struct volume_total *volume, const struct aggregate *totals);
 /* What the storage side saw. */
 json_t *json_storage(const struct report *report);
 json_t *json_capacity(const struct report *report);

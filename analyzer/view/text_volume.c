@@ -107,9 +107,62 @@ static void show_working_sets(const struct pen *pen, const struct job_total *job
     }
 }
 
+static void show_tree(const struct pen *pen, const char *name, const uint64_t counts[TREE_COUNTS])
+{
+    char metadata[HUMAN_SIZE], opens[HUMAN_SIZE], read[HUMAN_SIZE], written[HUMAN_SIZE], waited[HUMAN_SIZE];
+    unsigned columns;
+
+    fputs("  ", pen->out);
+    columns = draw_text(pen, name, 36);
+    fprintf(pen->out, "%*s %9s%11s%11s%12s%12s\n", (int)(36 - columns), "",
+            human_ns(waited, (double)counts[TREE_WAIT_NS]), human_count(opens, counts[TREE_OPENS]),
+            human_count(metadata, counts[TREE_METADATA]), human_bytes(read, (double)counts[TREE_READ_BYTES]),
+            human_bytes(written, (double)counts[TREE_WRITE_BYTES]));
+}
+
+#define LISTED_TREES 6
+
+/* The trees of a volume that were waited for longest; all others, and what is in none, in one line. */
+static void show_trees(const struct pen *pen, const struct volume_total *volume)
+{
+    const struct forest *forest = &volume->forest;
+    uint64_t rest[TREE_COUNTS];
+    bool any = forest_rest(forest, &volume->tally, rest);
+    char text[64];
+
+    for (uint32_t i = 0; i < forest->count && i < LISTED_TREES; i++)
+        show_tree(pen, forest->trees[i].name, forest->trees[i].count);
+    for (uint32_t i = LISTED_TREES; i < forest->count; i++)
+        for (unsigned c = 0; c < TREE_COUNTS; c++)
+            rest[c] += forest->trees[i].count[c];
+    snprintf(text, sizeof(text), forest->count > LISTED_TREES ? "%u more trees, and what is in none" : "in none that could be told",
+             forest->count - LISTED_TREES);
+    if (any || forest->count > LISTED_TREES)
+        show_tree(pen, text, rest);
+}
+
+static void show_forests(const struct pen *pen, const struct job_total *job)
+{
+    for (uint32_t i = 0; i < job->volume_count; i++) {
+        const struct volume_total *volume = &job->volumes[i];
+        unsigned columns;
+
+        if (!volume->forest.count)
+            continue;
+        fputc('\n', pen->out);
+        draw_tone(pen, TONE_STRONG);
+        fputs("  Trees of ", pen->out);
+        columns = draw_text(pen, volume->name, 27);
+        fprintf(pen->out, "%*s    waited      opens   metadata        read     written\n", (int)(27 - columns), "");
+        draw_tone(pen, TONE_PLAIN);
+        show_trees(pen, volume);
+    }
+}
+
 void text_volumes(const struct pen *pen, const struct job_total *job, const struct aggregate *totals)
 {
     show_volumes(pen, job);
+    show_forests(pen, job);
     show_working_sets(pen, job);
     show_stuck(pen, job, totals);
 }
