@@ -77,7 +77,22 @@ static int copy_flow(struct batch *to, const struct batch *from, const struct fl
     return err ? err : flow_merge(copy, flow);
 }
 
-static int copy_flows(struct batch *to, const struct batch *from, uint32_t uid)
+/* Names of folders are told to nobody but whose they are. */
+static int copy_tree(struct batch *to, const struct batch *from, const struct tree *tree)
+{
+    uint32_t job, volume;
+    struct tree *copy;
+    int err = batch_job(to, &from->jobs[tree->job], &job);
+
+    if (!err)
+        err = batch_volume(to, &from->volumes[tree->volume], &volume);
+    if (!err)
+        err = batch_tree(to, job, volume, tree->name, &copy);
+    return err ? err : tree_merge(copy, tree);
+}
+
+/* Flows and trees. */
+static int copy_parts(struct batch *to, const struct batch *from, uint32_t uid)
 {
     _cleanup_free_ unsigned char *owners = calloc(from->job_count + 1u, 1);
     int err = owners ? 0 : -ENOMEM;
@@ -92,6 +107,9 @@ static int copy_flows(struct batch *to, const struct batch *from, uint32_t uid)
     }
     for (uint32_t i = 0; !err && i < from->flow_count; i++)
         err = copy_flow(to, from, &from->flows[i], owners[from->flows[i].job] == OWNER_SELF);
+    for (uint32_t i = 0; !err && i < from->tree_count; i++)
+        if (owners[from->trees[i].job] == OWNER_SELF)
+            err = copy_tree(to, from, &from->trees[i]);
     return err;
 }
 
@@ -145,7 +163,7 @@ int visible_batch(const struct batch *batch, uint32_t uid, struct batch **out)
     if (!err)
         err = copy_ends(copy, batch, uid);
     if (!err)
-        err = copy_flows(copy, batch, uid);
+        err = copy_parts(copy, batch, uid);
     if (!err)
         err = copy_stations(copy, batch);
     if (!err)

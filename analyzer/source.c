@@ -73,6 +73,23 @@ static uint32_t keep_flows(struct batch *batch, const uint32_t *jobs)
     return kept;
 }
 
+static uint32_t keep_trees(struct batch *batch, const uint32_t *jobs)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < batch->tree_count; i++) {
+        struct tree *tree = &batch->trees[i];
+
+        if (jobs[tree->job] == NO_INDEX) {
+            tree_clear(tree);
+            continue;
+        }
+        tree->job = jobs[tree->job];
+        batch->trees[kept++] = *tree;
+    }
+    return kept;
+}
+
 static bool same_keys(const struct station *a, const struct station *b)
 {
     return a->layer == b->layer && a->volume == b->volume && a->request == b->request && a->party == b->party &&
@@ -129,6 +146,7 @@ int source_filter(const struct source_window *window, struct batch *batch)
     batch->process_count = keep_processes(batch, jobs, processes);
     batch->record_count = keep_records(batch, jobs, processes);
     batch->flow_count = keep_flows(batch, jobs);
+    batch->tree_count = keep_trees(batch, jobs);
     err = forget_jobs(batch, jobs);
     return err ? err : 1;
 }

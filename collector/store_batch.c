@@ -13,6 +13,7 @@
 #include "lib/cleanup.h"
 #include "lib/codec_flow.h"
 #include "lib/codec_station.h"
+#include "lib/codec_tree.h"
 
 #define ROWS_MAX (8u << 20) /* bytes of rows gathered before they are sent */
 
@@ -58,6 +59,17 @@ static int stations_text(const struct batch *batch, char **text)
     return *text ? 0 : -ENOMEM;
 }
 
+/* NULL when there are none. */
+static int trees_text(const struct batch *batch, char **text)
+{
+    json_auto_t *list = batch->tree_count ? codec_trees(batch) : NULL;
+
+    if (!batch->tree_count)
+        return 0;
+    *text = list ? json_dumps(list, JSON_COMPACT) : NULL;
+    return *text ? 0 : -ENOMEM;
+}
+
 /* Of volumes that told; NULL when none did. */
 static int space_text(const struct batch *batch, char **text)
 {
@@ -95,7 +107,7 @@ static int insert_interval(struct store *store, const struct batch *batch,
 {
     _cleanup_free_ char *job_ids = array_text(jobs, batch->job_count);
     _cleanup_free_ char *volume_ids = array_text(volumes, batch->volume_count);
-    _cleanup_free_ char *ends = NULL, *exits = NULL, *shed = NULL, *stations = NULL, *space = NULL;
+    _cleanup_free_ char *ends = NULL, *exits = NULL, *shed = NULL, *stations = NULL, *space = NULL, *trees = NULL;
     int64_t shed_ms[SHED_COUNT];
     _cleanup_result_ PGresult *result = NULL;
     struct db_args args = {.count = 0};
@@ -108,6 +120,8 @@ static int insert_interval(struct store *store, const struct batch *batch,
         err = stations_text(batch, &stations);
     if (!err)
         err = space_text(batch, &space);
+    if (!err)
+        err = trees_text(batch, &trees);
     if (err || !job_ids || !volume_ids || !shed)
         return -ENOMEM;
     db_number(&args, place->node_id);
@@ -132,13 +146,14 @@ static int insert_interval(struct store *store, const struct batch *batch,
     db_text(&args, space);
     number_or_null(&args, batch->pressure.known, batch->pressure.some_ns);
     number_or_null(&args, batch->pressure.known, batch->pressure.full_ns);
+    db_text(&args, trees);
     err = db_query(
         &store->db,
         "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
-        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage, space, io_some_ns, io_full_ns) "
+        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage, space, io_some_ns, io_full_ns, trees) "
         "values (unblend.timestamp_of($5), $1, $2, "
-        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) "
+        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) "
         "returning batch_id",
         &args, &result);
     if (err)

@@ -12,6 +12,7 @@
 #include "lib/codec_errors.h"
 #include "lib/codec_flow.h"
 #include "lib/codec_station.h"
+#include "lib/codec_tree.h"
 
 /* Columns of intervals behind the ids. */
 enum {
@@ -367,6 +368,20 @@ static int add_stations(struct batch *batch, const PGresult *storage, int64_t ba
     return err == -ENOMEM || !err ? err : -EBADMSG;
 }
 
+static int add_trees(struct batch *batch, const PGresult *storage, int64_t batch_id)
+{
+    int at = row_of(storage, batch_id), err;
+    json_auto_t *root = json_object();
+    struct codec_error error;
+
+    if (at < 0 || PQgetisnull(storage, at, 3))
+        return 0;
+    if (!root || json_object_set_new(root, "trees", json(storage, at, 3)))
+        return -ENOMEM;
+    err = codec_trees_decode(batch, &error, root);
+    return err == -ENOMEM || !err ? err : -EBADMSG;
+}
+
 static int add_space(struct batch *batch, const PGresult *storage, int64_t batch_id, const struct place *volumes)
 {
     int at = row_of(storage, batch_id);
@@ -415,6 +430,8 @@ int database_batch(const PGresult *intervals, int row, const struct database_row
         err = add_flow(batch, jobs, volumes, flows, i);
     if (!err)
         err = add_stations(batch, rows->storage, id);
+    if (!err)
+        err = add_trees(batch, rows->storage, id);
     if (!err)
         err = add_space(batch, rows->storage, id, volumes);
     if (!err)

@@ -26,7 +26,7 @@
 #define DATABASE_FLOW_COLUMNS                                                                      \
     "batch_id, job_id, volume_id, first_slot, slots, read_bytes, write_bytes, read_ops, write_ops, " \
     "metadata_ops, data_burst, data_steady, metadata_burst, metadata_steady, in_flight_max, files"
-#define DATABASE_STORAGE_COLUMNS "batch_id, storage, space"
+#define DATABASE_STORAGE_COLUMNS "batch_id, storage, space, trees"
 #define DATABASE_JOB_COLUMNS    "job_id, job, kind, \"user\", command, labels, start_ns"
 #define DATABASE_VOLUME_COLUMNS "volume_id, volume, source, fstype, scope, mounts, lower"
 
