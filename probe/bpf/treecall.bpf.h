@@ -17,12 +17,19 @@ static __always_inline void count_file(struct abi_thread *thread, int fd, __u32 
     count_in_tree(mine->tree, op, bytes, latency_ns);
 }
 
-/* Of a transfer, whether the thread's memory has had room for the file that is read only: the other one's tree is gone. */
-static __always_inline bool share_place(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat)
+/* The writing side of a transfer; the thread's memory may have had room for the file that is read only. */
+static __always_inline void count_target(struct abi_thread *thread, struct task_struct *task, int fd, int other,
+                                         __u64 volume, __u64 bytes, __u64 latency_ns)
 {
-    __u32 reads = (__u32)argument_in(regs, compat, shape->fd), writes = (__u32)argument_in(regs, compat, shape->path);
+    struct file *file;
 
-    return reads != writes && !((reads ^ writes) & (ABI_FILE_CACHE - 1));
+    if (fd == other || (fd ^ other) & (ABI_FILE_CACHE - 1)) {
+        count_file(thread, fd, OP_WRITE, bytes, latency_ns);
+        return;
+    }
+    file = file_of(task, fd);
+    if (file)
+        count_in_tree(tree_of_file((__u64)file, volume, thread->process), OP_WRITE, bytes, latency_ns);
 }
 
 /* Not inlined, for the stack's sake: see enter_any(). */
@@ -41,7 +48,7 @@ static __noinline int count_tree(struct pt_regs *regs, long result, __u64 now)
         return 0;
     shape = shape_for(shape, compat);
     thread = thread_in(state);
-    if (!shape || !thread || thread->pending_volume == ABI_VOLUME_NONE)
+    if (!shape || !thread)
         return 0;
     latency_ns = now - thread->pending_ns;
     op = shape->op;
@@ -52,8 +59,9 @@ static __noinline int count_tree(struct pt_regs *regs, long result, __u64 now)
     case ABI_SHAPE_TRANSFER:
         if (state->volume != ABI_VOLUME_NONE)
             count_file(thread, (int)argument_in(regs, compat, shape->fd), OP_READ, bytes, latency_ns);
-        if (state->volume2 != ABI_VOLUME_NONE && !share_place(shape, regs, compat))
-            count_file(thread, (int)argument_in(regs, compat, shape->path), OP_WRITE, bytes, latency_ns);
+        if (state->volume2 != ABI_VOLUME_NONE)
+            count_target(thread, task, (int)argument_in(regs, compat, shape->path),
+                         (int)argument_in(regs, compat, shape->fd), state->volume2, bytes, latency_ns);
         return 0;
     case ABI_SHAPE_OPEN:
     case ABI_SHAPE_OPEN_HOW:

@@ -61,6 +61,7 @@ struct trial {
     unsigned passed, failed;
     bool missing[SYSCALL_CALLS_MAX]; /* calls that the forced flavour cannot count, as it says itself */
     bool brief; /* only some of the calls from threads */
+    bool trees; /* operations are told by tree */
     bool lossy; /* busy threads may lose calls through this flavour here, and the probe says how many */
     char complaint[400];
 };
@@ -287,6 +288,42 @@ static void check_slots(struct trial *trial, const struct batch *batch)
                      (unsigned long)expected.demand[d], d);
 }
 
+/* What counts in trees, of a job's operations on a volume. */
+static void add_record(uint64_t counts[TREE_COUNTS], const struct record *record)
+{
+    enum operation_class class = operation_info(record->op)->class;
+
+    if (class == OP_CLASS_DATA) {
+        counts[record->op == OP_READ ? TREE_READS : TREE_WRITES] += record_ops(record);
+        counts[record->op == OP_READ ? TREE_READ_BYTES : TREE_WRITE_BYTES] += record->bytes;
+    } else if (class == OP_CLASS_METADATA) {
+        counts[TREE_METADATA] += record_ops(record);
+        if (record->op == OP_OPEN || record->op == OP_CREATE)
+            counts[TREE_OPENS] += record_ops(record);
+    } else {
+        return;
+    }
+    counts[TREE_WAIT_NS] += record->latency_sum_ns;
+}
+
+/* Every operation is in a tree, too, where one can be told. */
+static void check_trees(struct trial *trial, const struct batch *batch)
+{
+    uint64_t expected[TREE_COUNTS] = {0}, got[TREE_COUNTS] = {0};
+
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        if (strcmp(batch->volumes[batch->records[i].volume].name, "?") != 0)
+            add_record(expected, &batch->records[i]);
+    for (uint32_t i = 0; i < batch->tree_count; i++)
+        for (unsigned c = 0; c < TREE_COUNTS; c++)
+            got[c] += batch->trees[i].count[c];
+    /* What close_range() closes is told by volume only. */
+    for (unsigned c = 0; trial->trees && !strstr(trial->call->name, "close_range") && c < TREE_COUNTS; c++)
+        if (got[c] != expected[c])
+            complain(trial, "trees hold %lu of %lu %s", (unsigned long)got[c], (unsigned long)expected[c],
+                     tree_counts[c]);
+}
+
 /* What has happened up to now, the caller's then. */
 static int drain(struct trial *trial, struct batch **out)
 {
@@ -319,6 +356,7 @@ static int fire(struct trial *trial)
         complain(trial, "the call returned %ld, not %ld", outcome.unexpected, trial->call->result);
     check_counts(trial, batch, &outcome, pid);
     check_slots(trial, batch);
+    check_trees(trial, batch);
     return 0;
 }
 
@@ -512,8 +550,9 @@ static int run(char *const *directories, const struct flavour_list *flavours)
     const struct probe_options options = {
         .memory = getpid() == 1 ? PROBE_MEMORY_DEFAULT : PROBE_MEMORY_MIN,
         .flavours = *flavours,
+        .tree_depth = flavours->order[0] == FLAVOUR_AUTO ? TREE_DEPTH_DEFAULT : 0, /* with and without */
     };
-    struct trial trial = {0};
+    struct trial trial = {.trees = options.tree_depth > 0};
     int64_t started = monotonic_ms(), loaded;
     struct utsname name;
     int err = probe_new(&options, &trial.probe);
