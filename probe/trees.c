@@ -21,8 +21,9 @@ static_assert((int)ABI_TREE_OPENS == (int)TREE_OPENS && (int)ABI_TREE_READS == (
 static_assert(TREE_NAME_MAX > ABI_TREE_DEPTH * ABI_TREE_NAME, "the longest name fits");
 
 #define TREES_MIN 64
-/* When fewer than an eighth are free, those that were idle for so long make room. */
-#define IDLE_NS   (300LL * 1000000000)
+/* When fewer than an eighth are free, those that were idle for so long make room: what they have counted has been told,
+   and a tree that is met again gets another number. */
+#define IDLE_NS   (3LL * 1000000000)
 
 struct seen {
     uint64_t count[TREE_COUNTS];

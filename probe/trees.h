@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Operations by tree, as the kernel side counts them (probe/bpf/abi_tree.h) -> trees of batches. Numbers of trees that
- * nobody uses any more are given back, and when few are left, those that have not been used for longest.
+ * nobody uses any more are given back, and when few are left, those that have not been used for seconds.
  */
 #ifndef UNBLEND_PROBE_TREES_H
 #define UNBLEND_PROBE_TREES_H

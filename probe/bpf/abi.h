@@ -301,6 +301,7 @@ struct abi_task {
     uint32_t event;        /* which one has been seen to last, where config.twice */
     union { /* no call needs two of them */
         uint64_t exit_ns; /* of the interrupted attempt */
+        uint32_t tree;    /* as in abi_file, of a thread's first call */
         struct abi_range ranges[ABI_RANGES];
     };
 };

@@ -130,8 +130,12 @@ __noinline __u64 learn_file(void)
     inode = (struct inode *)state->inode;
     super = (__u64)BPF_CORE_READ(inode, i_sb);
     thread = thread_at(state->thread);
-    if (!thread)
-        return volume_of_inode(state->inode, super, 0);
+    if (!thread) {
+        __u64 volume = volume_of_inode(state->inode, super, 0);
+
+        state->tree = config.tree_depth ? tree_of_file(state->file, volume, state->process) : 0;
+        return volume;
+    }
     mine = file_at(thread, state->place);
     if (holds(mine, state->file, state->inode, super))
         return mine->volume;

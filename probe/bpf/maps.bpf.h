@@ -259,17 +259,21 @@ POOL(free_trees);
 struct scratch_tree {
     struct abi_tree_key key;
     struct abi_mount_key path;
-    __u32 busy;   /* whoever preempts the one who uses it counts under no tree */
+    __u32 busy; /* somebody uses it, who may have been preempted by whoever looks */
+    __u32 place;
     volatile __u32 names;  /* of the key that are whole; volatile, for registers with all their values are what the verifier walks */
-    volatile __u32 filled; /* characters of the next one */
+    volatile __u32 filled; /* characters of the next one, */
+    volatile __u32 dots;   /* and dots among them */
 };
+
+#define SCRATCH_TREES 4
 
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, 1);
+    __uint(max_entries, SCRATCH_TREES);
     __type(key, __u32);
     __type(value, struct scratch_tree);
-} scratch_tree SEC(".maps");
+} scratch_trees SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_LPM_TRIE);

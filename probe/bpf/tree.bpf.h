@@ -12,17 +12,29 @@
 
 #define WALK_MAX 64 /* folders above a file */
 
-/* Room to make a key in, empty; NULL while the one who is using it on this CPU has been preempted. */
+/* A place on this CPU that nobody uses who has been preempted. */
+static __always_inline struct scratch_tree *take_scratch(void)
+{
+    for (__u32 i = 0; i < SCRATCH_TREES; i++) {
+        __u32 place = i;
+        struct scratch_tree *s = bpf_map_lookup_elem(&scratch_trees, &place);
+
+        if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1)) {
+            s->place = i;
+            return s;
+        }
+    }
+    return NULL;
+}
+
+/* Room to make a key in, empty; NULL: there is none. */
 static __always_inline struct scratch_tree *begin_tree(__u64 volume, __u32 process_index)
 {
     struct abi_process *process = process_at(process_index);
-    struct scratch_tree *s;
-    __u32 zero = 0;
+    struct scratch_tree *s = take_scratch();
 
-    s = bpf_map_lookup_elem(&scratch_tree, &zero);
-    if (!s || s->busy)
+    if (!s)
         return NULL;
-    s->busy = 1;
     s->names = s->filled = 0;
     __builtin_memset(&s->key, 0, sizeof(s->key));
     s->key.volume = volume;
@@ -116,34 +128,32 @@ __noinline __u64 tree_of_file(__u64 address, __u64 volume, __u32 process)
     return s ? end_tree(s, name_folders(s, folder_of((struct file *)address))) : 0;
 }
 
-/* Ends the name that has been spelled. False for one that leads elsewhere. */
+/* Ends the name that has been spelled. False for "..". */
 static __always_inline bool end_name(struct scratch_tree *s)
 {
-    __u32 place = s->names, filled = s->filled;
-    char *name;
+    __u32 place = s->names, filled = s->filled, dots = s->dots;
 
-    s->filled = 0;
-    if (!filled || place >= ABI_TREE_DEPTH)
+    s->filled = s->dots = 0;
+    if (dots == filled && dots == 2)
+        return false;
+    if (!filled || place >= ABI_TREE_DEPTH || place >= config.tree_depth)
         return true;
-    name = s->key.name[place];
-    if (filled > 2 || name[0] != '.' || (filled == 2 && name[1] != '.')) {
+    if (dots == filled && dots == 1)
+        s->key.name[place][0] = 0; /* here */
+    else
         s->names = place + 1;
-        return true;
-    }
-    __builtin_memset(name, 0, ABI_TREE_NAME);
-    return filled == 1;
+    return true;
 }
 
 #define PIECE_MAX 16
 
 /*
- * Adds what a piece of the path from there on spells: 0 to go on, 1 at the end of the path or of the key, -1 for a path
- * that leads elsewhere. Global, and piece by piece, so that the verifier looks at it once.
+ * Adds what a piece of the path from there on spells, as far as there is room in the key: 0 to go on, 1 at the end of the
+ * path, -1 for one that leads back. Global, and piece by piece, so that the verifier looks at it once.
  */
-__noinline int spell_piece(__u32 from)
+__noinline int spell_piece(__u32 scratch, __u32 from)
 {
-    __u32 zero = 0;
-    struct scratch_tree *s = bpf_map_lookup_elem(&scratch_tree, &zero);
+    struct scratch_tree *s = bpf_map_lookup_elem(&scratch_trees, &scratch);
 
     if (!s)
         return -1;
@@ -151,7 +161,7 @@ __noinline int spell_piece(__u32 from)
         __u32 place = s->names, filled = s->filled, at = from + i;
         char c;
 
-        if (place >= ABI_TREE_DEPTH || place >= config.tree_depth || at >= ABI_PATH_MAX)
+        if (at >= ABI_PATH_MAX)
             return 1;
         barrier_var(at); /* clang would add from and i apart, of which the verifier knows no bounds */
         c = s->path.path[at];
@@ -160,11 +170,12 @@ __noinline int spell_piece(__u32 from)
         if (c == '/') {
             if (!end_name(s))
                 return -1;
-        } else {
-            if (filled < ABI_TREE_NAME - 1)
-                s->key.name[place][filled] = c;
-            s->filled = filled + 1;
+            continue;
         }
+        if (place < ABI_TREE_DEPTH && place < config.tree_depth && filled < ABI_TREE_NAME - 1)
+            s->key.name[place][filled] = c;
+        s->filled = filled + 1;
+        s->dots += c == '.';
     }
     return 0;
 }
@@ -175,15 +186,17 @@ static __always_inline bool spell_folders(struct scratch_tree *s, __u32 from)
     __u32 begun;
     int result = 0;
 
-    s->filled = 0;
+    s->filled = s->dots = 0;
     for (int i = 0; i < ABI_PATH_MAX / PIECE_MAX + 1 && !result; i++) {
-        result = spell_piece(from);
+        result = spell_piece(s->place, from);
         from += PIECE_MAX;
     }
+    if (result < 0 || (s->filled == 2 && s->dots == 2))
+        return false;
     begun = s->names;
     if (begun < ABI_TREE_DEPTH)
         __builtin_memset(s->key.name[begun], 0, ABI_TREE_NAME);
-    return result >= 0;
+    return true;
 }
 
 /* What a relative path begins with, if it is on that volume; an empty one means the descriptor itself. */

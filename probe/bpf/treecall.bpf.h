@@ -5,11 +5,16 @@
 
 #include "probe/bpf/leave.bpf.h"
 
-/* An operation on an open file, which the thread's memory has. */
-static __always_inline void count_file(struct abi_thread *thread, int fd, __u32 op, __u64 bytes, __u64 latency_ns)
+/* An operation on an open file, which the thread's memory has, but for the thread's first call. */
+static __always_inline void count_file(const struct abi_task *state, struct abi_thread *thread, int fd, __u32 op,
+                                       __u64 bytes, __u64 latency_ns)
 {
     struct abi_file *mine = file_at(thread, (__u32)fd);
 
+    if (!mine->file) {
+        count_in_tree(state->tree, op, bytes, latency_ns);
+        return;
+    }
     if (count_in_tree(mine->tree, op, bytes, latency_ns))
         return;
     /* Its number was taken back, as nobody used it for long; of a file that is closed nobody can tell any more. */
@@ -17,19 +22,19 @@ static __always_inline void count_file(struct abi_thread *thread, int fd, __u32 
     count_in_tree(mine->tree, op, bytes, latency_ns);
 }
 
-/* The writing side of a transfer; the thread's memory may have had room for the file that is read only. */
-static __always_inline void count_target(struct abi_thread *thread, struct task_struct *task, int fd, int other,
-                                         __u64 volume, __u64 bytes, __u64 latency_ns)
+/* The writing side of a transfer; there may have been room for the file that is read only. */
+static __always_inline void count_target(const struct abi_task *state, struct abi_thread *thread,
+                                         struct task_struct *task, int fd, int other, __u64 bytes, __u64 latency_ns)
 {
     struct file *file;
 
-    if (fd == other || (fd ^ other) & (ABI_FILE_CACHE - 1)) {
-        count_file(thread, fd, OP_WRITE, bytes, latency_ns);
+    if (file_at(thread, (__u32)fd)->file && (fd == other || (fd ^ other) & (ABI_FILE_CACHE - 1))) {
+        count_file(state, thread, fd, OP_WRITE, bytes, latency_ns);
         return;
     }
     file = file_of(task, fd);
     if (file)
-        count_in_tree(tree_of_file((__u64)file, volume, thread->process), OP_WRITE, bytes, latency_ns);
+        count_in_tree(tree_of_file((__u64)file, state->volume2, thread->process), OP_WRITE, bytes, latency_ns);
 }
 
 /* Not inlined, for the stack's sake: see enter_any(). */
@@ -54,19 +59,19 @@ static __noinline int count_tree(struct pt_regs *regs, long result, __u64 now)
     op = shape->op;
     switch (shape->shape) {
     case ABI_SHAPE_FD:
-        count_file(thread, (int)argument_in(regs, compat, 0), op, bytes, latency_ns);
+        count_file(state, thread, (int)argument_in(regs, compat, 0), op, bytes, latency_ns);
         return 0;
     case ABI_SHAPE_TRANSFER:
         if (state->volume != ABI_VOLUME_NONE)
-            count_file(thread, (int)argument_in(regs, compat, shape->fd), OP_READ, bytes, latency_ns);
+            count_file(state, thread, (int)argument_in(regs, compat, shape->fd), OP_READ, bytes, latency_ns);
         if (state->volume2 != ABI_VOLUME_NONE)
-            count_target(thread, task, (int)argument_in(regs, compat, shape->path),
-                         (int)argument_in(regs, compat, shape->fd), state->volume2, bytes, latency_ns);
+            count_target(state, thread, task, (int)argument_in(regs, compat, shape->path),
+                         (int)argument_in(regs, compat, shape->fd), bytes, latency_ns);
         return 0;
     case ABI_SHAPE_OPEN:
     case ABI_SHAPE_OPEN_HOW:
         if (result >= 0) {
-            count_file(thread, (int)result, OP_OPEN, 0, latency_ns);
+            count_file(state, thread, (int)result, OP_OPEN, 0, latency_ns);
             return 0;
         }
         break;
