@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Operations by tree, as the kernel side counts them (probe/bpf/abi_tree.h) -> trees of batches. Numbers of trees that
+ * Operations by tree, as the kernel side counts them (probe/bpf/treeabi.h) -> trees of batches. Numbers of trees that
  * nobody uses any more are given back, and when few are left, those that have not been used for seconds.
  */
 #ifndef UNBLEND_PROBE_TREES_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "lib/record.h"
-#include "probe/bpf/abi_tree.h"
+#include "probe/bpf/treeabi.h"
 #include "probe/volume.h"
 
 struct bpf_object;

@@ -8,7 +8,7 @@
 
 #include "probe/bpf/kernel.bpf.h"
 #include "probe/bpf/abi.h"
-#include "probe/bpf/abi_tree.h"
+#include "probe/bpf/treeabi.h"
 
 #include <bpf/bpf_helpers.h>
 

@@ -4,8 +4,8 @@
  * A tree is a job's on a volume, or a process's whose job is not known yet. Counters only grow; the programs give a tree
  * its number when it is met first, user space takes it back when nobody uses it any more.
  */
-#ifndef UNBLEND_PROBE_ABI_TREE_H
-#define UNBLEND_PROBE_ABI_TREE_H
+#ifndef UNBLEND_PROBE_TREEABI_H
+#define UNBLEND_PROBE_TREEABI_H
 
 #include "probe/bpf/abi.h"
 
