@@ -399,16 +399,19 @@ struct abi_async {
     uint64_t ring;     /* the kernel's context or ring, */
     uint64_t tag;      /* and libaio: completions before this position are older; io_uring: user_data */
     uint64_t path;     /* in the program's memory, as is */
-    uint64_t argument; /* what statx() fills; the flags of an open */
+    union {
+        uint64_t argument; /* what statx() fills; the flags of an open */
+        uint32_t tree2;    /* as tree, of volume2 */
+    };
     uint32_t process, job, tgid;
-    uint32_t opcode; /* io_uring's */
+    uint32_t tree; /* as in abi_file */
     int32_t directory;
     uint32_t slot; /* of a file registered with the ring, + 1 */
-    uint32_t tree, tree2; /* as in abi_file, of volume and volume2 */
     uint8_t op;
-    uint8_t order;   /* enum abi_order */
-    uint8_t silent;  /* its success is not told to the program */
-    uint8_t unplaced; /* the file's own offset is used, which is known afterwards */
+    uint8_t order;  /* enum abi_order */
+    uint8_t opcode; /* io_uring's */
+    uint8_t silent : 1;   /* its success is not told to the program */
+    uint8_t unplaced : 1; /* the file's own offset is used, which is known afterwards */
     uint32_t taken;  /* accounted, by whoever set it */
 };
 
@@ -450,7 +453,7 @@ struct abi_volume {
 };
 
 /* The longest mount point that prefixes a path, by mount namespace: key of an LPM trie. */
-#define ABI_PATH_MAX 200 /* with it, a node of the trie takes 256 bytes of kernel memory, not 512 */
+#define ABI_PATH_MAX 192 /* with it, a node of the trie takes 256 bytes of kernel memory, not 512 */
 struct abi_mount_key {
     uint32_t prefix_bits; /* of namespace and path together */
     uint32_t namespace;   /* inode number of the mount namespace */
@@ -546,10 +549,9 @@ struct abi_file_told {
     struct abi_files_key key;
     uint64_t hash;
     uint64_t bytes; /* its size */
-    uint32_t shift;
-    uint32_t process; /* in the table of processes; 0: it has no place there */
-    uint32_t tree;    /* as in abi_file */
-    uint32_t reserved;
+    uint32_t shift : 6;
+    uint32_t process : 26; /* in the table of processes; 0: it has no place there */
+    uint32_t tree;         /* as in abi_file */
 };
 
 #define ABI_EPOCH_SHIFT 39   /* of ns: nine minutes */

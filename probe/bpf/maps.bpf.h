@@ -244,7 +244,8 @@ struct {
     __uint(value_size, sizeof(struct abi_file_told));
 } files_told SEC(".maps");
 
-/* Trees: ABI_TREE() by key, the keys by number, what was counted, and the free numbers; empty where nobody asks. */
+/* Trees: ABI_TREE() by key, the keys by number, what was counted, and the free numbers. Where somebody asks, user space
+   gives them their sizes and maps the next two. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 1);
@@ -252,8 +253,20 @@ struct {
     __type(value, __u32);
 } trees SEC(".maps");
 
-TABLE(tree_keys, struct abi_tree_key);
-TABLE(tree_counts, struct abi_tree);
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct abi_tree_key);
+} tree_keys SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct abi_tree);
+} tree_counts SEC(".maps");
+
 POOL(free_trees);
 
 struct scratch_tree {
@@ -266,11 +279,10 @@ struct scratch_tree {
     volatile __u32 dots;   /* and dots among them */
 };
 
-#define SCRATCH_TREES 4
-
+/* At [cpu * ABI_TREES_AT_ONCE]; none for each CPU where nobody asks. */
 struct {
-    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, SCRATCH_TREES);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
     __type(key, __u32);
     __type(value, struct scratch_tree);
 } scratch_trees SEC(".maps");

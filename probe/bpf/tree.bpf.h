@@ -15,12 +15,14 @@
 /* A place on this CPU that nobody uses who has been preempted. */
 static __always_inline struct scratch_tree *take_scratch(void)
 {
-    for (__u32 i = 0; i < SCRATCH_TREES; i++) {
-        __u32 place = i;
+    __u32 first = bpf_get_smp_processor_id() * ABI_TREES_AT_ONCE;
+
+    for (__u32 i = 0; i < ABI_TREES_AT_ONCE; i++) {
+        __u32 place = first + i;
         struct scratch_tree *s = bpf_map_lookup_elem(&scratch_trees, &place);
 
         if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1)) {
-            s->place = i;
+            s->place = place;
             return s;
         }
     }

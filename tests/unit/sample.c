@@ -202,6 +202,19 @@ static void add_flow(struct batch *batch, uint64_t *state)
     flow->in_flight_max[OP_NONE] = flow->in_flight_max[OP_READ] + (uint32_t)below(state, 2);
 }
 
+static void add_tree(struct batch *batch, uint64_t *state)
+{
+    char text[64];
+    struct tree *tree;
+
+    must(batch_tree(batch, (uint32_t)below(state, batch->job_count), (uint32_t)below(state, batch->volume_count),
+                    name(state, text), &tree));
+    for (unsigned i = 0; i < TREE_COUNTS; i++)
+        tree->count[i] = below(state, 2) ? sample_random(state) >> (1 + below(state, 60)) : 0;
+    for (uint64_t i = below(state, 9); i > 0; i--)
+        must(sketch_add(&tree->files, &(struct sketch_file){sample_random(state), sample_random(state) >> 1, 0}));
+}
+
 struct batch *sample_batch(uint64_t seed, uint32_t records)
 {
     uint64_t state = seed * 2654435761u + 1;
@@ -237,6 +250,8 @@ struct batch *sample_batch(uint64_t seed, uint32_t records)
         add_flow(batch, &state);
     for (uint32_t i = 0; i < records / 3; i++)
         add_station(batch, &state);
+    for (uint32_t i = 0; i < records / 2; i++)
+        add_tree(batch, &state);
     batch->coverage = (struct coverage){.lost = sample_random(&state) >> 1,
                                         .killed = below(&state, 9),
                                         .in_flight = below(&state, 9),
@@ -322,6 +337,18 @@ static bool flows_differ(const struct flow *a, const struct flow *b)
            memcmp(a->in_flight_max, b->in_flight_max, sizeof(a->in_flight_max)) != 0;
 }
 
+static bool trees_differ(const struct tree *a, const struct tree *b)
+{
+    if (a->job != b->job || a->volume != b->volume || differ(a->name, b->name) ||
+        memcmp(a->count, b->count, sizeof(a->count)) != 0 || a->files.shift != b->files.shift ||
+        a->files.count != b->files.count)
+        return true;
+    for (uint32_t i = 0; i < a->files.count; i++)
+        if (a->files.files[i].hash != b->files.files[i].hash || a->files.files[i].bytes != b->files.files[i].bytes)
+            return true;
+    return false;
+}
+
 static bool coverages_differ(const struct coverage *a, const struct coverage *b)
 {
     if (a->lost != b->lost || a->killed != b->killed || a->in_flight != b->in_flight ||
@@ -385,5 +412,10 @@ const char *sample_difference(const struct batch *a, const struct batch *b)
     for (uint32_t i = 0; i < a->flow_count; i++)
         if (flows_differ(&a->flows[i], &b->flows[i]))
             return "flows";
+    if (a->tree_count != b->tree_count)
+        return "the number of trees";
+    for (uint32_t i = 0; i < a->tree_count; i++)
+        if (trees_differ(&a->trees[i], &b->trees[i]))
+            return "trees";
     return coverages_differ(&a->coverage, &b->coverage) ? "coverage" : NULL;
 }

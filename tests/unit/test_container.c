@@ -18,7 +18,7 @@
 
 static const char *const chosen[] = {"app", "team/role", NULL};
 
-static struct container_facts look(struct tree *tree, enum cgroup_kind kind)
+static struct container_facts look(struct made_tree *tree, enum cgroup_kind kind)
 {
     struct cgroup_owner owner = {.kind = kind};
     struct container_facts facts;

@@ -19,7 +19,7 @@
 #define UID "2b1f5c3e-8a5d-4f0e-9d53-0d6a6ce1a111"
 
 struct world {
-    struct tree *tree;
+    struct made_tree *tree;
     struct origin *origin;
     struct finder *finder;
     struct abi_process processes[16];

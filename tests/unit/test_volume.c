@@ -75,7 +75,7 @@ static void test_options(void **state)
 }
 
 struct world {
-    struct tree *tree;
+    struct made_tree *tree;
     struct volumes *volumes;
     struct batch *batch;
     uint32_t own;

@@ -14,7 +14,7 @@
 
 int tree_setup(void **state)
 {
-    struct tree *tree = calloc(1, sizeof(*tree));
+    struct made_tree *tree = calloc(1, sizeof(*tree));
 
     if (!tree)
         return -1;
@@ -33,7 +33,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 int tree_teardown(void **state)
 {
-    struct tree *tree = *state;
+    struct made_tree *tree = *state;
     int err = nftw(tree->root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 
     free(tree);
@@ -49,7 +49,7 @@ static void make_above(char *path, size_t from)
     }
 }
 
-void tree_bytes(struct tree *tree, const char *path, const void *data, size_t size)
+void tree_bytes(struct made_tree *tree, const char *path, const void *data, size_t size)
 {
     char whole[1024];
     FILE *file;
@@ -62,12 +62,12 @@ void tree_bytes(struct tree *tree, const char *path, const void *data, size_t si
     assert_int_equal(0, fclose(file));
 }
 
-void tree_file(struct tree *tree, const char *path, const char *text)
+void tree_file(struct made_tree *tree, const char *path, const char *text)
 {
     tree_bytes(tree, path, text, strlen(text));
 }
 
-void tree_folder(struct tree *tree, const char *path)
+void tree_folder(struct made_tree *tree, const char *path)
 {
     char whole[1024];
 
@@ -75,7 +75,7 @@ void tree_folder(struct tree *tree, const char *path)
     make_above(whole, strlen(tree->root));
 }
 
-void tree_link(struct tree *tree, const char *path, const char *target)
+void tree_link(struct made_tree *tree, const char *path, const char *target)
 {
     char whole[1024];
 
