@@ -22,7 +22,7 @@ static_assert((int)ABI_TREE_OPENS == (int)TREE_OPENS && (int)ABI_TREE_READS == (
 static_assert(TREE_NAME_MAX > ABI_TREE_DEPTH * ABI_TREE_NAME, "the longest name fits");
 
 #define TREES_MIN 64
-/* When fewer than an eighth are free, those that were idle for so long make room: what they have counted has been told,
+/* When fewer than half are free, those that were idle for so long make room: what they have counted has been told,
    and a tree that is met again gets another number. */
 #define IDLE_NS   (3LL * 1000000000)
 
@@ -40,7 +40,6 @@ struct trees {
     struct abi_tree_key *keys;
     struct abi_tree *counts;
     struct seen *seen;
-    uint32_t used;
     char name[TREE_NAME_MAX + TREE_NAME_MAX];
 };
 
@@ -224,20 +223,27 @@ static int give_back(struct trees *trees, uint32_t index)
     return give(trees, index);
 }
 
+static uint32_t in_use(const struct trees *trees)
+{
+    uint32_t count = 0;
+
+    for (uint32_t index = 1; index < trees->numbers; index++)
+        count += trees->keys[index].volume != 0;
+    return count;
+}
+
 int trees_drain(struct trees *trees, const struct trees_owners *owners, struct batch *batch)
 {
-    bool crowded = trees->used > trees->numbers - trees->numbers / 8;
+    bool crowded = in_use(trees) > trees->numbers / 2;
     int64_t before_ns = monotonic_ns() - IDLE_NS;
     int err = 0;
 
-    trees->used = 0;
     for (uint32_t index = 1; index < trees->numbers && !err; index++) {
         const struct abi_tree_key *key = &trees->keys[index];
         struct seen *seen = &trees->seen[index];
 
         if (!key->volume)
             continue;
-        trees->used++;
         err = drain_tree(trees, index, owners, batch);
         if (err)
             return err;
