@@ -30,6 +30,7 @@ struct ingredient {
 struct signature {
     const char *name;
     double jumps; /* share of its reads that do not start where the last one ended; NAN: it does not say */
+    bool paired;  /* its reads and its writes have the same sizes */
     struct ingredient *ingredients;
     uint32_t ingredient_count;
 };

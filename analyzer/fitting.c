@@ -10,16 +10,20 @@
 #include "analyzer/unmix.h"
 #include "lib/cleanup.h"
 
-static bool holds(const struct ingredient *ingredient, const struct bin *bin)
+/* Opens have the size of what they open, where that was recorded. */
+static bool holds(const struct fitting *fitting, const struct ingredient *ingredient, const struct bin *bin)
 {
     if (ingredient->op != bin->op || ingredient->failed != bin->failed)
         return false;
-    return !ingredient->sized || (bucket_lower(bin->bucket) >= ingredient->lower &&
-                                  bucket_lower(bin->bucket) < ingredient->upper);
+    return !ingredient->sized || (bin->op == OP_OPEN && !fitting->sized_opens) ||
+           (bucket_lower(bin->bucket) >= ingredient->lower &&
+            bucket_lower(bin->bucket) < ingredient->upper);
 }
 
-static bool are_alike(const struct catalogue *catalogue, const struct bin *a, const struct bin *b)
+static bool are_alike(const struct fitting *fitting, const struct bin *a, const struct bin *b)
 {
+    const struct catalogue *catalogue = fitting->catalogue;
+
     if (a->op != b->op || a->failed != b->failed)
         return false;
     for (uint32_t p = 0; p < catalogue->count; p++)
@@ -27,7 +31,7 @@ static bool are_alike(const struct catalogue *catalogue, const struct bin *a, co
             const struct signature *signature = &catalogue->profiles[p].signatures[s];
 
             for (uint32_t n = 0; n < signature->ingredient_count; n++)
-                if (holds(&signature->ingredients[n], a) != holds(&signature->ingredients[n], b))
+                if (holds(fitting, &signature->ingredients[n], a) != holds(fitting, &signature->ingredients[n], b))
                     return false;
         }
     return true;
@@ -47,13 +51,27 @@ static int make_groups(struct fitting *fitting)
         const struct bin *bin = &fitting->bins[i];
         size_t last = fitting->group_count - 1;
 
-        if (!i || !are_alike(fitting->catalogue, bin, fitting->of[last])) {
+        if (!i || !are_alike(fitting, bin, fitting->of[last])) {
             last = fitting->group_count++;
             fitting->of[last] = bin;
         }
         fitting->group[i] = last;
         fitting->observed[last] += bin->ops;
     }
+    return 0;
+}
+
+/* How many reads of a size have a write of that size, and the other way round. */
+static int make_pairs(struct fitting *fitting)
+{
+    fitting->paired = calloc(fitting->bin_count + 1, sizeof(*fitting->paired));
+    if (!fitting->paired)
+        return -ENOMEM;
+    for (size_t i = 0; i < fitting->bin_count; i++)
+        for (size_t k = i + 1; fitting->bins[i].op == OP_READ && k < fitting->bin_count; k++)
+            if (fitting->bins[k].op == OP_WRITE && fitting->bins[k].bucket == fitting->bins[i].bucket &&
+                !fitting->bins[i].failed && !fitting->bins[k].failed)
+                fitting->paired[i] = fitting->paired[k] = fmin(fitting->bins[i].ops, fitting->bins[k].ops);
     return 0;
 }
 
@@ -90,6 +108,24 @@ static void spread_order(const struct fitting *fitting, const struct signature *
     row[first + 1] = reads * jumps;
 }
 
+static bool is_transfer(const struct ingredient *ingredient)
+{
+    return ingredient->op == OP_READ || ingredient->op == OP_WRITE;
+}
+
+/* Reads and writes of a range as far as there are others of the same size: what a copy can be made of. */
+static void spread_paired(const struct fitting *fitting, const struct ingredient *ingredient, double *row)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < fitting->bin_count; i++)
+        if (holds(fitting, ingredient, &fitting->bins[i]))
+            total += fitting->paired[i];
+    for (size_t i = 0; total > 0 && i < fitting->bin_count; i++)
+        if (holds(fitting, ingredient, &fitting->bins[i]))
+            row[fitting->group[i]] += ingredient->weight * fitting->paired[i] / total;
+}
+
 /* Spreads a signature over the groups, inside each of its ranges as the data is spread. */
 static void spread(const struct fitting *fitting, const struct signature *signature, double *row)
 {
@@ -97,11 +133,15 @@ static void spread(const struct fitting *fitting, const struct signature *signat
         const struct ingredient *ingredient = &signature->ingredients[n];
         double total = 0;
 
+        if (signature->paired && is_transfer(ingredient)) {
+            spread_paired(fitting, ingredient, row);
+            continue;
+        }
         for (size_t g = 0; g < fitting->group_count; g++)
-            if (holds(ingredient, fitting->of[g]))
+            if (holds(fitting, ingredient, fitting->of[g]))
                 total += fitting->observed[g];
         for (size_t g = 0; total > 0 && g < fitting->group_count; g++)
-            if (holds(ingredient, fitting->of[g]))
+            if (holds(fitting, ingredient, fitting->of[g]))
                 row[g] += ingredient->weight * fitting->observed[g] / total;
     }
     spread_order(fitting, signature, row);
@@ -251,9 +291,12 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     int err;
 
     *fitting = (struct fitting){.catalogue = catalogue, .process = process, .peers = peers};
+    fitting->sized_opens = tally->op[OP_OPEN].size.length > 0;
     err = bins_of(tally, &fitting->bins, &fitting->bin_count);
     if (!err)
         err = make_groups(fitting);
+    if (!err)
+        err = make_pairs(fitting);
     if (err)
         return err;
     add_order(fitting, tally);
@@ -274,6 +317,7 @@ void fitting_clear(struct fitting *fitting)
 {
     free(fitting->bins);
     free(fitting->group);
+    free(fitting->paired);
     free(fitting->of);
     free(fitting->observed);
     free(fitting->active);

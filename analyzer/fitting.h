@@ -15,12 +15,14 @@ struct fitting {
     struct bin *bins;
     size_t bin_count;
     size_t *group;         /* of each bin */
+    double *paired;        /* of each bin: reads that have a write of the same size, or writes a read */
     const struct bin **of; /* a bin of each group */
     double *observed;      /* each group's operations */
     size_t group_count; /* of bins; behind them come reads once more: those that go on, those that jump */
     size_t all_count;   /* with these, where it is known where reads start */
     struct part whole;
     bool process;
+    bool sized_opens; /* it is known how large opened files are */
     double missing; /* stats of names that do not exist */
     double fault_writes;
     uint32_t peers;

@@ -132,34 +132,62 @@ static int judge_unit(struct court *court, const struct tally *tally, const stru
     return err;
 }
 
-/* What no process has to itself: a blend, as far as we know, and named as a whole only if that says little. */
-static int judge_total(struct court *court, const struct tally *tally)
+/* Unmixes a tally that no process has to itself. */
+static int divide_total(struct court *court, const struct tally *tally, struct part *parts)
 {
-    const struct catalogue *catalogue = court->catalogue;
-    _cleanup_free_ struct part *parts = calloc(catalogue->count + 1u, sizeof(*parts));
-    const struct part *unknown = parts ? &parts[catalogue->count] : NULL;
+    int err = mixture_add(court->catalogue, tally, false, 0, parts);
+
+    for (uint32_t p = 0; !err && p <= court->catalogue->count; p++)
+        add_time(&parts[p], tally);
+    return err;
+}
+
+/* The profile that a total is named after as if it were one process; of SIDE_READ and SIDE_WRITE, where nearly no bytes
+   are of the other side. NULL for none that is sure enough. */
+static const struct profile *name_total(const struct catalogue *catalogue, const struct tally *tally, enum side *side,
+                                        double *match)
+{
     const struct profile *profile;
     struct behaviour behaviour;
-    double match, ops = (double)tally_file_ops(tally), bytes = (double)tally_file_bytes(tally);
-    int err = parts ? mixture_add(catalogue, tally, false, 0, parts) : -ENOMEM;
 
-    if (err)
-        return err;
-    if (part_ops(unknown) > UNKNOWN_LARGE * ops || part_bytes(unknown) > UNKNOWN_LARGE * bytes) {
-        behaviour_of(tally, &(struct peers){0}, &behaviour);
-        profile = behaviour_name(&behaviour, catalogue, SIDE_BOTH, &match);
-        if (!profile && !(behaviour.write_share > ONE_SIDE))
-            profile = behaviour_name(&behaviour, catalogue, SIDE_READ, &match);
-        if (!profile && behaviour.write_share > 1 - ONE_SIDE)
-            profile = behaviour_name(&behaviour, catalogue, SIDE_WRITE, &match);
-        if (profile && match * TOTAL_DOUBT * profile->confidence >= SURE_MIN)
-            return give(court, profile, tally, match * TOTAL_DOUBT, false);
+    behaviour_of(tally, &(struct peers){0}, &behaviour);
+    *side = SIDE_BOTH;
+    profile = behaviour_name(&behaviour, catalogue, SIDE_BOTH, match);
+    if (!profile && !(behaviour.write_share > ONE_SIDE))
+        profile = behaviour_name(&behaviour, catalogue, *side = SIDE_READ, match);
+    if (!profile && behaviour.write_share > 1 - ONE_SIDE)
+        profile = behaviour_name(&behaviour, catalogue, *side = SIDE_WRITE, match);
+    *match *= TOTAL_DOUBT;
+    return profile && *match * profile->confidence >= SURE_MIN ? profile : NULL;
+}
+
+/* What no process has to itself: a blend, as far as we know, and named like one process only if that says little. */
+static int judge_total(struct court *court, const struct tally *tally)
+{
+    uint32_t count = court->catalogue->count + 1;
+    _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
+    const struct part *unknown = parts ? &parts[count - 1] : NULL;
+    double match, ops = (double)tally_file_ops(tally), bytes = (double)tally_file_bytes(tally);
+    int err = parts ? divide_total(court, tally, parts) : -ENOMEM;
+
+    if (!err && (part_ops(unknown) > UNKNOWN_LARGE * ops || part_bytes(unknown) > UNKNOWN_LARGE * bytes)) {
+        enum side side;
+        const struct profile *profile = name_total(court->catalogue, tally, &side, &match);
+        struct tally own = side == SIDE_BOTH ? *tally : side_of(tally, side == SIDE_WRITE);
+        struct tally other = side_of(tally, side == SIDE_READ);
+
+        if (profile && (side == SIDE_BOTH || is_small(&other, tally)))
+            return give(court, profile, tally, match, false);
+        if (profile) {
+            memset(parts, 0, count * sizeof(*parts));
+            err = give(court, profile, &own, match, false);
+            if (!err)
+                err = divide_total(court, &other, parts);
+        }
     }
-    for (uint32_t p = 0; p <= catalogue->count; p++) {
-        add_time(&parts[p], tally);
+    for (uint32_t p = 0; !err && p < count; p++)
         part_add(&court->parts[p], &parts[p]);
-    }
-    return 0;
+    return err;
 }
 
 /* Units of one process lie beside each other. */

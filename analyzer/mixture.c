@@ -22,6 +22,12 @@ static bool is_tiny(const struct part *part)
     return part_ops(part) < PART_OPS_MIN && part_bytes(part) < PART_BYTES_MIN;
 }
 
+/* What a process does alone or not at all, others may do beside it in a sum. */
+static bool may_be_part(const struct fitting *fitting, const struct profile *profile)
+{
+    return !profile->pipeline && !(profile->alone && fitting->process);
+}
+
 /* What leaving a profile out of the active ones costs, in nats an operation it holds. 0 or -ENOMEM.
  */
 static int cost_of(struct fitting *fitting, uint32_t profile, double ops, double score,
@@ -35,6 +41,16 @@ static int cost_of(struct fitting *fitting, uint32_t profile, double ops, double
     if (!err)
         *cost = (score - fitting->score) / ops;
     return err;
+}
+
+/* One of those that are there already would not keep its bounds beside what was added. */
+static bool breaks_another(const struct fitting *fitting)
+{
+    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
+        if (fitting->active[p] && !is_tiny(&fitting->at[p]) &&
+            !(fitting_requirements(fitting, &fitting->catalogue->profiles[p], &fitting->at[p], false) > 0))
+            return true;
+    return false;
 }
 
 /*
@@ -54,7 +70,7 @@ static int find_best(struct fitting *fitting, double base, uint32_t *best, doubl
         double ops;
         int err;
 
-        if (profile->pipeline || profile->alone || fitting->active[p])
+        if (!may_be_part(fitting, profile) || fitting->active[p])
             continue;
         fitting->active[p] = true;
         err = fitting_fit(fitting);
@@ -64,8 +80,8 @@ static int find_best(struct fitting *fitting, double base, uint32_t *best, doubl
         ops = part_ops(part);
         if (is_tiny(part) || fitting->score - base < NEEDED_COST * ops)
             continue;
-        if (!(fitting_requirements(fitting, profile, part, false) > 0) ||
-            part->fit < FIT_MIN * ops) {
+        if (!(fitting_requirements(fitting, profile, part, false) > 0) || part->fit < FIT_MIN * ops ||
+            breaks_another(fitting)) {
             *rejected = fmax(*rejected, ops);
         } else if (fitting->score > top) {
             top = fitting->score;
@@ -166,7 +182,7 @@ static int find_rivals(struct fitting *fitting)
     for (uint32_t p = 0; !err && p < catalogue->count; p++) {
         nearest[p].cost = RIVAL_COST;
         for (uint32_t q = 0; !err && fitting->active[p] && ops[p] > 0 && q < catalogue->count; q++)
-            if (!catalogue->profiles[q].pipeline && !catalogue->profiles[q].alone && !fitting->active[q])
+            if (may_be_part(fitting, &catalogue->profiles[q]) && !fitting->active[q])
                 err = try_rival(fitting, p, q, ops[p], score, &nearest[p]);
     }
     if (!err)
@@ -231,7 +247,7 @@ static int fit_all(struct fitting *fitting, struct part *parts)
     double rejected = 0;
     bool enough = part_ops(&fitting->whole) >= MIXTURE_OPS_MIN ||
                   part_bytes(&fitting->whole) >= MIXTURE_BYTES_MIN;
-    int found = enough ? fit_alone(fitting) : 0;
+    int found = enough && fitting->process ? fit_alone(fitting) : 0;
 
     if (!found) {
         memset(fitting->at, 0, (catalogue->count + 1) * sizeof(*fitting->at));

@@ -225,6 +225,11 @@ static double whole_write_share(const struct feature_context *c)
                     c->whole->bytes[OP_READ] + c->whole->bytes[OP_WRITE]);
 }
 
+static double write_share(const struct feature_context *c)
+{
+    return quotient(c->part->bytes[OP_WRITE], c->part->bytes[OP_READ] + c->part->bytes[OP_WRITE]);
+}
+
 static double whole_commits(const struct feature_context *c)
 {
     return c->whole->ok[OP_FSYNC] + c->whole->ok[OP_RENAME];
@@ -270,6 +275,7 @@ static const struct {
     {"opens", opens},
     {"read_bytes", read_bytes},
     {"write_bytes", write_bytes},
+    {"write_share", write_share},
     {"fault_bytes", fault_bytes},
     {"bytes_per_open", bytes_per_open},
     {"reads_per_open", reads_per_open},

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Blends of recordings whose processes cannot be told apart, unmixed, against what each of them did.
+
+The sums are what a storage node, or an agent that ships without processes, would have: every record of a program's
+volume, without its process, in one volume. A blend is sums of programs of different profiles; its truth are their
+operations and bytes, counted.
+"""
+import collections
+import glob
+import json
+import os
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../system"))
+import harness  # noqa: E402
+import score  # noqa: E402
+
+VOLUME = {"volume": "blend", "source": "blend", "fstype": "ext4", "scope": "shared", "mounts": ["/blend"]}
+JOB = {"job": "blend", "kind": "env", "user": "root", "command": "blend", "labels": {}, "start_ns": 1, "end_ns": None,
+       "exit": None}
+# What the catalogue tells by processes only: in a sum, ranks that read weights are streams, packers readers and writers.
+BY_PROCESS = ("model-load", "preprocess")
+NEAR = 0.05   # a share this near is right
+TRACE = 0.02  # of the operations or the bytes: a component that is to be found
+SEED = 1
+
+
+class Sum:
+    """What a program did to its volume, without processes."""
+
+    def __init__(self, path, program, truth, ops, size):
+        self.path, self.program, self.truth, self.ops, self.bytes = path, program, truth, ops, size
+
+
+def batches_of(batch, mount):
+    """A batch's records on that mount; a series that processes shared comes in batches of its own."""
+    series = collections.defaultdict(list)
+    for record in batch["records"]:
+        volume = batch["volumes"][record["volume"]]
+        if mount in volume["mounts"] and not record["op"].startswith("block_"):
+            record.pop("process", None)
+            record["job"] = record["volume"] = 0
+            series[record["op"]].append(record)
+    for at in range(max(map(len, series.values()), default=0)):
+        yield {**batch, "processes": [], "jobs": [JOB], "volumes": [VOLUME], "flows": [], "storage": [],
+               "records": [same[at] for same in series.values() if at < len(same)]}
+
+
+def sums_of(directory, into):
+    """The sums of all recordings, by program."""
+    found = []
+    for told in sorted(glob.glob(os.path.join(directory, "*.json"))):
+        path = told.removesuffix(".json") + ".rec"
+        with open(told, encoding="utf-8") as file:
+            meta = json.load(file)
+        if meta["apart"]:
+            continue
+        batches = [one for batch in harness.batches(path) for one in batches_of(batch, meta["mount"])]
+        target = os.path.join(into, os.path.basename(path))
+        subprocess.run([os.path.join(harness.bindir(), "tests/system/json_recording"), target], check=True, text=True,
+                       input="\n".join(json.dumps({**one, "seq": number + 1}) for number, one in enumerate(batches)) + "\n")
+        ops = only(harness.report(target, "--by", "volume").data)["ops"]
+        found.append(Sum(target, meta["program"], meta["truth"], sum(one["ops"] for one in ops.values()),
+                         sum(one["bytes"] for one in ops.values())))
+    return found
+
+
+def only(report):
+    return [job for job in report["jobs"] if any(volume["volume"] == "blend" for volume in job["volumes"])][0]
+
+
+def draw(sums, parts, count):
+    """Blends of so many profiles each."""
+    rng, blends = random.Random(SEED + parts), []
+    truths = sorted({one.truth for one in sums})
+    while len(blends) < count:
+        blends.append([rng.choice([one for one in sums if one.truth == truth]) for truth in rng.sample(truths, parts)])
+    return blends
+
+
+def shares_of(blend):
+    """{profile: (share of the operations, of the bytes)}, as it is."""
+    ops, size, truth = sum(one.ops for one in blend), sum(one.bytes for one in blend), {}
+    for one in blend:
+        a, b = truth.get(one.truth, (0, 0))
+        truth[one.truth] = (a + one.ops / ops, b + (one.bytes / size if size else 0))
+    return truth
+
+
+class Outcome:
+    """A blend, its truth and what the report said of it."""
+
+    def __init__(self, blend):
+        self.blend, self.truth = blend, shares_of(blend)
+        job = only(harness.report(blend[0].path, "--by", "volume", *(one.path for one in blend[1:])).data)
+        self.profiles = [one for one in job["profiles"] if one["kind"] == "pattern"]
+        self.said = {one["profile"]: (one["share_ops"], one["share_bytes"] or 0) for one in self.profiles}
+
+    def errors(self):
+        """Of each profile's shares."""
+        names = set(self.truth) | set(self.said)
+        return {name: tuple(abs(a - b) for a, b in zip(self.truth.get(name, (0, 0)), self.said.get(name, (0, 0))))
+                for name in names}
+
+    @property
+    def error(self):
+        return max(max(pair) for pair in self.errors().values())
+
+
+def show(outcome):
+    shares = lambda of: ", ".join(f"{name} {100 * a:.0f}/{100 * b:.0f}"  # noqa: E731
+                                  for name, (a, b) in sorted(of.items()) if max(a, b) >= 0.005)
+    print(f"  {outcome.error:.2f}  {' + '.join(one.program for one in outcome.blend)}\n"
+          f"        is   {shares(outcome.truth)}\n        said {shares(outcome.said)}")
+
+
+def print_shares(title, outcomes, verbose):
+    near = sum(one.error <= NEAR for one in outcomes)
+    parts = [(name, *pair) for one in outcomes for name, pair in one.truth.items()]
+    close = sum(max(pair) <= NEAR for one in outcomes for name, pair in one.errors().items() if name in one.truth)
+    traces = [(one, name) for one in outcomes for name, pair in one.truth.items()
+              if name != "unknown" and TRACE <= max(pair)]
+    found = sum(max(one.said.get(name, (0, 0))) >= TRACE / 2 for one, name in traces)
+    print(f"\n{title}: {len(outcomes)}; all shares within {NEAR} in {near} ({near / len(outcomes):.2f}), "
+          f"of components {close} of {len(parts)} ({close / len(parts):.2f}); mean error of the worst share "
+          f"{sum(one.error for one in outcomes) / len(outcomes):.3f}; components of {TRACE} and more found: "
+          f"{found} of {len(traces)} ({found / max(1, len(traces)):.2f})")
+    if verbose:
+        for one in sorted(outcomes, key=lambda one: -one.error):
+            if one.error > NEAR:
+                show(one)
+
+
+def main(directory, count=100, verbose=False):
+    into = os.path.join(directory, "sums")
+    os.makedirs(into, exist_ok=True)
+    sums = sums_of(os.path.join(directory, "recordings"), into)
+    told = [one for one in sums if one.truth not in BY_PROCESS and one.truth != "unknown"]
+    kinds = (("sums of one program", [[one] for one in sums]),
+             ("blends of two that sums can tell", draw(told, 2, count)),
+             ("blends of three that sums can tell", draw(told, 3, count)),
+             ("blends of three of all programs, those that are unknown among them", draw(sums, 3, count)))
+    every = []
+    for title, blends in kinds:
+        outcomes = [Outcome(blend) for blend in blends]
+        print_shares(title, outcomes, verbose)
+        every += outcomes
+    return every
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], verbose=True)
