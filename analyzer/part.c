@@ -74,7 +74,9 @@ void part_add_bin(struct part *part, const struct bin *bin, double ops)
     }
     part->ok[bin->op] += ops;
     part->bytes[bin->op] += bin->bytes * share;
-    if (bin->op == OP_READ)
+    if (bin->op == OP_OPEN)
+        part->opened += ops * ((double)bucket_lower(bin->bucket) + (double)bucket_last(bin->bucket)) / 2;
+    else if (bin->op == OP_READ)
         part->read[bin->bucket] += ops;
     else if (bin->op == OP_WRITE)
         part->write[bin->bucket] += ops;
@@ -93,6 +95,7 @@ void part_add(struct part *part, const struct part *other)
     }
     for (unsigned i = 0; i < BUSY_KINDS; i++)
         part->time[i] += other->time[i];
+    part->opened += other->opened;
     part->fit += other->fit;
     part->confidence += other->confidence;
     part->rejected += other->rejected;
@@ -190,6 +193,12 @@ static double bytes_per_open(const struct feature_context *c)
     return quotient(c->part->bytes[OP_READ], opens(c));
 }
 
+/* Bytes read, of those of the files opened. */
+static double coverage(const struct feature_context *c)
+{
+    return quotient(c->part->bytes[OP_READ], c->part->opened);
+}
+
 /* Reads that moved something, to an open. */
 static double reads_per_open(const struct feature_context *c)
 {
@@ -278,6 +287,7 @@ static const struct {
     {"write_share", write_share},
     {"fault_bytes", fault_bytes},
     {"bytes_per_open", bytes_per_open},
+    {"coverage", coverage},
     {"reads_per_open", reads_per_open},
     {"seeks_per_open", seeks_per_open},
     {"read_modal_share", read_modal_share},

@@ -27,6 +27,7 @@ int bins_of(const struct tally *tally, struct bin **out, size_t *count);
 struct part {
     double ok[OP_COUNT], failed[OP_COUNT], bytes[OP_COUNT];
     double read[BUCKET_COUNT], write[BUCKET_COUNT]; /* transfers by size */
+    double opened;     /* bytes of the files that were opened, where that is known */
     double fit;        /* sum over units of ops * how well their signature fits */
     double confidence; /* sum over units of ops * confidence */
     double time[BUSY_KINDS]; /* ns inside operations, by enum busy */
