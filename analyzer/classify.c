@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/confidence.h"
 #include "analyzer/evidence.h"
 #include "analyzer/judge.h"
 #include "analyzer/pipeline.h"
+#include "analyzer/resample.h"
 #include "lib/cleanup.h"
 
-#define CONTESTED_MIN 0.25 /* of a part, before it is said */
 #define UNSEEN        0.8  /* confidence is multiplied with, for each kind of operation that may have gone uncounted */
 
 static struct profile_share *add_share(struct profile_list *list)
@@ -21,7 +22,8 @@ static struct profile_share *add_share(struct profile_list *list)
     if (!grown)
         return NULL;
     list->shares = grown;
-    grown[list->count] = (struct profile_share){0};
+    grown[list->count] = (struct profile_share){
+        .ops_interval = {NAN, NAN}, .bytes_interval = {NAN, NAN}, .residual = NAN};
     return &grown[list->count++];
 }
 
@@ -41,8 +43,26 @@ static int by_share(const void *a, const void *b)
     return strcmp(x->profile, y->profile);
 }
 
+static void add_interval(const struct draws *draws, bool bytes, uint32_t profile, double estimate, double all,
+                         struct share_interval *to)
+{
+    double low, high;
+
+    if (draws && all > 0 && draws_interval(draws, bytes, profile, estimate, &low, &high))
+        *to = (struct share_interval){fmin(1, low / all), fmin(1, high / all)};
+}
+
+static int add_residual(const struct draws *draws, struct profile_share *share)
+{
+    share->residual = draws ? draws_residual(draws) : NAN;
+    if (isnan(share->residual))
+        return 0;
+    return evidence_add(share, "%s chance and the ways in which programs vary would leave over (p = %.3f)",
+                        share->residual < RESIDUAL_P ? "more than" : "no more than", share->residual);
+}
+
 static int add_pattern(const struct catalogue *catalogue, uint32_t index, const struct part *part,
-                       double ops, double bytes, struct profile_list *list)
+                       double ops, double bytes, const struct draws *draws, struct profile_list *list)
 {
     const struct profile *profile = index < catalogue->count ? &catalogue->profiles[index] : NULL;
     double own = part_ops(part);
@@ -55,16 +75,18 @@ static int add_pattern(const struct catalogue *catalogue, uint32_t index, const 
     share->bytes = (uint64_t)llround(part_bytes(part));
     share->share_ops = own / ops;
     share->share_bytes = bytes > 0 ? part_bytes(part) / bytes : NAN;
-    /* what no signature would have taken is unknown for sure, what broke a bound may be either */
-    share->confidence = profile ? part->confidence / own : 1 - part->rejected / own / 2;
-    if (evidence_of_part(part, profile, share))
+    share->confidence = confidence_of_part(part, profile, fmax(share->share_ops, bytes > 0 ? share->share_bytes : 0),
+                                           draws ? draws_residual(draws) : NAN);
+    add_interval(draws, false, index, own, ops, &share->ops_interval);
+    add_interval(draws, true, index, part_bytes(part), bytes, &share->bytes_interval);
+    if (evidence_of_part(part, profile, share) || (!profile && add_residual(draws, share)))
         return -ENOMEM;
-    if (part->contested < CONTESTED_MIN * own)
+    if (!confidence_contested(part))
         return 0;
     return evidence_add(share, "may as well be %s: in a sum the two look alike", catalogue->profiles[part->rival].name);
 }
 
-static int add_patterns(const struct catalogue *catalogue, const struct part *parts,
+static int add_patterns(const struct catalogue *catalogue, const struct part *parts, const struct draws *draws,
                         struct profile_list *list)
 {
     double ops = 0, bytes = 0;
@@ -74,7 +96,7 @@ static int add_patterns(const struct catalogue *catalogue, const struct part *pa
         bytes += part_bytes(&parts[p]);
     }
     for (uint32_t p = 0; p <= catalogue->count; p++)
-        if (part_ops(&parts[p]) >= 0.5 && add_pattern(catalogue, p, &parts[p], ops, bytes, list))
+        if (part_ops(&parts[p]) >= 0.5 && add_pattern(catalogue, p, &parts[p], ops, bytes, draws, list))
             return -ENOMEM;
     return 0;
 }
@@ -92,19 +114,52 @@ static void add_volumes(const struct job_total *job, uint32_t count, const struc
         }
 }
 
-int classify_job(const struct catalogue *catalogue, const struct job_total *job,
+static void widen_by(struct share_interval *interval, double by)
+{
+    if (!isnan(interval->high))
+        interval->high = fmin(1, interval->high + by);
+}
+
+/* What may be chance may as well be of those that were found: then it counts in what they are at most. */
+static void widen(struct profile_list *list)
+{
+    struct profile_share *unknown = NULL;
+
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->shares[i].residual >= RESIDUAL_P)
+            unknown = &list->shares[i];
+    for (uint32_t i = 0; unknown && i < list->count; i++)
+        if (&list->shares[i] != unknown) {
+            widen_by(&list->shares[i].ops_interval, unknown->share_ops);
+            widen_by(&list->shares[i].bytes_interval, unknown->share_bytes);
+        }
+    if (unknown && !isnan(unknown->ops_interval.low))
+        unknown->ops_interval.low = 0;
+    if (unknown && !isnan(unknown->bytes_interval.low))
+        unknown->bytes_interval.low = 0;
+}
+
+int classify_job(const struct catalogue *catalogue, const struct job_total *job, bool with_draws,
                  struct profile_list *out)
 {
     uint32_t count = catalogue->count + 1;
     _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
     _cleanup_free_ struct part *volumes = calloc((size_t)count * job->volume_count + 1, sizeof(*volumes));
     struct profile_list list = {.times = calloc((size_t)count * job->volume_count * BUSY_KINDS + 1, sizeof(double))};
-    int err = parts && volumes && list.times ? judge_job(catalogue, job, volumes) : -ENOMEM;
+    _cleanup_(draws_clear) struct draws draws = {0};
+    struct draws *asked = with_draws ? &draws : NULL;
+    int err = parts && volumes && list.times ? 0 : -ENOMEM;
 
+    if (!err && asked)
+        err = draws_init(asked, count);
+    if (!err)
+        err = judge_job(catalogue, job, volumes, asked);
     if (!err)
         add_volumes(job, count, volumes, parts, list.times);
     if (!err)
-        err = add_patterns(catalogue, parts, &list);
+        err = add_patterns(catalogue, parts, asked, &list);
+    if (!err)
+        widen(&list);
     if (!err && list.count) {
         struct profile_share *share = add_share(&list);
 

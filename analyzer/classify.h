@@ -18,6 +18,10 @@ struct profile_share {
     bool pipeline;       /* else a pattern */
     double share_ops;
     double share_bytes; /* NAN when no bytes were moved at all */
+    struct share_interval {
+        double low, high; /* NAN: none is known, see classify_job() */
+    } ops_interval, bytes_interval;
+    double residual;    /* of unknown: p of the residual test (analyzer/resample.h); NAN: not known */
     double confidence;  /* 0..1 */
     uint64_t ops, bytes;
     char **evidence; /* sentences with numbers */
@@ -35,8 +39,9 @@ struct profile_list {
    and whose operations a profile is told by. 0 or -ENOMEM. */
 int classify_gaps(const struct aggregate *totals, struct profile_list *list);
 
-/* 0, -ENOMEM or -ERANGE. */
-int classify_job(const struct catalogue *catalogue, const struct job_total *job,
+/* With `draws`, shares that come of an unmixed sum have intervals, of 95 %; they are dear, and shares that were counted
+   process by process need none. 0, -ENOMEM or -ERANGE. */
+int classify_job(const struct catalogue *catalogue, const struct job_total *job, bool draws,
                  struct profile_list *out);
 
 /* The jobs' lists added up, weighted by what each job did. 0 or -ENOMEM. */

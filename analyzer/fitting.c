@@ -114,7 +114,8 @@ static bool is_transfer(const struct ingredient *ingredient)
 }
 
 /* Reads and writes of a range as far as there are others of the same size: what a copy can be made of. */
-static void spread_paired(const struct fitting *fitting, const struct ingredient *ingredient, double *row)
+static void spread_paired(const struct fitting *fitting, const struct ingredient *ingredient, double weight,
+                          double *row)
 {
     double total = 0;
 
@@ -123,18 +124,18 @@ static void spread_paired(const struct fitting *fitting, const struct ingredient
             total += fitting->paired[i];
     for (size_t i = 0; total > 0 && i < fitting->bin_count; i++)
         if (holds(fitting, ingredient, &fitting->bins[i]))
-            row[fitting->group[i]] += ingredient->weight * fitting->paired[i] / total;
+            row[fitting->group[i]] += weight * fitting->paired[i] / total;
 }
 
 /* Spreads a signature over the groups, inside each of its ranges as the data is spread. */
-static void spread(const struct fitting *fitting, const struct signature *signature, double *row)
+static void spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)
 {
     for (uint32_t n = 0; n < signature->ingredient_count; n++) {
         const struct ingredient *ingredient = &signature->ingredients[n];
-        double total = 0;
+        double total = 0, weight = fitting->recipes ? fitting->recipes[first + n] : ingredient->weight;
 
         if (signature->paired && is_transfer(ingredient)) {
-            spread_paired(fitting, ingredient, row);
+            spread_paired(fitting, ingredient, weight, row);
             continue;
         }
         for (size_t g = 0; g < fitting->group_count; g++)
@@ -142,7 +143,7 @@ static void spread(const struct fitting *fitting, const struct signature *signat
                 total += fitting->observed[g];
         for (size_t g = 0; total > 0 && g < fitting->group_count; g++)
             if (holds(fitting, ingredient, fitting->of[g]))
-                row[g] += ingredient->weight * fitting->observed[g] / total;
+                row[g] += weight * fitting->observed[g] / total;
     }
     spread_order(fitting, signature, row);
 }
@@ -204,43 +205,125 @@ static void collect(const struct fitting *fitting, const double *row, double amo
     to->fit = ops * likeness(fitting, row, amount, part);
 }
 
-static size_t count_signatures(const struct catalogue *catalogue)
-{
-    size_t count = 0;
-
-    for (uint32_t p = 0; p < catalogue->count; p++)
-        count += catalogue->profiles[p].signature_count;
-    return count;
-}
-
-/* Fits all active profiles (or only one), and sorts the parts by signature and by profile. */
-static int fit_once(struct fitting *fitting, uint32_t only)
+/* Calls `each` with every signature that takes part in a fit: those of active profiles (or only of one), but for the
+   refused; s and first are its places among all signatures and all ingredients, k its place among these. */
+static size_t each_signature(const struct fitting *fitting, uint32_t only,
+                             void (*each)(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s,
+                                          size_t first, size_t k, void *context),
+                             void *context)
 {
     const struct catalogue *catalogue = fitting->catalogue;
-    size_t groups = fitting->all_count, count = count_signatures(catalogue), k = 0, s = 0;
+    size_t k = 0, s = 0, first = 0;
+
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++) {
+            if ((only == UINT32_MAX ? fitting->active[p] : p == only) && !fitting->refused[s])
+                each(fitting, p, n, s, first, k++, context);
+            first += catalogue->profiles[p].signatures[n].ingredient_count;
+        }
+    return k;
+}
+
+struct rows {
+    double *rows, *parts, *amounts;
+};
+
+static void make_row(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first, size_t k,
+                     void *context)
+{
+    struct rows *to = context;
+
+    spread(fitting, &fitting->catalogue->profiles[profile].signatures[n], first, to->rows + k * fitting->all_count);
+}
+
+static void take_row(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first, size_t k,
+                     void *context)
+{
+    const struct rows *from = context;
+
+    fitting->amounts[s] = from->amounts[k];
+    collect(fitting, from->rows + k * fitting->all_count, from->amounts[k], from->parts + k * fitting->all_count,
+            &fitting->by[s]);
+    part_add(&fitting->at[profile], &fitting->by[s]);
+}
+
+/* Shares of the data as it was counted, whatever was drawn in its place. */
+static void take_sums(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first, size_t k,
+                      void *context)
+{
+    const struct rows *from = context;
+    const double *part = from->parts + k * fitting->all_count;
+
+    fitting->amounts[s] = from->amounts[k];
+    for (size_t g = 0; g < fitting->group_count; g++) {
+        double own = part[g] / fitting->observed[g] * fitting->counted[g];
+
+        fitting->explained[g] += part[g];
+        fitting->ops[profile] += own;
+        fitting->bytes[profile] += own * fitting->worth[g];
+    }
+}
+
+/* Fits all active profiles (or only one), and hands what each signature got to `take`. */
+static int fit_once(struct fitting *fitting, uint32_t only, double tolerance,
+                    void (*take)(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first,
+                                 size_t k, void *context))
+{
+    size_t groups = fitting->all_count, count = fitting->signature_count;
     _cleanup_free_ double *rows = calloc(count * groups + 1, sizeof(*rows));
     _cleanup_free_ double *parts = calloc(count * groups + 1, sizeof(*parts));
     _cleanup_free_ double *amounts = calloc(count + 1, sizeof(*amounts));
+    struct rows context = {rows, parts, amounts};
 
-    if (!rows || !parts || !amounts)
+    if (!rows || !parts || !amounts ||
+        unmix(fitting->observed, groups, fitting->group_count, rows,
+              each_signature(fitting, only, make_row, &context), tolerance, amounts, parts, &fitting->score))
         return -ENOMEM;
-    for (uint32_t p = 0; p < catalogue->count; p++)
-        for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++)
-            if ((only == UINT32_MAX ? fitting->active[p] : p == only) && !fitting->refused[s])
-                spread(fitting, &catalogue->profiles[p].signatures[n], rows + k++ * groups);
-    if (unmix(fitting->observed, groups, fitting->group_count, rows, k, amounts, parts, &fitting->score))
+    memset(fitting->amounts, 0, count * sizeof(*fitting->amounts));
+    each_signature(fitting, only, take, &context);
+    return 0;
+}
+
+/* Sorts the parts by signature and by profile. */
+static int fit_parts(struct fitting *fitting, uint32_t only)
+{
+    memset(fitting->at, 0, (fitting->catalogue->count + 1) * sizeof(*fitting->at));
+    memset(fitting->by, 0, (fitting->signature_count + 1) * sizeof(*fitting->by));
+    return fit_once(fitting, only, UNMIX_FINE, take_row);
+}
+
+int fitting_again(struct fitting *fitting)
+{
+    memset(fitting->explained, 0, fitting->group_count * sizeof(double));
+    memset(fitting->ops, 0, fitting->catalogue->count * sizeof(double));
+    memset(fitting->bytes, 0, fitting->catalogue->count * sizeof(double));
+    return fit_once(fitting, UINT32_MAX, UNMIX_COARSE, take_sums);
+}
+
+struct prediction {
+    double *row, *out;
+};
+
+static void add_row(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first, size_t k,
+                    void *context)
+{
+    struct prediction *to = context;
+
+    memset(to->row, 0, fitting->all_count * sizeof(*to->row));
+    spread(fitting, &fitting->catalogue->profiles[profile].signatures[n], first, to->row);
+    for (size_t g = 0; g < fitting->all_count; g++)
+        to->out[g] += fitting->amounts[s] * to->row[g];
+}
+
+int fitting_predict(const struct fitting *fitting, double *out)
+{
+    _cleanup_free_ double *row = calloc(fitting->all_count + 1, sizeof(*row));
+    struct prediction context = {row, out};
+
+    if (!row)
         return -ENOMEM;
-    memset(fitting->at, 0, (catalogue->count + 1) * sizeof(*fitting->at));
-    memset(fitting->by, 0, (count + 1) * sizeof(*fitting->by));
-    k = s = 0;
-    for (uint32_t p = 0; p < catalogue->count; p++)
-        for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++) {
-            if (!(only == UINT32_MAX ? fitting->active[p] : p == only) || fitting->refused[s])
-                continue;
-            collect(fitting, rows + k * groups, amounts[k], parts + k * groups, &fitting->by[s]);
-            part_add(&fitting->at[p], &fitting->by[s]);
-            k++;
-        }
+    memset(out, 0, fitting->all_count * sizeof(*out));
+    each_signature(fitting, UINT32_MAX, add_row, &context);
     return 0;
 }
 
@@ -273,16 +356,35 @@ int fitting_fit(struct fitting *fitting)
 {
     int err;
 
-    memset(fitting->refused, 0, count_signatures(fitting->catalogue) * sizeof(bool));
+    memset(fitting->refused, 0, fitting->signature_count * sizeof(bool));
     do
-        err = fit_once(fitting, UINT32_MAX);
+        err = fit_parts(fitting, UINT32_MAX);
     while (!err && refuse_signature(fitting));
     return err;
 }
 
 int fitting_fit_one(struct fitting *fitting, uint32_t profile)
 {
-    return fit_once(fitting, profile);
+    return fit_parts(fitting, profile);
+}
+
+static void count_signatures(struct fitting *fitting)
+{
+    const struct catalogue *catalogue = fitting->catalogue;
+
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++, fitting->signature_count++)
+            fitting->ingredient_count += catalogue->profiles[p].signatures[s].ingredient_count;
+}
+
+static void make_worth(struct fitting *fitting)
+{
+    for (size_t i = 0; i < fitting->bin_count; i++)
+        fitting->worth[fitting->group[i]] += fitting->bins[i].bytes;
+    for (size_t g = 0; g < fitting->group_count; g++) {
+        fitting->worth[g] /= fitting->observed[g];
+        fitting->counted[g] = fitting->observed[g];
+    }
 }
 
 int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
@@ -300,14 +402,23 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     if (err)
         return err;
     add_order(fitting, tally);
+    count_signatures(fitting);
     fitting->missing = behaviour_missing(&tally->op[OP_STAT]);
     fitting->fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]);
     fitting->active = calloc(catalogue->count + 1, sizeof(bool));
     fitting->at = calloc(catalogue->count + 1, sizeof(struct part));
-    fitting->refused = calloc(count_signatures(catalogue) + 1, sizeof(bool));
-    fitting->by = calloc(count_signatures(catalogue) + 1, sizeof(struct part));
-    if (!fitting->active || !fitting->at || !fitting->refused || !fitting->by)
+    fitting->refused = calloc(fitting->signature_count + 1, sizeof(bool));
+    fitting->by = calloc(fitting->signature_count + 1, sizeof(struct part));
+    fitting->amounts = calloc(fitting->signature_count + 1, sizeof(double));
+    fitting->explained = calloc(fitting->all_count + 1, sizeof(double));
+    fitting->worth = calloc(fitting->group_count + 1, sizeof(double));
+    fitting->counted = calloc(fitting->group_count + 1, sizeof(double));
+    fitting->ops = calloc(catalogue->count + 1, sizeof(double));
+    fitting->bytes = calloc(catalogue->count + 1, sizeof(double));
+    if (!fitting->active || !fitting->at || !fitting->refused || !fitting->by || !fitting->amounts ||
+        !fitting->explained || !fitting->worth || !fitting->counted || !fitting->ops || !fitting->bytes)
         return -ENOMEM;
+    make_worth(fitting);
     for (size_t i = 0; i < fitting->bin_count; i++)
         part_add_bin(&fitting->whole, &fitting->bins[i], fitting->bins[i].ops);
     return 0;
@@ -323,5 +434,11 @@ void fitting_clear(struct fitting *fitting)
     free(fitting->active);
     free(fitting->refused);
     free(fitting->by);
+    free(fitting->amounts);
+    free(fitting->explained);
+    free(fitting->worth);
+    free(fitting->counted);
+    free(fitting->ops);
+    free(fitting->bytes);
     free(fitting->at);
 }

@@ -31,6 +31,13 @@ struct fitting {
     struct part *at; /* by profile */
     struct part *by; /* by signature */
     double score;    /* of the last fit */
+    double *amounts;    /* of the last fit, by signature */
+    double *explained;  /* by the last fitting_again(), of each group; */
+    double *ops, *bytes; /* and what profiles got, as shares of what was counted */
+    double *counted;    /* each group's operations; where `observed` was drawn, those of the data */
+    double *worth;      /* bytes of an operation, by group */
+    size_t signature_count, ingredient_count; /* of the catalogue */
+    const double *recipes; /* weights in the place of the catalogue's, of all ingredients in one row; NULL: its own */
 };
 
 /* Takes over nothing; catalogue must outlive it. 0 or -ENOMEM; fitting_clear() is due in both
@@ -42,6 +49,12 @@ void fitting_clear(struct fitting *fitting);
 /* Fits the active profiles, without the signatures that break a bound of their own. 0 or -ENOMEM.
  */
 int fitting_fit(struct fitting *fitting);
+/* The same with the signatures that the last fit left, to an accuracy that is enough for one of many draws, and without
+   parts: writes ops, bytes and explained. 0 or -ENOMEM. */
+int fitting_again(struct fitting *fitting);
+/* What the last fit's amounts of the active profiles' signatures would be, in each group and order: out[all_count]. 0
+   or -ENOMEM. */
+int fitting_predict(const struct fitting *fitting, double *out);
 /* Fits one profile by itself. 0 or -ENOMEM. */
 int fitting_fit_one(struct fitting *fitting, uint32_t profile);
 

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "analyzer/behaviour.h"
+#include "analyzer/confidence.h"
 #include "analyzer/mixture.h"
 #include "analyzer/peers.h"
 #include "lib/cleanup.h"
 
 #define SIDE_SMALL    0.03 /* a side that is less of a process than this goes with the other */
+#define SUM_SMALL    0.05 /* of the job: a sum that is less is not drawn anew */
 #define UNKNOWN_LARGE 0.6 /* of totals without processes: then the bounds on behaviour are asked, too */
 #define ONE_SIDE      0.05 /* bytes of the other side, of totals that are named by one */
 #define TINY_FAULTS   1000
@@ -22,6 +24,7 @@ struct court {
     const struct job_total *job;
     struct part *all;   /* by volume and profile */
     struct part *parts; /* of the volume that is judged */
+    struct draws *draws; /* NULL: nobody asks */
 };
 
 static uint32_t volume_at(const struct job_total *job, const char *name)
@@ -56,10 +59,15 @@ static struct tally side_of(const struct tally *tally, bool written)
     return side;
 }
 
+static bool is_part(const struct tally *part, const struct tally *whole, double share)
+{
+    return (double)tally_file_ops(part) <= share * (double)tally_file_ops(whole) &&
+           (double)tally_file_bytes(part) <= share * (double)tally_file_bytes(whole);
+}
+
 static bool is_small(const struct tally *side, const struct tally *whole)
 {
-    return (double)tally_file_ops(side) <= SIDE_SMALL * (double)tally_file_ops(whole) &&
-           (double)tally_file_bytes(side) <= SIDE_SMALL * (double)tally_file_bytes(whole);
+    return is_part(side, whole, SIDE_SMALL);
 }
 
 /* A part takes as much of an operation's time as it has of its calls. */
@@ -88,7 +96,8 @@ static int give(struct court *court, const struct profile *profile, const struct
     for (size_t i = 0; i < count; i++)
         part_add_bin(&part, &bins[i], bins[i].ops);
     part.fit = part_ops(&part) * match;
-    part.confidence = part_ops(&part) * match * profile->confidence;
+    part.confidence = process ? part_ops(&part) * confidence_of_match(match) : 0;
+    part.summed = process ? 0 : part_ops(&part);
     part.processes = process;
     add_time(&part, tally);
     part_add(to, &part);
@@ -100,7 +109,7 @@ static int divide(struct court *court, const struct tally *tally, bool process)
 {
     uint32_t count = court->catalogue->count + 1;
     _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
-    int err = parts ? mixture_add(court->catalogue, tally, process, 0, parts) : -ENOMEM;
+    int err = parts ? mixture_add(court->catalogue, tally, process, 0, parts, NULL) : -ENOMEM;
 
     for (uint32_t p = 0; !err && p < count; p++) {
         add_time(&parts[p], tally);
@@ -133,9 +142,9 @@ static int judge_unit(struct court *court, const struct tally *tally, const stru
 }
 
 /* Unmixes a tally that no process has to itself. */
-static int divide_total(struct court *court, const struct tally *tally, struct part *parts)
+static int divide_total(struct court *court, const struct tally *tally, struct draws *draws, struct part *parts)
 {
-    int err = mixture_add(court->catalogue, tally, false, 0, parts);
+    int err = mixture_add(court->catalogue, tally, false, 0, parts, draws);
 
     for (uint32_t p = 0; !err && p <= court->catalogue->count; p++)
         add_time(&parts[p], tally);
@@ -168,7 +177,8 @@ static int judge_total(struct court *court, const struct tally *tally)
     _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
     const struct part *unknown = parts ? &parts[count - 1] : NULL;
     double match, ops = (double)tally_file_ops(tally), bytes = (double)tally_file_bytes(tally);
-    int err = parts ? divide_total(court, tally, parts) : -ENOMEM;
+    bool small = is_part(tally, &court->job->tally, SUM_SMALL);
+    int err = parts ? divide_total(court, tally, small ? NULL : court->draws, parts) : -ENOMEM;
 
     if (!err && (part_ops(unknown) > UNKNOWN_LARGE * ops || part_bytes(unknown) > UNKNOWN_LARGE * bytes)) {
         enum side side;
@@ -176,15 +186,19 @@ static int judge_total(struct court *court, const struct tally *tally)
         struct tally own = side == SIDE_BOTH ? *tally : side_of(tally, side == SIDE_WRITE);
         struct tally other = side_of(tally, side == SIDE_READ);
 
+        if (profile && court->draws && !small)
+            court->draws->undrawn = true;
         if (profile && (side == SIDE_BOTH || is_small(&other, tally)))
             return give(court, profile, tally, match, false);
         if (profile) {
             memset(parts, 0, count * sizeof(*parts));
             err = give(court, profile, &own, match, false);
             if (!err)
-                err = divide_total(court, &other, parts);
+                err = divide_total(court, &other, NULL, parts);
         }
     }
+    if (!err && court->draws && small)
+        draws_add_parts(court->draws, parts);
     for (uint32_t p = 0; !err && p < count; p++)
         part_add(&court->parts[p], &parts[p]);
     return err;
@@ -262,9 +276,9 @@ static int judge_units(struct court *court, const struct job_total *job, struct 
     return err;
 }
 
-int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts)
+int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws)
 {
-    struct court court = {.catalogue = catalogue, .job = job, .all = parts};
+    struct court court = {.catalogue = catalogue, .job = job, .all = parts, .draws = draws};
     _cleanup_free_ struct tally *rests = calloc(job->volume_count + 1u, sizeof(*rests));
     const struct profile *profile;
     struct behaviour behaviour;
@@ -283,6 +297,8 @@ int judge_job(const struct catalogue *catalogue, const struct job_total *job, st
         return err;
     }
     err = judge_units(&court, job, rests);
+    for (uint32_t v = 0; !err && draws && v < job->volume_count; v++)
+        draws_add_parts(draws, parts + (size_t)v * (catalogue->count + 1));
     for (uint32_t v = 0; !err && v < job->volume_count; v++) {
         sit(&court, v);
         err = tally_merge(&rests[v], &job->volumes[v].rest);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/confidence.h"
 #include "analyzer/fitting.h"
 #include "lib/cleanup.h"
 
@@ -14,6 +15,7 @@
 #define NEEDED_COST     0.15       /* nats an operation; one that becomes unknown costs about 0.7 */
 #define FIT_MIN         0.65 /* a part that is less like its signature is not named after it */
 #define RIVAL_COST      0.1  /* nats an operation: for less, another profile may be it as well */
+#define RIVAL_COMMON 0.5  /* of the part, which it would have to hold */
 #define ALONE_OPS_MIN   0.7  /* what a profile that stands alone has to explain */
 #define ALONE_BYTES_MIN 0.8
 
@@ -145,10 +147,21 @@ struct rivalry {
     double cost;
 };
 
-/* Puts one profile in the place of another. 0 or -ENOMEM. */
-static int try_rival(struct fitting *fitting, uint32_t profile, uint32_t other, double ops, double score,
+/* Operations that two parts have in common, were they of the same data. */
+static double common_ops(const struct part *a, const struct part *b)
+{
+    double common = 0;
+
+    for (unsigned op = 0; op < OP_COUNT; op++)
+        common += fmin(a->ok[op], b->ok[op]) + fmin(a->failed[op], b->failed[op]);
+    return common;
+}
+
+/* Puts one profile, which had that part, in the place of another. 0 or -ENOMEM. */
+static int try_rival(struct fitting *fitting, uint32_t profile, uint32_t other, const struct part *had, double score,
                      struct rivalry *nearest)
 {
+    double ops = part_ops(had);
     const struct profile *rival = &fitting->catalogue->profiles[other];
     const struct part *part = &fitting->at[other];
     double cost;
@@ -163,7 +176,7 @@ static int try_rival(struct fitting *fitting, uint32_t profile, uint32_t other, 
         return err;
     cost = fmax(0, score - fitting->score) / ops;
     if (cost < nearest->cost && !is_tiny(part) && part->fit >= FIT_MIN * part_ops(part) &&
-        fitting_requirements(fitting, rival, part, false) > 0)
+        common_ops(part, had) >= RIVAL_COMMON * ops && fitting_requirements(fitting, rival, part, false) > 0)
         *nearest = (struct rivalry){other, cost};
     return 0;
 }
@@ -173,23 +186,23 @@ static int find_rivals(struct fitting *fitting)
 {
     const struct catalogue *catalogue = fitting->catalogue;
     _cleanup_free_ struct rivalry *nearest = calloc(catalogue->count + 1, sizeof(*nearest));
-    _cleanup_free_ double *ops = calloc(catalogue->count + 1, sizeof(*ops));
+    _cleanup_free_ struct part *had = calloc(catalogue->count + 1, sizeof(*had));
     double score = fitting->score;
-    int err = nearest && ops ? 0 : -ENOMEM;
+    int err = nearest && had ? 0 : -ENOMEM;
 
-    for (uint32_t p = 0; !err && p < catalogue->count; p++)
-        ops[p] = part_ops(&fitting->at[p]);
+    if (!err)
+        memcpy(had, fitting->at, catalogue->count * sizeof(*had));
     for (uint32_t p = 0; !err && p < catalogue->count; p++) {
         nearest[p].cost = RIVAL_COST;
-        for (uint32_t q = 0; !err && fitting->active[p] && ops[p] > 0 && q < catalogue->count; q++)
+        for (uint32_t q = 0; !err && fitting->active[p] && part_ops(&had[p]) > 0 && q < catalogue->count; q++)
             if (may_be_part(fitting, &catalogue->profiles[q]) && !fitting->active[q])
-                err = try_rival(fitting, p, q, ops[p], score, &nearest[p]);
+                err = try_rival(fitting, p, q, &had[p], score, &nearest[p]);
     }
     if (!err)
         err = fitting_fit(fitting);
     for (uint32_t p = 0; !err && p < catalogue->count; p++)
         if (nearest[p].cost < RIVAL_COST) {
-            fitting->at[p].contested = (1 - nearest[p].cost / RIVAL_COST) * ops[p];
+            fitting->at[p].contested = (1 - nearest[p].cost / RIVAL_COST) * part_ops(&had[p]);
             fitting->at[p].rival = nearest[p].rival;
         }
     return err;
@@ -237,11 +250,27 @@ static void add_rest(const struct fitting *fitting, double rejected, struct part
     }
     ops = part_ops(&rest);
     rest.rejected = fmin(rejected, ops);
+    rest.summed = fitting->process ? 0 : ops;
     rest.processes = ops > 0 && fitting->process;
     part_add(unknown, &rest);
 }
 
-static int fit_all(struct fitting *fitting, struct part *parts)
+/* What was named may vary; the fit is not needed any more. */
+static int draw(struct fitting *fitting, struct draws *draws)
+{
+    uint32_t count = fitting->catalogue->count;
+    _cleanup_free_ bool *kept = calloc(count + 1, sizeof(*kept));
+    _cleanup_free_ struct part *at = calloc(count + 1, sizeof(*at));
+
+    if (!kept || !at)
+        return -ENOMEM;
+    memcpy(at, fitting->at, count * sizeof(*at));
+    for (uint32_t p = 0; p < count; p++)
+        kept[p] = part_ops(&at[p]) > 0;
+    return draws_add_fit(draws, fitting, kept, at);
+}
+
+static int fit_all(struct fitting *fitting, struct part *parts, struct draws *draws)
 {
     const struct catalogue *catalogue = fitting->catalogue;
     double rejected = 0;
@@ -259,30 +288,34 @@ static int fit_all(struct fitting *fitting, struct part *parts)
         return found;
     for (uint32_t p = 0; p < catalogue->count; p++) {
         struct part *part = &fitting->at[p];
+        double match;
 
         if (!(part_ops(part) > 0))
             continue;
+        match = part->fit / part_ops(part) * fitting_requirements(fitting, &catalogue->profiles[p], part, false);
         part->processes = fitting->process;
-        part->confidence = part->fit * catalogue->profiles[p].confidence *
-                           fitting_requirements(fitting, &catalogue->profiles[p], part, false);
-        if (!fitting->process && part->confidence < SURE_MIN * part_ops(part)) {
+        if (fitting->process)
+            part->confidence = part_ops(part) * confidence_of_match(match);
+        else if (match * catalogue->profiles[p].confidence >= SURE_MIN)
+            part->summed = part_ops(part);
+        else {
             rejected += part_ops(part);
             *part = (struct part){0};
         }
         part_add(&parts[p], part);
     }
     add_rest(fitting, rejected, &parts[catalogue->count]);
-    return 0;
+    return draws ? draw(fitting, draws) : 0;
 }
 
 int mixture_add(const struct catalogue *catalogue, const struct tally *tally, bool process,
-                uint32_t peers, struct part *parts)
+                uint32_t peers, struct part *parts, struct draws *draws)
 {
     struct fitting fitting;
     int err = fitting_init(&fitting, catalogue, tally, process, peers);
 
     if (!err)
-        err = fit_all(&fitting, parts);
+        err = fit_all(&fitting, parts, draws);
     fitting_clear(&fitting);
     return err;
 }

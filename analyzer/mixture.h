@@ -5,6 +5,7 @@
 
 #include "analyzer/catalogue.h"
 #include "analyzer/part.h"
+#include "analyzer/resample.h"
 
 /* Less than this says nothing about anybody's habits: it is unknown. */
 #define MIXTURE_OPS_MIN   100
@@ -12,10 +13,10 @@
 
 /*
  * Adds what each profile explains to parts[catalogue->count + 1], in the catalogue's order, the
- * last being unknown. `peers`: how many other processes of the job read as many bytes. 0 or
- * -ENOMEM.
+ * last being unknown. `peers`: how many other processes of the job read as many bytes. Adds draws of what it found to
+ * `draws`, unless that is NULL. 0 or -ENOMEM.
  */
 int mixture_add(const struct catalogue *catalogue, const struct tally *tally, bool process,
-                uint32_t peers, struct part *parts);
+                uint32_t peers, struct part *parts, struct draws *draws);
 
 #endif

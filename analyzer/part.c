@@ -98,6 +98,7 @@ void part_add(struct part *part, const struct part *other)
     part->opened += other->opened;
     part->fit += other->fit;
     part->confidence += other->confidence;
+    part->summed += other->summed;
     part->rejected += other->rejected;
     if (other->contested > part->contested)
         part->rival = other->rival;

@@ -8,6 +8,8 @@
 #include "analyzer/gather.h"
 #include "lib/log.h"
 
+#define INTERVAL_JOBS 16 /* the largest: intervals cost a tenth of a second a job */
+
 static bool always(const struct report *report)
 {
     return true;
@@ -241,6 +243,10 @@ static const struct {
      lacks_space},
     {{"growth", "two weeks are needed to tell how fast volumes fill up: growth_bytes_day and full_at are null"},
      lacks_growth},
+    {{"share-interval", "shares that were counted process by process are no estimates, and those of sums have intervals "
+                        "where they were unmixed, and not named as one program, of the jobs with the most bytes: else "
+                        "share_ops_interval, share_bytes_interval and residual_p are null"},
+     always},
     {{"processes", "the records hold no processes: profiles are unmixed from the totals of jobs"},
      lacks_processes},
 };
@@ -269,7 +275,7 @@ static int classify(const struct catalogue *catalogue, struct report *report)
     if (!report->profiles)
         return -ENOMEM;
     for (uint32_t i = 0; i < totals->job_count; i++) {
-        err = classify_job(catalogue, &totals->jobs[i], &report->profiles[i]);
+        err = classify_job(catalogue, &totals->jobs[i], i < INTERVAL_JOBS, &report->profiles[i]);
         if (!err)
             err = classify_gaps(totals, &report->profiles[i]);
         if (err)

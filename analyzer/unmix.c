@@ -10,7 +10,6 @@
 #include "lib/cleanup.h"
 
 #define ROUNDS_MAX 2000
-#define TOLERANCE  1e-6 /* of all operations; a round that moves less is the last */
 
 /* Signatures without their zeros, which are most of them. */
 struct rows {
@@ -111,7 +110,7 @@ static double value(const double *observed, size_t bins, size_t components, cons
 }
 
 int unmix(const double *observed, size_t bins, size_t real, const double *signatures, size_t components,
-          double *amounts, double *parts, double *score)
+          double tolerance, double *amounts, double *parts, double *score)
 {
     _cleanup_free_ double *unknown = calloc(bins + 1, sizeof(*unknown));
     _cleanup_free_ double *ratio = calloc(bins + 1, sizeof(*ratio));
@@ -131,7 +130,7 @@ int unmix(const double *observed, size_t bins, size_t real, const double *signat
     for (size_t k = 0; k < components; k++)
         amounts[k] = total / 2 / (double)components;
     for (unsigned round = 0; round < ROUNDS_MAX; round++)
-        if (step(observed, bins, &rows, margins, amounts, unknown, ratio) < TOLERANCE * total)
+        if (step(observed, bins, &rows, margins, amounts, unknown, ratio) < tolerance * total)
             break;
     predict(&rows, amounts, bins, ratio);
     divide(observed, bins, &rows, amounts, ratio, parts);

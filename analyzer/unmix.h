@@ -19,6 +19,10 @@
 
 #define UNMIX_PRICE 2.0
 
+/* Tolerances: a round that moves less than this of all operations is the last. */
+#define UNMIX_FINE   1e-6
+#define UNMIX_COARSE 1e-4
+
 /*
  * observed[bins]; signatures[components * bins]; the first `real` bins of a row sum to 1, or to less by the share of
  * the signature that was not observed at all. The bins behind them count some operations once more, by another
@@ -29,6 +33,6 @@
  * or -ENOMEM.
  */
 int unmix(const double *observed, size_t bins, size_t real, const double *signatures, size_t components,
-          double *amounts, double *parts, double *score);
+          double tolerance, double *amounts, double *parts, double *score);
 
 #endif

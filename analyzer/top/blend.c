@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/confidence.h"
 #include "analyzer/evidence.h"
 #include "analyzer/judge.h"
 #include "analyzer/mixture.h"
@@ -90,13 +91,19 @@ static int judge(const struct model *model, const struct entity *entity, struct 
     } else {
         volume.rest = *tally;
     }
-    return judge_job(model->catalogue, &job, parts); /* reads only: the tallies stay ours */
+    return judge_job(model->catalogue, &job, parts, NULL); /* reads only: the tallies stay ours */
+}
+
+static double how_sure(const struct part *part, bool known, double ops, double bytes)
+{
+    return confidence_of_part(part, known, fmax(part_ops(part) / ops, bytes > 0 ? part_bytes(part) / bytes : 0), NAN);
 }
 
 static int fit(struct model *model, struct entity *entity, struct part *parts)
 {
     struct blend *blend = entity->blend;
     uint32_t count = model->catalogue->count + 1u;
+    double ops = 0, bytes = 0;
     int err;
 
     if (!blend->portions)
@@ -105,10 +112,17 @@ static int fit(struct model *model, struct entity *entity, struct part *parts)
         return -ENOMEM;
     memset(parts, 0, count * sizeof(*parts));
     err = judge(model, entity, parts);
-    for (uint32_t p = 0; !err && p < count; p++)
+    for (uint32_t p = 0; p < count; p++) {
+        ops += part_ops(&parts[p]);
+        bytes += part_bytes(&parts[p]);
+    }
+    for (uint32_t p = 0; !err && p < count; p++) {
+        double own = part_ops(&parts[p]);
+
         blend->portions[p] = (struct portion){
-            (float)part_ops(&parts[p]), (float)part_bytes(&parts[p]),
-            (float)(p + 1 < count ? parts[p].confidence : part_ops(&parts[p]) - parts[p].rejected / 2)};
+            (float)own, (float)part_bytes(&parts[p]),
+            own > 0 ? (float)(own * how_sure(&parts[p], p + 1 < count, ops, bytes)) : 0};
+    }
     blend->fitted_ops = blend->ops;
     blend->fitted_ns = model->end_ns;
     return err;
@@ -282,7 +296,10 @@ static int add_share(struct profile_list *list, const char *name, const struct p
         .profile = name,
         .share_ops = own / ops,
         .share_bytes = bytes > 0 ? part_bytes(part) / bytes : NAN,
-        .confidence = profile ? part->confidence / own : 1 - part->rejected / own / 2,
+        .ops_interval = {NAN, NAN},
+        .bytes_interval = {NAN, NAN},
+        .residual = NAN,
+        .confidence = how_sure(part, profile, ops, bytes),
         .ops = (uint64_t)llround(own),
         .bytes = (uint64_t)llround(part_bytes(part)),
     };

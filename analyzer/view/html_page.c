@@ -197,6 +197,20 @@ void html_operations(FILE *out, const struct tally *tally)
     html_table_end(out);
 }
 
+/* A share with its interval, if it has one. */
+static void share(FILE *out, double share, const struct share_interval *interval)
+{
+    char percent[HUMAN_SIZE], text[2 * HUMAN_SIZE];
+
+    if (isnan(interval->low)) {
+        html_percent(out, share);
+        return;
+    }
+    snprintf(text, sizeof(text), "%s (%.0f to %.0f)", html_percent_text(percent, share), 100 * interval->low,
+             100 * interval->high);
+    html_cell(out, text, share);
+}
+
 void html_profiles(FILE *out, const struct profile_list *list)
 {
     static const char *const columns[] = {"<Profile", "<", "Bytes", "Operations", "Confidence", "<Evidence", NULL};
@@ -212,8 +226,8 @@ void html_profiles(FILE *out, const struct profile_list *list)
         fputs("<tr>", out);
         html_name(out, p->profile);
         html_bar(out, isnan(p->share_bytes) ? p->share_ops : p->share_bytes, unknown ? 7 : i % 7);
-        html_percent(out, p->share_bytes);
-        html_percent(out, p->share_ops);
+        share(out, p->share_bytes, &p->bytes_interval);
+        share(out, p->share_ops, &p->ops_interval);
         html_percent(out, p->confidence);
         fputs("<td class=\"words\">", out);
         for (uint32_t e = 0; e < p->evidence_count; e++) {

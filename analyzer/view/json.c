@@ -62,6 +62,11 @@ static json_t *nodes(const struct report *report)
     return NULL;
 }
 
+static json_t *interval(const struct share_interval *interval)
+{
+    return isnan(interval->low) ? json_null() : json_pack("[f,f]", interval->low, interval->high);
+}
+
 static json_t *profiles(const struct profile_list *profiles)
 {
     json_t *list = json_array();
@@ -71,9 +76,11 @@ static json_t *profiles(const struct profile_list *profiles)
         const struct profile_share *p = &profiles->shares[i];
 
         json_add(&failed, list,
-                 json_pack("{s:s,s:s,s:f,s:o,s:f,s:o}", "kind",
+                 json_pack("{s:s,s:s,s:f,s:o,s:o,s:o,s:o,s:f,s:o}", "kind",
                            p->pipeline ? "pipeline" : "pattern", "profile", p->profile, "share_ops",
-                           p->share_ops, "share_bytes", json_number(p->share_bytes), "confidence",
+                           p->share_ops, "share_bytes", json_number(p->share_bytes), "share_ops_interval",
+                           interval(&p->ops_interval), "share_bytes_interval", interval(&p->bytes_interval),
+                           "residual_p", json_number(p->residual), "confidence",
                            p->confidence, "evidence",
                            strings((const char *const *)p->evidence, p->evidence_count)));
     }

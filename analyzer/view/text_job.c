@@ -10,6 +10,7 @@
 #include "analyzer/wait.h"
 
 #define BAR_WIDTH 28
+#define INTERVAL_WIDTH 12 /* "(35 to 100)" */
 
 static void show_name(const struct pen *pen, const struct job_total *job)
 {
@@ -51,9 +52,33 @@ static void show_percent(const struct pen *pen, double share)
         fprintf(pen->out, "%4.0f %% ", 100 * share);
 }
 
+/* A share with its interval, if it has one: "39 % (35 to 43)". */
+static void show_share(const struct pen *pen, double share, const struct share_interval *interval, bool wide)
+{
+    char text[INTERVAL_WIDTH + 1] = "";
+
+    show_percent(pen, share);
+    if (!isnan(interval->low))
+        snprintf(text, sizeof(text), "(%.0f to %.0f)", 100 * interval->low, 100 * interval->high);
+    if (wide)
+        fprintf(pen->out, "%-*s", INTERVAL_WIDTH, text);
+}
+
+static bool has_intervals(const struct profile_list *profiles)
+{
+    for (uint32_t i = 0; i < profiles->count; i++)
+        if (!isnan(profiles->shares[i].ops_interval.low))
+            return true;
+    return false;
+}
+
 static void show_profiles(const struct pen *pen, const struct profile_list *profiles)
 {
-    text_heading(pen, "Profile                                         bytes    ops   confidence");
+    bool wide = has_intervals(profiles);
+    unsigned width = wide ? BAR_WIDTH / 2 : BAR_WIDTH;
+
+    text_heading(pen, wide ? "Profile                           bytes                 ops          confidence"
+                           : "Profile                                         bytes    ops   confidence");
     for (uint32_t i = 0; i < profiles->count; i++) {
         const struct profile_share *share = &profiles->shares[i];
         double length = isnan(share->share_bytes) ? share->share_ops : share->share_bytes;
@@ -61,9 +86,9 @@ static void show_profiles(const struct pen *pen, const struct profile_list *prof
         if (share->pipeline && strcmp(share->profile, PROFILE_UNKNOWN) == 0)
             continue; /* every job has one; the JSON says so, too */
         fprintf(pen->out, "  %-16s ", share->profile);
-        draw_bar(pen, share->pipeline ? 0 : length, BAR_WIDTH);
-        show_percent(pen, share->share_bytes);
-        show_percent(pen, share->share_ops);
+        draw_bar(pen, share->pipeline ? 0 : length, width);
+        show_share(pen, share->share_bytes, &share->bytes_interval, wide);
+        show_share(pen, share->share_ops, &share->ops_interval, wide);
         fprintf(pen->out, "      %3.0f %%\n", 100 * share->confidence);
         if (share->share_ops < 0.005 && !(share->share_bytes >= 0.005))
             continue; /* a trace needs no explanation */

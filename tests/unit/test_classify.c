@@ -38,7 +38,7 @@ static void who_does_next_to_nothing_is_in_nobodys_way(void **state)
     }
     assert_int_equal(aggregate_sort(&totals), 0);
     for (uint32_t i = 0; i < 2; i++)
-        assert_int_equal(classify_job(&catalogue, &totals.jobs[i], &lists[i]), 0);
+        assert_int_equal(classify_job(&catalogue, &totals.jobs[i], false, &lists[i]), 0);
     assert_int_equal(blend_of(&totals, lists, catalogue.count + 1, &blend), 0);
     for (uint32_t i = 0; i < blend.meeting_count; i++)
         assert_string_equal(totals.jobs[blend.meetings[i].victim].name, "agent");
@@ -66,7 +66,7 @@ static void unmixing_by_hand(void **state)
     const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0};
     double amounts[2], parts[8], score;
 
-    assert_int_equal(unmix(observed, 4, 4, signatures, 2, amounts, parts, &score), 0);
+    assert_int_equal(unmix(observed, 4, 4, signatures, 2, UNMIX_FINE, amounts, parts, &score), 0);
     assert_true(fabs(amounts[0] - 100) < 1 && fabs(amounts[1] - 40) < 1);
     assert_true(fabs(parts[0] - 50) < 0.5 && fabs(parts[1] - 50) < 0.5);
     assert_true(fabs(parts[6] - 40) < 0.5);
@@ -80,7 +80,7 @@ static void a_trace_is_not_drowned(void **state)
     const double signatures[] = {1, 0};
     double amounts[1], parts[2], score;
 
-    assert_int_equal(unmix(observed, 2, 2, signatures, 1, amounts, parts, &score), 0);
+    assert_int_equal(unmix(observed, 2, 2, signatures, 1, UNMIX_FINE, amounts, parts, &score), 0);
     assert_true(fabs(parts[0] - 20) < 0.01);
 }
 
@@ -120,7 +120,7 @@ static void classify(struct batch *batch, struct profile_list *list)
     history_into(&totals, batch);
     aggregate_sort(&totals);
     assert_int_equal(totals.job_count, 1);
-    assert_int_equal(classify_job(&catalogue, &totals.jobs[0], list), 0);
+    assert_int_equal(classify_job(&catalogue, &totals.jobs[0], false, list), 0);
     aggregate_clear(&totals);
 }
 
@@ -330,7 +330,7 @@ static void check_index(bool together, double effective)
         history_into(&totals, batch);
     }
     assert_int_equal(aggregate_sort(&totals), 0);
-    assert_int_equal(classify_job(&catalogue, &totals.jobs[0], &list), 0);
+    assert_int_equal(classify_job(&catalogue, &totals.jobs[0], false, &list), 0);
     assert_int_equal(blend_of(&totals, &list, catalogue.count + 1, &blend), 0);
     assert_true(fabs(blend.effective - effective) < 0.01);
     assert_true(fabs(blend.blend - (1 - 1 / effective)) < 0.01);
@@ -369,7 +369,7 @@ static void victims_are_told_their_price(void **state)
         job_second(&totals, at, at % 2);
     assert_int_equal(aggregate_sort(&totals), 0);
     for (uint32_t i = 0; i < 2; i++)
-        assert_int_equal(classify_job(&catalogue, &totals.jobs[i], &lists[i]), 0);
+        assert_int_equal(classify_job(&catalogue, &totals.jobs[i], false, &lists[i]), 0);
     assert_int_equal(blend_of(&totals, lists, catalogue.count + 1, &blend), 0);
     assert_int_equal(blend.meeting_count, 2);
     assert_string_equal(totals.jobs[blend.meetings[0].victim].name, "quiet");

@@ -116,6 +116,22 @@ def show(outcome):
           f"        is   {shares(outcome.truth)}\n        said {shares(outcome.said)}")
 
 
+def intervals_of(profile):
+    for bytes_too, key in enumerate(("share_ops_interval", "share_bytes_interval")):
+        if profile[key]:
+            yield bytes_too, profile[key]
+
+
+def print_residual(outcomes):
+    """How often more is left over than chance explains, where something unknown is in it and where nothing is."""
+    for title, of in (("with", [one for one in outcomes if "unknown" in one.truth]),
+                      ("without", [one for one in outcomes if "unknown" not in one.truth])):
+        if of:
+            left = sum(one["residual_p"] is not None and one["residual_p"] < 0.05 for outcome in of
+                       for one in outcome.profiles if one["profile"] == "unknown")
+            print(f"  more left over than chance (p < 0.05), {title} unknown programs: {left} of {len(of)}")
+
+
 def print_shares(title, outcomes, verbose):
     near = sum(one.error <= NEAR for one in outcomes)
     parts = [(name, *pair) for one in outcomes for name, pair in one.truth.items()]
@@ -127,6 +143,13 @@ def print_shares(title, outcomes, verbose):
           f"of components {close} of {len(parts)} ({close / len(parts):.2f}); mean error of the worst share "
           f"{sum(one.error for one in outcomes) / len(outcomes):.3f}; components of {TRACE} and more found: "
           f"{found} of {len(traces)} ({found / max(1, len(traces)):.2f})")
+    inside = [low <= outcome.truth.get(one["profile"], (0, 0))[bytes_too] <= high
+              for outcome in outcomes for one in outcome.profiles
+              for bytes_too, (low, high) in intervals_of(one) if one["profile"] in outcome.truth]
+    if inside:
+        print(f"  intervals: the truth is in {sum(inside)} of {len(inside)} ({sum(inside) / len(inside):.2f}) of components "
+              "that were found")
+    print_residual(outcomes)
     if verbose:
         for one in sorted(outcomes, key=lambda one: -one.error):
             if one.error > NEAR:

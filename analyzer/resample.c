@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/resample.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+
+#define SEED        UINT64_C(0x9e3779b97f4a7c15)
+#define POISSON_FEW 30 /* below, a normal distribution is too far off */
+#define COUNT_MIN   1e-9 /* of a bin that a draw leaves empty */
+#define TAIL        0.025
+
+int draws_init(struct draws *draws, uint32_t profiles)
+{
+    *draws = (struct draws){.profiles = profiles, .ops = calloc((size_t)DRAWS * profiles, sizeof(double)),
+                            .bytes = calloc((size_t)DRAWS * profiles, sizeof(double))};
+    return draws->ops && draws->bytes ? 0 : -ENOMEM;
+}
+
+void draws_clear(struct draws *draws)
+{
+    free(draws->ops);
+    free(draws->bytes);
+}
+
+void draws_add_parts(struct draws *draws, const struct part *parts)
+{
+    for (uint32_t p = 0; p < draws->profiles; p++)
+        for (unsigned d = 0; d < DRAWS; d++) {
+            draws->ops[d * draws->profiles + p] += part_ops(&parts[p]);
+            draws->bytes[d * draws->profiles + p] += part_bytes(&parts[p]);
+        }
+}
+
+/* SplitMix64 (Steele, Lea, Flood 2014), as a number in (0, 1). */
+static double uniform(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Box and Muller 1958. */
+static double normal(uint64_t *state)
+{
+    double radius = sqrt(-2 * log(uniform(state)));
+
+    return radius * cos(2 * M_PI * uniform(state));
+}
+
+/* Knuth's products for few, a normal distribution for many. */
+static double poisson(double mean, uint64_t *state)
+{
+    double limit = exp(-mean), product = 1, count = -1;
+
+    if (mean >= POISSON_FEW)
+        return fmax(0, round(mean + sqrt(mean) * normal(state)));
+    do {
+        product *= uniform(state);
+        count++;
+    } while (product > limit);
+    return count;
+}
+
+/* A draw of all recipes; a signature's weights add up to 1 again. */
+static void vary_recipes(const struct catalogue *catalogue, uint64_t *state, double *recipes)
+{
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {
+            const struct signature *signature = &catalogue->profiles[p].signatures[s];
+            double total = 0;
+
+            for (uint32_t n = 0; n < signature->ingredient_count; n++) {
+                recipes[n] = signature->ingredients[n].weight * exp(RECIPE_SPREAD * normal(state));
+                total += recipes[n];
+            }
+            for (uint32_t n = 0; n < signature->ingredient_count; n++)
+                recipes[n] /= total;
+            recipes += signature->ingredient_count;
+        }
+}
+
+/* What draws are made from. */
+struct drawing {
+    struct fitting *fitting;
+    const struct part *at; /* what profiles got of the data */
+    double *seen;          /* the data */
+    double *expected;      /* what was found, and nothing else */
+    double *recipes, *amounts;
+    uint64_t state;
+};
+
+static void draw_counts(struct drawing *drawing, const double *mean)
+{
+    struct fitting *fitting = drawing->fitting;
+
+    for (size_t g = 0; g < fitting->all_count; g++)
+        fitting->observed[g] = fmax(COUNT_MIN, poisson(mean[g], &drawing->state));
+}
+
+/* Puts a profile's nearest rival in its place, or back. */
+static void swap_rival(struct drawing *drawing, uint32_t profile)
+{
+    bool *active = drawing->fitting->active, was = active[profile];
+
+    active[profile] = active[drawing->at[profile].rival];
+    active[drawing->at[profile].rival] = was;
+}
+
+static bool is_contested(const struct drawing *drawing, uint32_t profile)
+{
+    return drawing->fitting->active[profile] && drawing->at[profile].contested > 0;
+}
+
+/* Fits the set that was found, or the one with a rival in it that explains the draw better. */
+static int fit_draw(struct drawing *drawing, uint32_t *swapped)
+{
+    struct fitting *fitting = drawing->fitting;
+    int err = fitting_again(fitting);
+    double score = fitting->score;
+    bool last = true;
+
+    *swapped = UINT32_MAX;
+    for (uint32_t p = 0; !err && p < fitting->catalogue->count; p++) {
+        if (!is_contested(drawing, p))
+            continue;
+        swap_rival(drawing, p);
+        err = fitting_again(fitting);
+        swap_rival(drawing, p);
+        last = fitting->score > score;
+        if (last) {
+            score = fitting->score;
+            *swapped = p;
+        }
+    }
+    if (*swapped != UINT32_MAX)
+        swap_rival(drawing, *swapped);
+    return err || last ? err : fitting_again(fitting);
+}
+
+/* One draw for the intervals. */
+static int draw_shares(struct drawing *drawing, double *ops, double *bytes)
+{
+    const struct fitting *fitting = drawing->fitting;
+    uint32_t swapped, unknown = fitting->catalogue->count;
+    double rest_ops = part_ops(&fitting->whole), rest_bytes = part_bytes(&fitting->whole);
+    int err;
+
+    draw_counts(drawing, drawing->seen);
+    vary_recipes(fitting->catalogue, &drawing->state, drawing->recipes);
+    err = fit_draw(drawing, &swapped);
+    for (uint32_t p = 0; !err && p < unknown; p++) {
+        ops[p] += fitting->ops[p];
+        bytes[p] += fitting->bytes[p];
+        rest_ops -= fitting->ops[p];
+        rest_bytes -= fitting->bytes[p];
+    }
+    ops[unknown] += fmax(0, rest_ops);
+    bytes[unknown] += fmax(0, rest_bytes);
+    if (swapped != UINT32_MAX)
+        swap_rival(drawing, swapped);
+    return err;
+}
+
+static void add_leftover(const struct fitting *fitting, struct leftover *to)
+{
+    for (size_t g = 0; g < fitting->group_count; g++) {
+        double left = fmax(0, fitting->observed[g] - fitting->explained[g]);
+
+        to->ops += left;
+        to->bytes += left * fitting->worth[g];
+        to->all_ops += fitting->observed[g];
+        to->all_bytes += fitting->observed[g] * fitting->worth[g];
+    }
+}
+
+/* One draw for the residual test. */
+static int draw_found(struct drawing *drawing, struct leftover *to)
+{
+    struct fitting *fitting = drawing->fitting;
+    int err;
+
+    memcpy(fitting->observed, drawing->seen, fitting->all_count * sizeof(double));
+    vary_recipes(fitting->catalogue, &drawing->state, drawing->recipes);
+    fitting->recipes = drawing->recipes;
+    err = fitting_predict(fitting, drawing->expected);
+    fitting->recipes = NULL;
+    if (err)
+        return err;
+    draw_counts(drawing, drawing->expected);
+    err = fitting_again(fitting);
+    if (!err)
+        add_leftover(fitting, to);
+    return err;
+}
+
+static int draw_all(struct draws *draws, struct drawing *drawing)
+{
+    struct fitting *fitting = drawing->fitting;
+    int err = fitting_again(fitting);
+
+    add_leftover(fitting, &draws->left[DRAWS]);
+    memcpy(drawing->amounts, fitting->amounts, fitting->signature_count * sizeof(double));
+    for (unsigned d = 0; !err && d < DRAWS; d++) {
+        memcpy(fitting->amounts, drawing->amounts, fitting->signature_count * sizeof(double));
+        err = draw_found(drawing, &draws->left[d]);
+        fitting->recipes = drawing->recipes;
+        if (!err)
+            err = draw_shares(drawing, draws->ops + d * draws->profiles, draws->bytes + d * draws->profiles);
+        fitting->recipes = NULL;
+    }
+    draws->drawn = true;
+    return err;
+}
+
+int draws_add_fit(struct draws *draws, struct fitting *fitting, const bool *kept, const struct part *at)
+{
+    _cleanup_free_ double *seen = calloc(fitting->all_count + 1, sizeof(*seen));
+    _cleanup_free_ double *expected = calloc(fitting->all_count + 1, sizeof(*expected));
+    _cleanup_free_ double *amounts = calloc(fitting->signature_count + 1, sizeof(*amounts));
+    _cleanup_free_ double *recipes = calloc(fitting->ingredient_count + 1, sizeof(*recipes));
+    struct drawing drawing = {.fitting = fitting, .at = at, .seen = seen, .expected = expected, .recipes = recipes,
+                              .amounts = amounts, .state = SEED};
+
+    if (!seen || !expected || !recipes || !amounts)
+        return -ENOMEM;
+    memcpy(seen, fitting->observed, fitting->all_count * sizeof(*seen));
+    memcpy(fitting->active, kept, fitting->catalogue->count * sizeof(*kept));
+    return draw_all(draws, &drawing);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+bool draws_interval(const struct draws *draws, bool bytes, uint32_t profile, double estimate, double *low,
+                    double *high)
+{
+    const double *of = bytes ? draws->bytes : draws->ops;
+    double sorted[DRAWS];
+
+    if (!draws->drawn || draws->undrawn)
+        return false;
+    for (unsigned d = 0; d < DRAWS; d++)
+        sorted[d] = of[d * draws->profiles + profile];
+    qsort(sorted, DRAWS, sizeof(*sorted), by_value);
+    *low = fmin(estimate, sorted[(unsigned)(TAIL * DRAWS)]);
+    *high = fmax(estimate, sorted[DRAWS - 1 - (unsigned)(TAIL * DRAWS)]);
+    return true;
+}
+
+static double share_left(const struct leftover *left)
+{
+    double ops = left->all_ops > 0 ? left->ops / left->all_ops : 0;
+
+    return left->all_bytes > 0 ? (ops + left->bytes / left->all_bytes) / 2 : ops;
+}
+
+double draws_residual(const struct draws *draws)
+{
+    unsigned as_much = 1;
+
+    if (!draws->drawn || draws->undrawn)
+        return NAN;
+    for (unsigned d = 0; d < DRAWS; d++)
+        as_much += share_left(&draws->left[d]) >= share_left(&draws->left[DRAWS]);
+    return as_much / (DRAWS + 1.0);
+}

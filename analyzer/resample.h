@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How sure the shares of unmixed sums are, and whether what is left over of them means anything: two bootstraps of
+ * DRAWS draws each (Efron, Tibshirani, An Introduction to the Bootstrap, 1993), from a seed of their own, so that the
+ * same sum has the same answer.
+ *
+ * Intervals: counts are drawn anew (Poisson), the catalogue's recipes, too (each weight times exp(RECIPE_SPREAD z), z
+ * normal: no library keeps exactly to a recipe), and in each draw a profile and its nearest rival compete for their
+ * place; the interval is the draws' 2.5 and 97.5 % quantiles, and the estimate is in it.
+ *
+ * Residual test: data is drawn of what was found and of nothing else, with recipes that vary as above, and unmixed by
+ * the catalogue; p is the share of draws that leave as much over (a parametric bootstrap test, Davison, Hinkley,
+ * Bootstrap Methods and their Application, 1997, 4.2; what is left over is the mean of its shares of operations and of
+ * bytes).
+ */
+#ifndef UNBLEND_ANALYZER_RESAMPLE_H
+#define UNBLEND_ANALYZER_RESAMPLE_H
+
+#include "analyzer/fitting.h"
+
+#define DRAWS         199
+#define RECIPE_SPREAD 1.5 /* see tests/workload/truth/blends.py for how it was set */
+
+/* Sums of draws, over the sums of a job. */
+struct draws {
+    uint32_t profiles;   /* with unknown, the last */
+    double *ops, *bytes; /* [DRAWS][profiles] */
+    struct leftover {
+        double ops, bytes, all_ops, all_bytes;
+    } left[DRAWS + 1]; /* the last is of the data, the others are of draws with nothing left over but by chance */
+    bool drawn, undrawn; /* there was a sum that was drawn; there was one that was not, and is not small */
+};
+
+/* 0 or -ENOMEM; draws_clear() is due in both cases. */
+int draws_init(struct draws *draws, uint32_t profiles);
+void draws_clear(struct draws *draws);
+
+/* Adds parts[profiles] that are the same in each draw, such as those of processes. */
+void draws_add_parts(struct draws *draws, const struct part *parts);
+
+/* Draws from a fit, of which kept[profiles - 1] were named; at is what each of these got. Spoils the fit. 0 or -ENOMEM. */
+int draws_add_fit(struct draws *draws, struct fitting *fitting, const bool *kept, const struct part *at);
+
+/* The interval of a profile's operations (or bytes), with the estimate in it. False where there is none: no sum, or
+   one that is not small and was not drawn. */
+bool draws_interval(const struct draws *draws, bool bytes, uint32_t profile, double estimate, double *low,
+                    double *high);
+
+/* p of the residual test; NAN where there is no interval. */
+double draws_residual(const struct draws *draws);
+
+#endif
