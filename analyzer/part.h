@@ -32,7 +32,7 @@ struct part {
     double confidence; /* sum over processes of ops * confidence */
     double summed;     /* operations that belong to no process: how sure they are depends on all the rest */
     double time[BUSY_KINDS]; /* ns inside operations, by enum busy */
-    double rejected;   /* of a process's unknown: what a signature would have taken, but for a requirement */
+    double rejected;   /* of unknown: what a signature would have taken, but for a requirement */
     double contested;  /* operations that another profile would explain nearly as well, */
     uint32_t rival;    /* which is this one of the catalogue's, mostly */
     uint32_t processes;

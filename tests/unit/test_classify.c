@@ -10,6 +10,7 @@
 
 #include "analyzer/blend.h"
 #include "analyzer/classify.h"
+#include "analyzer/confidence.h"
 #include "analyzer/unmix.h"
 #include "tests/unit/history.h"
 
@@ -113,15 +114,20 @@ static void checkpoint(struct batch *batch, uint32_t pid)
     history_ops(batch, "j", pid, OP_RENAME, 0, 1);
 }
 
-static void classify(struct batch *batch, struct profile_list *list)
+static void classify_with(struct batch *batch, bool draws, struct profile_list *list)
 {
     struct aggregate totals = {0};
 
     history_into(&totals, batch);
     aggregate_sort(&totals);
     assert_int_equal(totals.job_count, 1);
-    assert_int_equal(classify_job(&catalogue, &totals.jobs[0], false, list), 0);
+    assert_int_equal(classify_job(&catalogue, &totals.jobs[0], draws, list), 0);
     aggregate_clear(&totals);
+}
+
+static void classify(struct batch *batch, struct profile_list *list)
+{
+    classify_with(batch, false, list);
 }
 
 static const struct profile_share *find(const struct profile_list *list, const char *name)
@@ -151,7 +157,7 @@ static void check_sums(const struct profile_list *list)
 }
 
 /* Of 50.5 MB + 384 MiB + 256 MiB = 721.6 MB. */
-static void check_blend(const struct profile_list *list, double tolerance)
+static void check_blend(const struct profile_list *list, double tolerance, double sure)
 {
     const struct profile_share *losf = find(list, "losf"), *stream = find(list, "shard-streaming"),
                                *save = find(list, "checkpoint");
@@ -164,7 +170,7 @@ static void check_blend(const struct profile_list *list, double tolerance)
     assert_true(fabs(stream->share_bytes - 384.0 * MIB / all) < tolerance);
     assert_true(fabs(save->share_bytes - 256.0 * MIB / all) < tolerance);
     assert_true(losf->share_ops > 0.9);
-    assert_true(losf->confidence > 0.7 && stream->confidence > 0.7 && save->confidence > 0.8);
+    assert_true(losf->confidence > sure && stream->confidence > sure && save->confidence > sure);
     check_sums(list);
 }
 
@@ -185,7 +191,7 @@ static void processes_are_told_apart(void **state)
     shards(batch, 12);
     checkpoint(batch, 13);
     classify(batch, &list);
-    check_blend(&list, 0.001);
+    check_blend(&list, 0.001, 0.8);
     assert_false(says(find(&list, "shard-streaming"), "may as well")); /* nobody else could have done it */
     profile_list_clear(&list);
 }
@@ -199,10 +205,155 @@ static void totals_are_unmixed(void **state)
     shards(batch, 0);
     checkpoint(batch, 0);
     classify(batch, &list);
-    check_blend(&list, 0.01);
+    check_blend(&list, 0.01, 0.7);
     assert_true(says(find(&list, "shard-streaming"), "may as well be cv-training"));
     assert_false(says(find(&list, "losf"), "may as well") || says(find(&list, "checkpoint"), "may as well"));
     profile_list_clear(&list);
+}
+
+static bool holds(const struct share_interval *interval, double share)
+{
+    return interval->low <= share && share <= interval->high && interval->low >= 0 && interval->high <= 1;
+}
+
+/* The same each time; wide for those that have a rival, and for nobody narrower than what it was estimated at. */
+static void sums_have_intervals(void **state)
+{
+    struct profile_list lists[2];
+    const struct profile_share *stream, *losf;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct batch *batch = history_batch(0);
+
+        small_files(batch, 0);
+        shards(batch, 0);
+        checkpoint(batch, 0);
+        classify_with(batch, true, &lists[i]);
+    }
+    assert_int_equal(lists[0].count, lists[1].count);
+    for (uint32_t i = 0; i < lists[0].count; i++) {
+        const struct profile_share *a = &lists[0].shares[i], *b = &lists[1].shares[i];
+
+        if (a->pipeline) {
+            assert_true(isnan(a->ops_interval.low) && isnan(a->residual));
+            continue;
+        }
+        assert_true(holds(&a->ops_interval, a->share_ops) && holds(&a->bytes_interval, a->share_bytes));
+        assert_true(a->bytes_interval.low == b->bytes_interval.low && a->bytes_interval.high == b->bytes_interval.high);
+        assert_true(isnan(a->residual) == (strcmp(a->profile, PROFILE_UNKNOWN) != 0));
+    }
+    stream = find(&lists[0], "shard-streaming");
+    losf = find(&lists[0], "losf");
+    assert_true(stream->bytes_interval.low < 0.01); /* it may be large samples */
+    assert_true(losf->ops_interval.low > 0.05); /* which opens no shards could be */
+    for (unsigned i = 0; i < 2; i++)
+        profile_list_clear(&lists[i]);
+}
+
+/* They were counted: nothing is estimated. */
+static void processes_have_no_intervals(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    small_files(batch, 11);
+    shards(batch, 12);
+    classify_with(batch, true, &list);
+    for (uint32_t i = 0; i < list.count; i++)
+        assert_true(isnan(list.shares[i].ops_interval.low) && isnan(list.shares[i].bytes_interval.high) &&
+                    isnan(list.shares[i].residual));
+    profile_list_clear(&list);
+}
+
+/* What no profile holds: p of a sum of small files and shards, with so many operations of a third kind in it. */
+static double residual(uint64_t strange)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+    double p;
+
+    small_files(batch, 0);
+    shards(batch, 0);
+    history_ops(batch, "j", 0, OP_SETATTR, 0, strange);
+    history_ops(batch, "j", 0, OP_TRUNCATE, 0, strange);
+    classify_with(batch, true, &list);
+    p = find(&list, PROFILE_UNKNOWN)->residual;
+    profile_list_clear(&list);
+    return p;
+}
+
+static void what_is_left_over_is_tested(void **state)
+{
+    assert_true(residual(40) > RESIDUAL_P);
+    assert_true(residual(40000) < RESIDUAL_P);
+}
+
+static void confidence_is_bounded(void **state)
+{
+    struct part part = {.ok = {[OP_READ] = 100}, .summed = 100, .rejected = 90};
+    double large = confidence_of_part(&part, true, 0.9, NAN);
+
+    assert_true(confidence_of_match(0.6) < confidence_of_match(0.9) && confidence_of_match(1) < 1);
+    assert_true(large > confidence_of_part(&part, true, 0.02, NAN)); /* small parts are more often wrong, */
+    assert_true(large > confidence_of_part(&part, true, 0.9, 0.01)); /* and those of sums that are not all explained, */
+    part.contested = 50;
+    assert_true(large > confidence_of_part(&part, true, 0.9, NAN)); /* and those that may as well be another's */
+    for (unsigned i = 0; i < 2; i++) {
+        double unknown = confidence_of_part(&part, false, 0.5, i ? 0.01 : 0.5);
+
+        assert_true(unknown > 0 && unknown < 1);
+    }
+    part.summed = 0; /* now a process's: half of what broke a bound may be its profile's */
+    assert_true(fabs(confidence_of_part(&part, false, 0.5, NAN) - 0.55) < 1e-9);
+}
+
+static void open_files(struct batch *batch, uint64_t size, uint64_t count)
+{
+    history_ops(batch, "j", 0, OP_OPEN, 0, count);
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        if (batch->records[i].op == OP_OPEN)
+            assert_int_equal(histogram_add(&batch->records[i].size, size, count), 0);
+}
+
+/* Small and large files, as many of each: opens are told apart by the sizes of what is opened. */
+static void files_are_told_by_what_is_opened(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    for (unsigned large = 0; large < 2; large++) {
+        uint64_t size = large ? 512 * KIB : 20000;
+
+        open_files(batch, size, 1000);
+        history_ops(batch, "j", 0, OP_CLOSE, 0, 1000);
+        history_ops(batch, "j", 0, OP_STAT, 0, 2000);
+        history_ops(batch, "j", 0, OP_SEEK, 0, 2000);
+        history_ops(batch, "j", 0, OP_READ, size, 1000);
+        history_ops(batch, "j", 0, OP_READ, 0, 1000);
+    }
+    classify(batch, &list);
+    assert_true(fabs(find(&list, "losf")->share_ops - 0.5) < 0.02);
+    assert_true(fabs(find(&list, "cv-training")->share_ops - 0.5) < 0.02);
+    profile_list_clear(&list);
+}
+
+/* Writes that have reads of their size are a copy's; where they have none, somebody else's. */
+static void copies_are_told_in_sums(void **state)
+{
+    for (unsigned copied = 0; copied < 2; copied++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 0, OP_READ, MIB, 512);
+        history_ops(batch, "j", 0, OP_WRITE, copied ? MIB : 4 * MIB, copied ? 512 : 128);
+        history_ops(batch, "j", 0, OP_STAT, 0, 40000);
+        history_ops(batch, "j", 0, OP_READDIR, 0, 6000);
+        classify(batch, &list);
+        assert_true(!find(&list, "stage-copy") == !copied);
+        if (copied)
+            assert_true(find(&list, "stage-copy")->share_bytes > 0.95);
+        profile_list_clear(&list);
+    }
 }
 
 static void check_unknown(struct batch *batch)
@@ -411,6 +562,12 @@ int main(void)
         cmocka_unit_test(a_trace_is_not_drowned),
         cmocka_unit_test(processes_are_told_apart),
         cmocka_unit_test(totals_are_unmixed),
+        cmocka_unit_test(sums_have_intervals),
+        cmocka_unit_test(processes_have_no_intervals),
+        cmocka_unit_test(what_is_left_over_is_tested),
+        cmocka_unit_test(confidence_is_bounded),
+        cmocka_unit_test(files_are_told_by_what_is_opened),
+        cmocka_unit_test(copies_are_told_in_sums),
         cmocka_unit_test(compiling_is_unknown),
         cmocka_unit_test(version_control_is_unknown),
         cmocka_unit_test(databases_are_unknown),

@@ -171,7 +171,3 @@ def main(directory, count=100, verbose=False):
         print_shares(title, outcomes, verbose)
         every += outcomes
     return every
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], verbose=True)

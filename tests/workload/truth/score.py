@@ -27,11 +27,12 @@ ROUNDS = 1000
 class Answer:
     """One window of one recording."""
 
-    def __init__(self, meta, seconds, profile, confidence, shares):
+    def __init__(self, meta, seconds, profile, confidence, shares, evidence):
         self.program, self.truth, self.family, self.apart = (
             meta["program"], meta["truth"], meta["family"], meta["apart"])
         self.setting = (meta["volume"], "cold" if meta["cold"] else "warm", meta["workers"])
         self.seconds, self.profile, self.confidence, self.shares = seconds, profile, confidence, shares
+        self.evidence = evidence
 
     @property
     def right(self):
@@ -39,16 +40,16 @@ class Answer:
 
 
 def verdict(profiles):
-    """(profile, confidence, shares) of a list of profiles: the largest mean of the shares of operations and bytes."""
+    """(profile, confidence, shares, evidence) of a list of profiles: the largest mean of the shares of operations and bytes."""
     shares = {}
     for share in profiles:
         if share["kind"] == "pattern":
             known = [share[key] for key in ("share_ops", "share_bytes") if share[key] is not None]
-            shares[share["profile"]] = (sum(known) / len(known), share["confidence"])
+            shares[share["profile"]] = (sum(known) / len(known), share["confidence"], share["evidence"])
     if not shares:
         return None
     best = max(shares, key=lambda name: shares[name][0])
-    return best, shares[best][1], {name: value[0] for name, value in shares.items()}
+    return best, shares[best][1], {name: value[0] for name, value in shares.items()}, shares[best][2]
 
 
 def instant(text):
