@@ -305,7 +305,12 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
         part_add(&parts[p], part);
     }
     add_rest(fitting, rejected, &parts[catalogue->count]);
-    return draws ? draw(fitting, draws) : 0;
+    if (!draws)
+        return 0;
+    if (enough)
+        return draw(fitting, draws);
+    draws_add_parts(draws, parts);
+    return 0;
 }
 
 int mixture_add(const struct catalogue *catalogue, const struct tally *tally, bool process,

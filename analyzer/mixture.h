@@ -14,7 +14,7 @@
 /*
  * Adds what each profile explains to parts[catalogue->count + 1], in the catalogue's order, the
  * last being unknown. `peers`: how many other processes of the job read as many bytes. Adds draws of what it found to
- * `draws`, unless that is NULL. 0 or -ENOMEM.
+ * `draws`, unless that is NULL; then parts have to be empty. 0 or -ENOMEM.
  */
 int mixture_add(const struct catalogue *catalogue, const struct tally *tally, bool process,
                 uint32_t peers, struct part *parts, struct draws *draws);

@@ -199,16 +199,25 @@ static int draw_found(struct drawing *drawing, struct leftover *to)
     return err;
 }
 
+static bool has_active(const struct fitting *fitting)
+{
+    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
+        if (fitting->active[p])
+            return true;
+    return false;
+}
+
 static int draw_all(struct draws *draws, struct drawing *drawing)
 {
     struct fitting *fitting = drawing->fitting;
+    bool found = has_active(fitting); /* nothing leaves nothing over */
     int err = fitting_again(fitting);
 
     add_leftover(fitting, &draws->left[DRAWS]);
     memcpy(drawing->amounts, fitting->amounts, fitting->signature_count * sizeof(double));
     for (unsigned d = 0; !err && d < DRAWS; d++) {
         memcpy(fitting->amounts, drawing->amounts, fitting->signature_count * sizeof(double));
-        err = draw_found(drawing, &draws->left[d]);
+        err = found ? draw_found(drawing, &draws->left[d]) : 0;
         fitting->recipes = drawing->recipes;
         if (!err)
             err = draw_shares(drawing, draws->ops + d * draws->profiles, draws->bytes + d * draws->profiles);

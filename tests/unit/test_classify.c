@@ -288,6 +288,21 @@ static void what_is_left_over_is_tested(void **state)
     assert_true(residual(40000) < RESIDUAL_P);
 }
 
+/* Nothing is left over by chance where nothing was found; and of too few operations nothing can be said. */
+static void what_is_unknown_is_tested_if_it_is_enough(void **state)
+{
+    for (uint64_t ops = 20; ops <= 20000; ops *= 1000) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 0, OP_SETATTR, 0, ops);
+        classify_with(batch, true, &list);
+        assert_true(ops > 20 ? find(&list, PROFILE_UNKNOWN)->residual < RESIDUAL_P
+                             : isnan(find(&list, PROFILE_UNKNOWN)->residual));
+        profile_list_clear(&list);
+    }
+}
+
 static void confidence_is_bounded(void **state)
 {
     struct part part = {.ok = {[OP_READ] = 100}, .summed = 100, .rejected = 90};
@@ -562,6 +577,7 @@ int main(void)
         cmocka_unit_test(sums_have_intervals),
         cmocka_unit_test(processes_have_no_intervals),
         cmocka_unit_test(what_is_left_over_is_tested),
+        cmocka_unit_test(what_is_unknown_is_tested_if_it_is_enough),
         cmocka_unit_test(confidence_is_bounded),
         cmocka_unit_test(files_are_told_by_what_is_opened),
         cmocka_unit_test(copies_are_told_in_sums),
