@@ -41,7 +41,7 @@ double confidence_of_part(const struct part *part, bool known, double share, dou
                           sum.left_over * left_over);
     else
         of_sum = logistic(unknown_sum.constant + unknown_sum.log_share * log_share + unknown_sum.left_over * left_over);
-    /* Of what a process left, what no signature would have taken is unknown for sure; what broke a bound may be either. */
+    /* What no signature would have taken of a process is unknown for sure; what broke a bound may be either. */
     of_processes = known ? part->confidence : of_processes - fmin(part->rejected, of_processes) / 2;
     return (of_processes + part->summed * of_sum) / ops;
 }

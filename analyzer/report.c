@@ -243,9 +243,9 @@ static const struct {
      lacks_space},
     {{"growth", "two weeks are needed to tell how fast volumes fill up: growth_bytes_day and full_at are null"},
      lacks_growth},
-    {{"share-interval", "shares that were counted process by process are no estimates, and those of sums have intervals "
-                        "where they were unmixed, and not named as one program, of the jobs with the most bytes: else "
-                        "share_ops_interval, share_bytes_interval and residual_p are null"},
+    {{"share-interval", "shares that were counted process by process are no estimates, and those of sums have "
+                        "intervals where they were unmixed, and not named as one program, of the jobs with the most "
+                        "bytes: else share_ops_interval, share_bytes_interval and residual_p are null"},
      always},
     {{"processes", "the records hold no processes: profiles are unmixed from the totals of jobs"},
      lacks_processes},

@@ -40,7 +40,8 @@ void draws_clear(struct draws *draws);
 /* Adds parts[profiles] that are the same in each draw, such as those of processes. */
 void draws_add_parts(struct draws *draws, const struct part *parts);
 
-/* Draws from a fit, of which kept[profiles - 1] were named; at is what each of these got. Spoils the fit. 0 or -ENOMEM. */
+/* Draws from a fit, of which kept[profiles - 1] were named; at is what each of these got. Spoils the fit. 0 or
+   -ENOMEM. */
 int draws_add_fit(struct draws *draws, struct fitting *fitting, const bool *kept, const struct part *at);
 
 /* The interval of a profile's operations (or bytes), with the estimate in it. False where there is none: no sum, or

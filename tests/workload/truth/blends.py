@@ -20,7 +20,7 @@ import score  # noqa: E402
 VOLUME = {"volume": "blend", "source": "blend", "fstype": "ext4", "scope": "shared", "mounts": ["/blend"]}
 JOB = {"job": "blend", "kind": "env", "user": "root", "command": "blend", "labels": {}, "start_ns": 1, "end_ns": None,
        "exit": None}
-# What the catalogue tells by processes only: in a sum, ranks that read weights are streams, packers readers and writers.
+# What the catalogue tells by processes only: in a sum, ranks that load weights are streams, packers read and write.
 BY_PROCESS = ("model-load", "preprocess")
 NEAR = 0.05   # a share this near is right
 TRACE = 0.02  # of the operations or the bytes: a component that is to be found
@@ -59,8 +59,9 @@ def sums_of(directory, into):
             continue
         batches = [one for batch in harness.batches(path) for one in batches_of(batch, meta["mount"])]
         target = os.path.join(into, os.path.basename(path))
+        lines = [json.dumps({**one, "seq": number + 1}) for number, one in enumerate(batches)]
         subprocess.run([os.path.join(harness.bindir(), "tests/system/json_recording"), target], check=True, text=True,
-                       input="\n".join(json.dumps({**one, "seq": number + 1}) for number, one in enumerate(batches)) + "\n")
+                       input="\n".join(lines) + "\n")
         ops = only(harness.report(target, "--by", "volume").data)["ops"]
         found.append(Sum(target, meta["program"], meta["truth"], sum(one["ops"] for one in ops.values()),
                          sum(one["bytes"] for one in ops.values())))
@@ -147,8 +148,8 @@ def print_shares(title, outcomes, verbose):
               for outcome in outcomes for one in outcome.profiles
               for bytes_too, (low, high) in intervals_of(one) if one["profile"] in outcome.truth]
     if inside:
-        print(f"  intervals: the truth is in {sum(inside)} of {len(inside)} ({sum(inside) / len(inside):.2f}) of components "
-              "that were found")
+        print(f"  intervals: the truth is in {sum(inside)} of {len(inside)} ({sum(inside) / len(inside):.2f}) of "
+              "components that were found")
     print_residual(outcomes)
     if verbose:
         for one in sorted(outcomes, key=lambda one: -one.error):

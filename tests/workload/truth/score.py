@@ -40,7 +40,8 @@ class Answer:
 
 
 def verdict(profiles):
-    """(profile, confidence, shares, evidence) of a list of profiles: the largest mean of the shares of operations and bytes."""
+    """(profile, confidence, shares, evidence) of a list of profiles: the largest mean of the shares of operations and
+    bytes."""
     shares = {}
     for share in profiles:
         if share["kind"] == "pattern":
