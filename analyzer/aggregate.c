@@ -213,16 +213,41 @@ static int find_unit(struct aggregate *a, struct job_total *job, const struct ba
     return *out ? 0 : -ENOMEM;
 }
 
-static int add_job_record(struct aggregate *a, struct job_total *job, const struct batch *batch,
-                          const struct record *record, const struct demand_slot *slot)
+/* Where a batch's jobs and volumes are among the totals; NO_INDEX: not looked for yet. Names are compared once a batch,
+   not once a record. */
+struct places {
+    uint32_t *jobs, *volumes;
+    uint32_t job, from, at; /* the last record's job among the totals, its volume in the batch, and the job's own of it */
+};
+
+/* The job's volume that a record is of. NULL without memory. */
+static struct volume_total *volume_of_job(struct aggregate *a, struct places *places, uint32_t at,
+                                          const struct batch *batch, const struct record *record)
 {
-    struct volume_total *volume =
-        aggregate_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity,
-                    &batch->volumes[record->volume]);
+    struct job_total *job = &a->jobs[at];
+    struct volume_total *volume;
+
+    if (places->job == at && places->from == record->volume)
+        return &job->volumes[places->at];
+    volume = aggregate_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity,
+                              &batch->volumes[record->volume]);
+    if (!volume || add_string(a, &job->nodes, &job->node_count, &job->node_capacity, batch->node))
+        return NULL;
+    places->job = at;
+    places->from = record->volume;
+    places->at = (uint32_t)(volume - job->volumes);
+    return volume;
+}
+
+static int add_job_record(struct aggregate *a, struct places *places, uint32_t at, const struct batch *batch,
+                          const struct record *record, const struct demand_slot *slot, const struct demand_slot *busy)
+{
+    struct volume_total *volume = volume_of_job(a, places, at, batch, record);
+    struct job_total *job = &a->jobs[at];
     struct unit *unit = NULL;
     int err;
 
-    if (!volume || add_string(a, &job->nodes, &job->node_count, &job->node_capacity, batch->node))
+    if (!volume)
         return -ENOMEM;
     if (record->process != NO_INDEX) {
         err = find_unit(a, job, batch, record->process, volume->name, &unit);
@@ -242,7 +267,7 @@ static int add_job_record(struct aggregate *a, struct job_total *job, const stru
     if (!operation_is_file(record->op))
         return 0;
     if ((err = aggregate_demand(&job->series, batch, slot)) || (err = aggregate_demand(&volume->series, batch, slot)) ||
-        (err = aggregate_busy(&volume->busy, batch, record->op, record->latency_sum_ns, record_ops(record))))
+        (err = aggregate_demand(&volume->busy, batch, busy)))
         return err;
     windows_cover(&job->windows, batch->start_ns, batch->duration_ns);
     return 0;
@@ -308,27 +333,41 @@ static int add_tree(struct aggregate *a, const struct batch *batch, const uint32
     return volume ? forest_add(&volume->forest, batch->start_ns, tree) : -ENOMEM;
 }
 
-static int add_record(struct aggregate *a, const struct batch *batch, const uint32_t *jobs,
+/* The cluster's volume that a record is of. NULL without memory. */
+static struct volume_total *volume_of(struct aggregate *a, const struct places *places, const struct batch *batch,
+                                      const struct record *record)
+{
+    struct volume_total *volume;
+
+    if (places->volumes[record->volume] != NO_INDEX)
+        return &a->volumes[places->volumes[record->volume]];
+    volume = aggregate_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, &batch->volumes[record->volume]);
+    if (volume)
+        places->volumes[record->volume] = (uint32_t)(volume - a->volumes);
+    return volume;
+}
+
+static int add_record(struct aggregate *a, const struct batch *batch, struct places *places,
                       const struct record *record)
 {
-    const struct volume *from = &batch->volumes[record->volume];
-    struct demand_slot slot = demand_of(record->op, record_ops(record), record->bytes);
-    struct volume_total *volume;
+    uint64_t ops = record_ops(record);
+    struct demand_slot slot = demand_of(record->op, ops, record->bytes);
+    struct demand_slot busy = aggregate_busy(record->op, record->latency_sum_ns, ops);
+    struct volume_total *volume = volume_of(a, places, batch, record);
     uint32_t job;
     int err;
 
-    volume = aggregate_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
     if (!volume)
         return -ENOMEM;
     err = operation_is_file(record->op) ? aggregate_demand(&a->series, batch, &slot) : 0;
     if (!err)
-        err = aggregate_volume_demand(volume, batch, record, &slot);
+        err = aggregate_volume_demand(volume, batch, record, &slot, &busy);
     if (!err && volume->scope == SCOPE_SHARED)
-        err = aggregate_volume_demand(&a->shared, batch, record, &slot);
+        err = aggregate_volume_demand(&a->shared, batch, record, &slot, &busy);
     if (err)
         return err;
-    err = job_of(a, batch, jobs, record->job, from, &job);
-    return err ? err : add_job_record(a, &a->jobs[job], batch, record, &slot);
+    err = job_of(a, batch, places->jobs, record->job, &batch->volumes[record->volume], &job);
+    return err ? err : add_job_record(a, places, job, batch, record, &slot, &busy);
 }
 
 static int add_space(struct aggregate *a, const struct batch *batch, const struct volume *from)
@@ -343,13 +382,15 @@ static int add_space(struct aggregate *a, const struct batch *batch, const struc
 
 int aggregate_add(struct aggregate *a, const struct batch *batch)
 {
-    _cleanup_free_ uint32_t *jobs = calloc(batch->job_count + 1, sizeof(*jobs));
+    _cleanup_free_ uint32_t *jobs = calloc(batch->job_count + batch->volume_count + 1, sizeof(*jobs));
+    struct places places = {.jobs = jobs, .volumes = jobs + batch->job_count, .job = NO_INDEX};
     struct node_total *node = aggregate_node(a, batch);
     struct demand_slot nothing = {{0}};
     int err = 0;
 
     if (!jobs || !node)
         return -ENOMEM;
+    memset(places.volumes, 0xff, batch->volume_count * sizeof(*places.volumes));
     a->midway |= node->last_ns == INT64_MIN && batch->seq > 1;
     if (aggregate_coverage(a, node, batch))
         return -ENOMEM;
@@ -373,7 +414,7 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
     if (batch->flow_count && (!a->told_ns || batch->start_ns < a->told_ns))
         a->told_ns = batch->start_ns;
     for (uint32_t i = 0; !err && i < batch->record_count; i++)
-        err = add_record(a, batch, jobs, &batch->records[i]);
+        err = add_record(a, batch, &places, &batch->records[i]);
     for (uint32_t i = 0; !err && i < batch->flow_count; i++)
         err = add_flow(a, batch, jobs, &batch->flows[i]);
     for (uint32_t i = 0; !err && i < batch->tree_count; i++)

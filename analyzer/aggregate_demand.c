@@ -30,30 +30,25 @@ enum busy busy_of(enum operation op)
     }
 }
 
-int aggregate_busy(struct series *busy, const struct batch *batch, enum operation op, uint64_t sum_ns, uint64_t ops)
+struct demand_slot aggregate_busy(enum operation op, uint64_t sum_ns, uint64_t ops)
 {
     enum busy kind = busy_of(op);
     struct demand_slot slot = {{0}};
 
     slot.demand[kind] = sum_ns;
     slot.demand[kind == BUSY_METADATA ? BUSY_METADATA_OPS : BUSY_DATA_OPS] = ops;
-    return aggregate_demand(busy, batch, &slot);
+    return slot;
 }
 
 /* What a record asks of one of the cluster's volumes. */
 int aggregate_volume_demand(struct volume_total *volume, const struct batch *batch, const struct record *record,
-                             const struct demand_slot *slot)
+                            const struct demand_slot *slot, const struct demand_slot *busy)
 {
-    int err;
+    bool file = operation_is_file(record->op);
+    int err = aggregate_demand(file ? &volume->series : &volume->reached, batch, slot);
 
-    if (operation_is_file(record->op)) {
-        err = aggregate_demand(&volume->series, batch, slot);
-        return err ? err : aggregate_busy(&volume->busy, batch, record->op, record->latency_sum_ns, record_ops(record));
-    }
-    volume->reached_known = true;
-    err = aggregate_demand(&volume->reached, batch, slot);
-    return err ? err : aggregate_busy(&volume->reached_busy, batch, record->op, record->latency_sum_ns,
-                                      record_ops(record));
+    volume->reached_known |= !file;
+    return err ? err : aggregate_demand(file ? &volume->busy : &volume->reached_busy, batch, busy);
 }
 
 /* What requests to a file system's server, or a platform, say of what reached it. Devices' are records, and servers'
@@ -64,14 +59,15 @@ int aggregate_station(struct aggregate *a, const struct batch *batch, const stru
         [REQUEST_READ] = OP_READ, [REQUEST_WRITE] = OP_WRITE, [REQUEST_METADATA] = OP_STAT};
     const struct volume *from = &batch->volumes[station->volume];
     enum operation op = ops[station->request];
+    struct demand_slot slot, busy;
     struct volume_total *volume;
-    struct demand_slot slot;
     int err;
 
     if (op == OP_NONE || !(station->known & (STATION_OPS | STATION_BYTES)) || station->layer == LAYER_BLOCK ||
         station->layer == LAYER_NFS_SERVER || station->layer == LAYER_NFSD || station->layer == LAYER_NVIDIA_FS)
         return 0;
     slot = demand_of(op, station->ops, station->bytes);
+    busy = aggregate_busy(op, station->queue_sum_ns + station->service_sum_ns, station->ops);
     volume = aggregate_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
     if (!volume)
         return -ENOMEM;
@@ -82,14 +78,12 @@ int aggregate_station(struct aggregate *a, const struct batch *batch, const stru
     volume->reached_known = true;
     err = aggregate_demand(&volume->reached, batch, &slot);
     if (!err && station->known & STATION_SERVICE)
-        err = aggregate_busy(&volume->reached_busy, batch, op, station->queue_sum_ns + station->service_sum_ns,
-                             station->ops);
+        err = aggregate_demand(&volume->reached_busy, batch, &busy);
     if (err || volume->scope != SCOPE_SHARED)
         return err;
     a->shared.reached_known = true;
     err = aggregate_demand(&a->shared.reached, batch, &slot);
     if (!err && station->known & STATION_SERVICE)
-        err = aggregate_busy(&a->shared.reached_busy, batch, op, station->queue_sum_ns + station->service_sum_ns,
-                             station->ops);
+        err = aggregate_demand(&a->shared.reached_busy, batch, &busy);
     return err;
 }

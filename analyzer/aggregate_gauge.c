@@ -48,11 +48,12 @@ int aggregate_gauge(struct aggregate *a, struct volume_total *volume, const stru
                     const struct record *record)
 {
     int64_t end_ns = batch->start_ns + (int64_t)batch->duration_ns;
-    struct node_total *node = aggregate_node(a, batch);
+    struct node_total *node;
     struct gauge *gauge;
 
     if (!record->in_flight)
         return 0;
+    node = aggregate_node(a, batch);
     gauge = node ? find_gauge(volume, node->node, record->op) : NULL;
     if (!gauge)
         return -ENOMEM;

@@ -22,12 +22,13 @@ int aggregate_coverage(struct aggregate *a, struct node_total *node, const struc
 struct volume_total *aggregate_volume(struct aggregate *a, struct volume_total **volumes, uint32_t *count,
                                       uint32_t *capacity, const struct volume *from);
 
+/* The time in operations of one kind, and how many they were, as a slot of a series: see busy_of(). */
+struct demand_slot aggregate_busy(enum operation op, uint64_t sum_ns, uint64_t ops);
 /* Adds the interval's demand, or time in operations, to a series. 0, -ENOMEM or -EINVAL. */
 int aggregate_demand(struct series *series, const struct batch *batch, const struct demand_slot *slot);
-int aggregate_busy(struct series *busy, const struct batch *batch, enum operation op, uint64_t sum_ns, uint64_t ops);
-/* What a record asks of one of the cluster's volumes. */
+/* What a record asks of one of the cluster's volumes, and its time in operations. */
 int aggregate_volume_demand(struct volume_total *volume, const struct batch *batch, const struct record *record,
-                            const struct demand_slot *slot);
+                            const struct demand_slot *slot, const struct demand_slot *busy);
 /* What requests to a file system's server, or a platform, say of what reached it. */
 int aggregate_station(struct aggregate *a, const struct batch *batch, const struct station *station);
 

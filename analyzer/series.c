@@ -108,6 +108,10 @@ int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, ui
     if (interval_ms > series->slot_ms)
         coarsen(series, (interval_ms + series->slot_ms - 1) / series->slot_ms);
     slot = series_slot_of(start_ns, duration_ns, series->slot_ms);
+    if (slot >= series->first && slot < series->first + series->length) {
+        demand_add(&series->slots[slot - series->first], amount);
+        return 0;
+    }
     while (length_with(series, slot) > SERIES_SLOTS_MAX) {
         if (series->slot_ms > UINT32_MAX / 10)
             return -EINVAL;

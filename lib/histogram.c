@@ -90,14 +90,31 @@ int histogram_add_bucket(struct histogram *h, unsigned bucket, uint64_t count)
     return 0;
 }
 
+/* Index of the first cell at `at` or behind whose bucket is not below the one asked for. Cells are sorted and differ, so
+   it is at most as many places behind as its bucket is higher: where none is missing in between, just there. */
+static unsigned find_behind(const struct histogram *h, unsigned at, unsigned bucket)
+{
+    unsigned most;
+
+    if (at == h->length || h->cells[at].bucket >= bucket)
+        return at;
+    most = at + bucket - h->cells[at].bucket;
+    if (most > h->length)
+        most = h->length;
+    if (most < h->length && h->cells[most].bucket == bucket)
+        return most;
+    while (++at < most && h->cells[at].bucket < bucket)
+        ;
+    return at;
+}
+
 /* Both are sorted: they are walked side by side. */
 int histogram_prepare(struct histogram *h, const struct histogram *other)
 {
     unsigned extra = 0, at = 0;
 
     for (unsigned i = 0; i < other->length; i++) {
-        while (at < h->length && h->cells[at].bucket < other->cells[i].bucket)
-            at++;
+        at = find_behind(h, at, other->cells[i].bucket);
         if (at == h->length || h->cells[at].bucket != other->cells[i].bucket)
             extra++;
         else if (h->cells[at].count > INT64_MAX - other->cells[i].count)
@@ -112,8 +129,7 @@ static unsigned add_common(struct histogram *h, const struct histogram *other)
     unsigned extra = 0, at = 0;
 
     for (unsigned i = 0; i < other->length; i++) {
-        while (at < h->length && h->cells[at].bucket < other->cells[i].bucket)
-            at++;
+        at = find_behind(h, at, other->cells[i].bucket);
         if (at < h->length && h->cells[at].bucket == other->cells[i].bucket)
             h->cells[at].count += other->cells[i].count;
         else
@@ -141,17 +157,21 @@ static void insert_rest(struct histogram *h, const struct histogram *other, unsi
     }
 }
 
+void histogram_merge_prepared(struct histogram *h, const struct histogram *other)
+{
+    unsigned extra = add_common(h, other);
+
+    if (extra)
+        insert_rest(h, other, extra);
+}
+
 int histogram_merge(struct histogram *h, const struct histogram *other)
 {
     int err = histogram_prepare(h, other);
-    unsigned extra;
 
-    if (err)
-        return err;
-    extra = add_common(h, other);
-    if (extra)
-        insert_rest(h, other, extra);
-    return 0;
+    if (!err)
+        histogram_merge_prepared(h, other);
+    return err;
 }
 
 static uint64_t saturating_add(uint64_t a, uint64_t b)

@@ -35,8 +35,10 @@ int histogram_reserve(struct histogram *h, unsigned cells);
 /* Adds all of other. 0, -ENOMEM or -ERANGE; on failure h is unchanged. */
 int histogram_merge(struct histogram *h, const struct histogram *other);
 
-/* Room for a histogram_merge() that then cannot fail. 0, -ENOMEM or -ERANGE. */
+/* The same in two steps, of which the second cannot fail: for whoever adds several or none of them. 0, -ENOMEM or
+   -ERANGE. */
 int histogram_prepare(struct histogram *h, const struct histogram *other);
+void histogram_merge_prepared(struct histogram *h, const struct histogram *other);
 
 /* How many values lie in it (2^63 - 1 if more), and how many of them are 0. */
 uint64_t histogram_count(const struct histogram *h);

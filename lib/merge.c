@@ -49,9 +49,9 @@ int record_add(struct record *dst, const struct record *src)
         err = histogram_prepare(&dst->error_codes, &src->error_codes);
     if (err)
         return err;
-    (void)histogram_merge(&dst->size, &src->size);
-    (void)histogram_merge(&dst->latency_ns, &src->latency_ns);
-    (void)histogram_merge(&dst->error_codes, &src->error_codes);
+    histogram_merge_prepared(&dst->size, &src->size);
+    histogram_merge_prepared(&dst->latency_ns, &src->latency_ns);
+    histogram_merge_prepared(&dst->error_codes, &src->error_codes);
     dst->bytes += src->bytes;
     dst->errors += src->errors;
     dst->latency_sum_ns += src->latency_sum_ns;

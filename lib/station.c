@@ -48,10 +48,10 @@ int station_add(struct station *dst, const struct station *src)
         (err = histogram_prepare(&dst->service_ns, &src->service_ns)) ||
         (err = histogram_prepare(&dst->depth, &src->depth)))
         return err;
-    (void)histogram_merge(&dst->size, &src->size);
-    (void)histogram_merge(&dst->queue_ns, &src->queue_ns);
-    (void)histogram_merge(&dst->service_ns, &src->service_ns);
-    (void)histogram_merge(&dst->depth, &src->depth);
+    histogram_merge_prepared(&dst->size, &src->size);
+    histogram_merge_prepared(&dst->queue_ns, &src->queue_ns);
+    histogram_merge_prepared(&dst->service_ns, &src->service_ns);
+    histogram_merge_prepared(&dst->depth, &src->depth);
     dst->known |= src->known;
     dst->ops += src->ops;
     dst->bytes += src->bytes;
