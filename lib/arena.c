@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The first block is small, as most arenas are; each further one is twice as large, up to that. */
+#define FIRST_SIZE 1024
 #define BLOCK_SIZE (16 * 1024)
 
 struct arena_block {
@@ -24,8 +26,10 @@ void *arena_alloc(struct arena *arena, size_t size)
         return NULL;
     size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     if (!block || block->size - block->used < size) {
-        size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+        size_t room = !block ? FIRST_SIZE : block->size < BLOCK_SIZE / 2 ? 2 * block->size : BLOCK_SIZE;
 
+        if (room < size)
+            room = size;
         block = calloc(1, sizeof(*block) + room);
         if (!block)
             return NULL;

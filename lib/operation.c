@@ -35,7 +35,7 @@ const struct operation_info *operation_info(enum operation op)
 enum operation operation_by_name(const char *name)
 {
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
-        if (strcmp(table[op].name, name) == 0)
+        if (*table[op].name == *name && strcmp(table[op].name, name) == 0)
             return op;
     return OP_NONE;
 }
