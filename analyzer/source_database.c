@@ -10,41 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/database_batch.h"
 #include "lib/cleanup.h"
+#include "lib/database_batch.h"
+#include "lib/database_reader.h"
 #include "lib/log.h"
 
 /*
  * Where raw rows were dropped, those of minutes and hours stand for them: a span of time is read in up to three pieces,
- * each from the finest tier that has all of it.
- *
- * Intervals come through a cursor in the order of time; for a group of them the samples, jobs and
- * volumes are then asked for at once. One read-only transaction gives one picture, and memory holds
- * a group.
+ * each from the finest tier that has all of it. One read-only transaction gives one picture.
  */
 
-#define GROUP_BATCHES 1024
-#define GROUP_TEXT    "1024"
-#define GROUP_RECORDS 100000 /* a group ends with the batch that brings it there */
-
 #define PIECES 3
-
-struct piece {
-    const char *suffix; /* of the views */
-    int64_t since_ns, until_ns;
-};
 
 struct database {
     struct source source; /* first: it is what the caller holds */
     const struct source_window *window;
     PGconn *conn;
     char *nodes; /* those that are asked for, as a JSON array; NULL: all */
-    struct piece pieces[PIECES];
-    unsigned piece; /* the one whose cursor is open */
-    PGresult *intervals; /* fetched; NULL before the first time */
-    int row;             /* of intervals, the first that is not in a group yet */
-    struct batch *group[GROUP_BATCHES];
-    int count, next; /* batches of the group, and how many of them are handed out */
+    struct database_piece pieces[PIECES];
+    struct database_reader *reader;
     int64_t first_ns, now_ns; /* of the first batch, and of the last one that was handed out */
     int64_t last_ns;          /* of all there is; 0: nobody has asked yet */
     PGresult *drops; /* told with the first batch; NULL afterwards */
@@ -96,27 +80,6 @@ static int asked_nodes(struct database *db, const char *glob, char **out)
     return *out ? 0 : -ENOMEM;
 }
 
-/* timestamptz is cut to us, so the bounds of time are inclusive, and those of start_ns decide. */
-static int open_cursor(struct database *db)
-{
-    static const char format[] =
-        "declare interval_cursor no scroll cursor for select " DATABASE_INTERVAL_COLUMNS
-        " from unblend.intervals%s "
-        "where time between unblend.timestamp_of($1) and unblend.timestamp_of($2) "
-        "and start_ns >= $1 and start_ns < $2 "
-        "and ($3::json is null or node in (select json_array_elements_text($3::json))) "
-        "order by time, batch_id";
-    const struct piece *piece = &db->pieces[db->piece];
-    _cleanup_(result_clearp) PGresult *result = NULL;
-    char since[24], until[24], sql[2048];
-    const char *values[] = {since, until, db->nodes};
-
-    snprintf(since, sizeof(since), "%" PRId64, piece->since_ns);
-    snprintf(until, sizeof(until), "%" PRId64, piece->until_ns);
-    snprintf(sql, sizeof(sql), format, piece->suffix);
-    return query(db, sql, 3, values, false, &result);
-}
-
 static int64_t at_most(int64_t ns, int64_t limit)
 {
     return ns < limit ? ns : limit;
@@ -150,12 +113,19 @@ static int cut_pieces(struct database *db)
         raw_ns = minute_ns = 0;
     raw_ns = at_most(raw_ns > since_ns ? raw_ns : since_ns, until_ns);
     minute_ns = at_most(minute_ns > since_ns ? minute_ns : since_ns, raw_ns);
-    db->pieces[0] = (struct piece){"_1h", since_ns, minute_ns};
-    db->pieces[1] = (struct piece){"_1m", minute_ns, raw_ns};
-    db->pieces[2] = (struct piece){"", raw_ns, until_ns};
-    while (db->piece < PIECES - 1 && db->pieces[db->piece].since_ns >= db->pieces[db->piece].until_ns)
-        db->piece++;
+    db->pieces[0] = (struct database_piece){"_1h", since_ns, minute_ns};
+    db->pieces[1] = (struct database_piece){"_1m", minute_ns, raw_ns};
+    db->pieces[2] = (struct database_piece){"", raw_ns, until_ns};
     return 0;
+}
+
+static int start_reading(struct database *db)
+{
+    unsigned first = 0;
+
+    while (first < PIECES - 1 && db->pieces[first].since_ns >= db->pieces[first].until_ns)
+        first++;
+    return database_reader_new(db->conn, &db->pieces[first], PIECES - first, db->nodes, &db->reader);
 }
 
 /* Batches that never came, of the nodes and the time that the window asks for. */
@@ -202,106 +172,16 @@ static int tell_drops(struct database *db, struct batch *batch)
     return count ? batch_dropped(batch, dropped, (uint32_t)count) : 0;
 }
 
-static void rows_clear(struct database_rows *rows)
-{
-    PQclear(rows->jobs);
-    PQclear(rows->volumes);
-    PQclear(rows->samples);
-    PQclear(rows->flows);
-    PQclear(rows->storage);
-}
-
-/* What the group's batches refer to, and their samples, in one query each. Rows [from, to) of
- * intervals. */
-static int fill_group(struct database *db, int from, int to)
-{
-    const PGresult *intervals = db->intervals;
-    _cleanup_(rows_clear) struct database_rows rows = {0};
-    _cleanup_free_ char *job_ids = database_ids(intervals, DATABASE_JOB_IDS, from, to);
-    _cleanup_free_ char *volume_ids = database_ids(intervals, DATABASE_VOLUME_IDS, from, to);
-    _cleanup_free_ char *batch_ids = database_ids(intervals, DATABASE_BATCH_ID, from, to);
-    const char *values[3] = {job_ids};
-    const char *suffix = db->pieces[db->piece].suffix;
-    char samples_sql[1024];
-    int err;
-
-    snprintf(samples_sql, sizeof(samples_sql), DATABASE_SAMPLES("%s"), suffix);
-    if (!job_ids || !volume_ids || !batch_ids)
-        return -ENOMEM;
-    err = query(db, DATABASE_JOBS, 1, values, false, &rows.jobs);
-    if (err)
-        return err;
-    values[0] = volume_ids;
-    err = query(db, DATABASE_VOLUMES, 1, values, false, &rows.volumes);
-    if (err)
-        return err;
-    values[0] = PQgetvalue(intervals, from, DATABASE_TIME);
-    values[1] = PQgetvalue(intervals, to - 1, DATABASE_TIME);
-    values[2] = batch_ids;
-    err = query(db, samples_sql, 3, values, true, &rows.samples);
-    if (!err && !*suffix)
-        err = query(db, DATABASE_FLOWS, 3, values, true, &rows.flows);
-    if (!err)
-        err = query(db, DATABASE_STORAGE, 3, values, false, &rows.storage);
-    for (int i = from; !err && i < to; i++) {
-        err = database_batch(intervals, i, &rows, &db->group[db->count]);
-        if (!err)
-            db->count++;
-        else
-            log_error("cannot read the database: batch %s: %s: restore it from a backup",
-                      PQgetvalue(intervals, i, DATABASE_BATCH_ID), log_errno(err));
-    }
-    return err;
-}
-
-/* 1 with a group, 0 at the end, or -errno (logged). */
-static int next_group(struct database *db)
-{
-    int64_t records = 0;
-    int from, err;
-
-    db->count = db->next = 0;
-    if (!db->intervals || db->row == PQntuples(db->intervals)) {
-        PQclear(db->intervals);
-        db->intervals = NULL;
-        db->row = 0;
-        err = query(db, "fetch forward " GROUP_TEXT " from interval_cursor", 0, NULL, false, &db->intervals);
-        if (err)
-            return err;
-    }
-    if (!PQntuples(db->intervals) && db->piece < PIECES - 1) {
-        db->piece++;
-        err = run(db, "close interval_cursor");
-        if (!err)
-            err = open_cursor(db);
-        return err ? err : next_group(db);
-    }
-    from = db->row;
-    while (db->row < PQntuples(db->intervals) && records < GROUP_RECORDS)
-        records += strtoll(PQgetvalue(db->intervals, db->row++, DATABASE_RECORDS), NULL, 10);
-    if (from == db->row)
-        return 0;
-    err = fill_group(db, from, db->row);
-    return err ? err : 1;
-}
-
 static int database_next(struct source *source, struct batch **out)
 {
     struct database *db = (struct database *)source;
 
     for (;;) {
         struct batch *batch;
-        int err;
+        int err = database_reader_next(db->reader, &batch);
 
-        if (db->next == db->count) {
-            int got = next_group(db);
-
-            if (got != 1)
-                return got;
-            continue;
-        }
-        batch = take_pointer(db->group[db->next]);
-        db->next++;
+        if (err != 1)
+            return err;
         err = source_filter(db->window, batch);
         if (err == 1 && db->drops && tell_drops(db, batch))
             err = -ENOMEM;
@@ -345,7 +225,7 @@ static double database_share(struct source *source)
 {
     struct database *db = (struct database *)source;
 
-    if (!db->last_ns && (find_last(db) || !db->last_ns))
+    if (!db->last_ns && (database_reader_wait(db->reader) || find_last(db) || !db->last_ns))
         db->last_ns = 1;
     if (!db->first_ns || db->last_ns <= db->first_ns)
         return NAN;
@@ -356,13 +236,16 @@ static void database_free(struct source *source)
 {
     struct database *db = (struct database *)source;
 
-    for (int i = db->next; i < db->count; i++)
-        batch_free(db->group[i]);
-    PQclear(db->intervals);
+    database_reader_free(db->reader);
     PQclear(db->drops);
     PQfinish(db->conn);
     free(db->nodes);
     free(db);
+}
+
+/* What the server says beside its answers comes again as the cause of what fails. */
+static void ignore(void *data, const char *message)
+{
 }
 
 int source_database(const char *conninfo, const struct source_window *window, struct source **out)
@@ -377,6 +260,7 @@ int source_database(const char *conninfo, const struct source_window *window, st
     db->source = (struct source){.next = database_next, .free = database_free, .share = database_share};
     db->window = window;
     db->conn = PQconnectdb(conninfo);
+    PQsetNoticeProcessor(db->conn, ignore, NULL);
     if (PQstatus(db->conn) != CONNECTION_OK) {
         const char *why = PQerrorMessage(db->conn);
 
@@ -393,9 +277,9 @@ int source_database(const char *conninfo, const struct source_window *window, st
         if (!err)
             err = cut_pieces(db);
         if (!err)
-            err = open_cursor(db);
-        if (!err)
             err = find_drops(db);
+        if (!err)
+            err = start_reading(db);
     }
     if (err) {
         database_free(&db->source);

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lib/array_text.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/cleanup.h"
 
 char *array_text(const int64_t *numbers, size_t count)
 {
@@ -28,4 +34,41 @@ char *array_text(const int64_t *numbers, size_t count)
         return NULL;
     }
     return text;
+}
+
+/* The number that a text begins with, and how long it is; 0 when there is none. */
+static size_t number_at(const char *text, int64_t *number)
+{
+    char *end;
+
+    if (*text != '-' && (*text < '0' || *text > '9')) {
+        *number = ARRAY_NULL;
+        return strncasecmp(text, "null", 4) == 0 ? 4 : 0;
+    }
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return errno ? 0 : (size_t)(end - text);
+}
+
+int array_numbers(const char *text, int64_t **numbers, size_t *count)
+{
+    _cleanup_free_ int64_t *found = NULL;
+    size_t most = 1, n = 0;
+
+    for (const char *at = text; *at; at++)
+        most += *at == ',';
+    found = calloc(most, sizeof(*found));
+    if (!found)
+        return -ENOMEM;
+    for (bool more = strcmp(text, "{}") != 0; more; n++) {
+        size_t length = n || *text == '{' ? number_at(++text, &found[n]) : 0;
+
+        text += length;
+        more = *text == ',';
+        if (!length || (!more && strcmp(text, "}") != 0))
+            return -EBADMSG;
+    }
+    *numbers = take_pointer(found);
+    *count = n;
+    return 0;
 }

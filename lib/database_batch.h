@@ -9,15 +9,14 @@
 
 #include <libpq-fe.h>
 
+#include "lib/json_cache.h"
 #include "lib/record.h"
 
-/* Columns to select, in the order in which they are read. All as text, samples and flows in binary. */
+/* Columns to select, in the order in which they are read. Intervals as text, all others in binary. */
 #define DATABASE_INTERVAL_COLUMNS                                                                  \
-    "batch_id, time, records, to_json(job_ids), to_json(volume_ids), to_json(job_end_ns), "        \
-    "to_json(job_exit), cluster, node, role, kernel, boot_id, stream, seq, start_ns, "             \
-    "duration_ns, "                                                                                \
-    "interval_ms, lost_ops, killed_ops, in_flight_ops, unattributed_ops, overflow_ops, hooks, "    \
-    "bypass, to_json(shed_ms), io_some_ns, io_full_ns"
+    "batch_id, time, records, job_ids, volume_ids, job_end_ns, job_exit, cluster, node, role, kernel, boot_id, "     \
+    "stream, seq, start_ns, duration_ns, interval_ms, lost_ops, killed_ops, in_flight_ops, unattributed_ops, "       \
+    "overflow_ops, hooks, bypass, shed_ms, io_some_ns, io_full_ns"
 #define DATABASE_SAMPLE_COLUMNS                                                                    \
     "batch_id, job_id, volume_id, op, bytes, errors, latency_sum_ns, size, latency, " \
     "sequential, consecutive, random, in_flight, oldest_ns, cache_hit_ops, cache_hit_bytes, "        \
@@ -61,14 +60,18 @@ enum {
    without memory. */
 char *database_ids(const PGresult *intervals, int column, int from, int to);
 
-/* What a group of intervals refers to, ordered by id; samples and flows by batch and position; no flows is fine. */
+/* What a group of intervals refers to, ordered by id; samples and flows by batch and position; no flows and no storage
+   are fine. Owns all of it. */
 struct database_rows {
     PGresult *jobs, *volumes, *samples, *flows, *storage;
 };
 
-/* The batch of one row of intervals; the rows hold at least what it refers to. 0, -ENOMEM, or -EBADMSG when they do
-   not fit each other. */
-int database_batch(const PGresult *intervals, int row, const struct database_rows *rows, struct batch **out);
+void database_rows_clear(struct database_rows *rows);
+
+/* The batch of one row of intervals; the rows hold at least what it refers to. The cache is for what batches have in
+   common. 0, -ENOMEM, or -EBADMSG when they do not fit each other. */
+int database_batch(const PGresult *intervals, int row, const struct database_rows *rows, struct json_cache *cache,
+                   struct batch **out);
 
 static inline void result_clearp(PGresult **result)
 {

@@ -591,6 +591,43 @@ class TestReadBack(Database):
         self.assertEqual([b["seq"] for b in self.dump("n1", str(first), str(last))], list(range(50, 60)))
         self.assertEqual([b["seq"] for b in self.dump("n1", str(first + 1), str(last + 1))], list(range(51, 61)))
 
+    def fill(self, count):
+        """Batches 1 to count, those behind the first made of it by SQL, a millisecond apart. Readers take what records
+        says for how much comes with a batch: each thousandth says a lot."""
+        self.assertEqual(self.collector.post(batch(1), self.token)[0], 200)
+        for table, changed in (("batch", "'seq', n, 'start_ns', t.start_ns + n * 1000000::bigint, 'records', "
+                                         "case when n % 1000 = 0 then 100000 else 1 end"),
+                               ("sample", "'bytes', 4096 * n")):
+            self.sql(f"insert into unblend.{table} select (jsonb_populate_record(t, jsonb_build_object('batch_id', "
+                     f"t.batch_id + n, 'time', t.time + n * interval '1 ms', {changed}))).* "
+                     f"from unblend.{table} as t, generate_series(2, {count}) as n")
+
+    def test_more_than_is_read_at_once(self):
+        self.fill(9500)
+        read = self.dump()
+        self.assertEqual([b["seq"] for b in read], list(range(1, 9501)))
+        self.assertEqual([b["records"][0]["bytes"] for b in read], [4096 * seq for seq in range(1, 9501)])
+        first = batch(1)
+        for value in read:
+            self.assertEqual((value["jobs"], value["volumes"], value["coverage"]),
+                             (first["jobs"], first["volumes"], first["coverage"]))
+
+    def test_the_database_goes_away_while_it_is_read(self):
+        """What is read waits in a pipe until the connection is gone: some batches were not asked for by then."""
+        self.fill(9500)
+        reader = subprocess.Popen([DUMP, self.conninfo + " application_name=cut-off"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+        self.addCleanup(reader.kill)
+        first = reader.stdout.readline()
+        self.assertEqual(self.sql("select count(pg_terminate_backend(pid, 10000)) from pg_stat_activity "
+                                  "where application_name = 'cut-off'"), "1")
+        rest, why = reader.communicate(timeout=60)
+        self.assertEqual(json.loads(first)["seq"], 1)
+        self.assertLess(rest.count("\n"), 9499)
+        self.assertEqual(reader.returncode, 1)
+        self.assertRegex(why, r"^dump_database: cannot read the database: .*: check --db, and that a collector has set "
+                              r"it up\n$")
+
     def test_histograms_in_sql(self):
         value = batch(1)
         value["records"][0].update({"size": "0:2 8:3 64:1000 328:5".replace(":1 ", " "), "latency_ns": "5:1010"})

@@ -41,12 +41,32 @@ static void arrays_are_what_sql_takes(void **state)
     free(text);
 }
 
+static void arrays_of_sql_are_numbers_again(void **state)
+{
+    static const char *const wrong[] = {"", "{", "}", "1", "{1", "{1,}", "{,1}", "{1}x", "{{1}}", "{nul}", "{ 1}",
+                                        "{9223372036854775808}", "{1;2}"};
+    int64_t *numbers;
+    size_t count;
+
+    assert_int_equal(array_numbers("{1,NULL,9223372036854775807,-2,null}", &numbers, &count), 0);
+    assert_int_equal(count, 5);
+    assert_memory_equal(numbers, ((int64_t[]){1, ARRAY_NULL, INT64_MAX, -2, ARRAY_NULL}), 5 * sizeof(*numbers));
+    free(numbers);
+    assert_int_equal(array_numbers("{}", &numbers, &count), 0);
+    assert_int_equal(count, 0);
+    assert_non_null(numbers);
+    free(numbers);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        assert_int_equal(array_numbers(wrong[i], &numbers, &count), -EBADMSG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_comes_back),
         cmocka_unit_test(what_is_no_error_is_none),
         cmocka_unit_test(arrays_are_what_sql_takes),
+        cmocka_unit_test(arrays_of_sql_are_numbers_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a batch has of samples, flows and storage. */
+#include "lib/database_private.h"
+
+#include <errno.h>
+
+#include "lib/cleanup.h"
+#include "lib/codec_errors.h"
+#include "lib/codec_flow.h"
+#include "lib/codec_station.h"
+#include "lib/codec_tree.h"
+
+static json_t *json(const PGresult *result, int row, int column)
+{
+    return PQgetisnull(result, row, column)
+               ? NULL
+               : json_loads(PQgetvalue(result, row, column), JSON_DECODE_ANY, NULL);
+}
+
+/* The first row whose first column is not below an id. */
+static int first_of(const PGresult *result, int64_t id)
+{
+    int low = 0, high = PQntuples(result);
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (database_big(result, middle, 0) < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int database_row_of(const PGresult *result, int64_t id)
+{
+    int row = first_of(result, id);
+
+    return row < PQntuples(result) && database_big(result, row, 0) == id ? row : -1;
+}
+
+/* The place of an id in the batch's own table; the list ends with an id that nobody has. */
+static uint32_t index_of(const struct database_place *places, int64_t id)
+{
+    for (; places->id; places++)
+        if (places->id == id)
+            return places->index;
+    return NO_INDEX;
+}
+
+static int set_errors(struct record *record, const PGresult *samples, int row, int column)
+{
+    json_auto_t *object = json(samples, row, column);
+
+    return PQgetisnull(samples, row, column) ? 0 : codec_errors_decode(object, &record->error_codes);
+}
+
+static int add_sample(struct batch *batch, const struct database_place *jobs, const struct database_place *volumes,
+                      const PGresult *samples, int row)
+{
+    enum operation op = operation_by_name(PQgetvalue(samples, row, 3));
+    struct record *record;
+    int err = batch_record(batch, index_of(jobs, database_big(samples, row, 1)),
+                           index_of(volumes, database_big(samples, row, 2)), NO_INDEX, op, &record);
+
+    if (!err) {
+        record->bytes += (uint64_t)database_big(samples, row, 4);
+        record->errors += (uint64_t)database_big(samples, row, 5);
+        record->latency_sum_ns += (uint64_t)database_big(samples, row, 6);
+        for (int i = 0; i < ORDER_COUNT; i++)
+            record->order[i] += (uint64_t)database_big(samples, row, 9 + i);
+        record->in_flight += (uint64_t)database_big(samples, row, 12);
+        if ((uint64_t)database_big(samples, row, 13) > record->oldest_ns)
+            record->oldest_ns = (uint64_t)database_big(samples, row, 13);
+        for (int i = 0; i < CACHE_COUNTS; i++)
+            record->cache[i] += (uint64_t)database_big(samples, row, 14 + i);
+        for (int i = 0; i < FAULT_KINDS; i++)
+            record->faults[i] += (uint64_t)database_big(samples, row, 14 + CACHE_COUNTS + i);
+        record->in_flight_ns += (uint64_t)database_big(samples, row, 15 + CACHE_COUNTS + FAULT_KINDS);
+        err = codec_histogram_unpack(PQgetvalue(samples, row, 7),
+                                     (size_t)PQgetlength(samples, row, 7), &record->size);
+    }
+    if (!err)
+        err = codec_histogram_unpack(PQgetvalue(samples, row, 8),
+                                     (size_t)PQgetlength(samples, row, 8), &record->latency_ns);
+    if (!err)
+        err = set_errors(record, samples, row, 14 + CACHE_COUNTS + FAULT_KINDS);
+    return err == -ENOMEM || !err ? err : -EBADMSG;
+}
+
+static int histogram_at(const PGresult *flows, int row, int column, struct histogram *out)
+{
+    return codec_histogram_unpack(PQgetvalue(flows, row, column), (size_t)PQgetlength(flows, row, column), out);
+}
+
+static int add_flow(struct batch *batch, const struct database_place *jobs, const struct database_place *volumes,
+                    const PGresult *flows, int row)
+{
+    json_auto_t *in_flight =
+        json_loadb(PQgetvalue(flows, row, 14), (size_t)PQgetlength(flows, row, 14), 0, NULL);
+    uint32_t length;
+    struct flow *flow;
+    int err = batch_flow(batch, index_of(jobs, database_big(flows, row, 1)),
+                         index_of(volumes, database_big(flows, row, 2)), &flow);
+
+    memcpy(&length, PQgetvalue(flows, row, 4), sizeof(length));
+    if (!err)
+        err = codec_slots_span(flow, database_big(flows, row, 3), be32toh(length));
+    for (int d = 0; d < DEMAND_COUNT && !err; d++)
+        err = codec_slots_unpack(PQgetvalue(flows, row, 5 + d), (size_t)PQgetlength(flows, row, 5 + d), flow,
+                                 (enum demand)d);
+    for (int kind = 0; kind < FLOW_KINDS && !err; kind++) {
+        err = histogram_at(flows, row, 10 + 2 * kind, &flow->burst[kind]);
+        if (!err)
+            err = histogram_at(flows, row, 11 + 2 * kind, &flow->steady[kind]);
+    }
+    if (!err && !codec_in_flight_decode(in_flight, flow))
+        err = -EBADMSG;
+    if (!err && !PQgetisnull(flows, row, 15))
+        err = sketch_parse(PQgetvalue(flows, row, 15), &flow->files);
+    return err == -ENOMEM || !err ? err : -EBADMSG;
+}
+
+static int add_stations(struct batch *batch, const PGresult *storage, int64_t batch_id)
+{
+    int at = database_row_of(storage, batch_id), err;
+    json_auto_t *root = json_object();
+    struct codec_error error;
+
+    if (at < 0 || PQgetisnull(storage, at, 1))
+        return 0;
+    if (!root || json_object_set_new(root, "storage", json(storage, at, 1)))
+        return -ENOMEM;
+    err = codec_stations_decode(batch, &error, root);
+    return err == -ENOMEM || !err ? err : -EBADMSG;
+}
+
+static int add_trees(struct batch *batch, const PGresult *storage, int64_t batch_id)
+{
+    int at = database_row_of(storage, batch_id), err;
+    json_auto_t *root = json_object();
+    struct codec_error error;
+
+    if (at < 0 || PQgetisnull(storage, at, 3))
+        return 0;
+    if (!root || json_object_set_new(root, "trees", json(storage, at, 3)))
+        return -ENOMEM;
+    err = codec_trees_decode(batch, &error, root);
+    return err == -ENOMEM || !err ? err : -EBADMSG;
+}
+
+static int add_space(struct batch *batch, const PGresult *storage, int64_t batch_id,
+                     const struct database_place *volumes)
+{
+    int at = database_row_of(storage, batch_id);
+    json_auto_t *list = at < 0 || PQgetisnull(storage, at, 2) ? NULL : json(storage, at, 2);
+    json_t *told;
+    size_t i;
+
+    json_array_foreach(list, i, told) {
+        json_int_t volume = -1, used, total, used_files, total_files;
+
+        if (json_unpack(told, "[I,I,I,I,I]", &volume, &used, &total, &used_files, &total_files) || volume < 0 ||
+            volume >= batch->volume_count)
+            return -EBADMSG;
+        batch->volumes[volumes[volume].index].has_space = true;
+        batch->volumes[volumes[volume].index].space =
+            (struct space){(uint64_t)used, (uint64_t)total, (uint64_t)used_files, (uint64_t)total_files};
+    }
+    return 0;
+}
+
+int database_add_rows(struct batch *batch, const struct database_rows *rows, int64_t id,
+                      const struct database_place *jobs, const struct database_place *volumes)
+{
+    const PGresult *samples = rows->samples, *flows = rows->flows;
+    int err = 0;
+
+    for (int i = first_of(samples, id);
+         !err && i < PQntuples(samples) && database_big(samples, i, 0) == id; i++)
+        err = add_sample(batch, jobs, volumes, samples, i);
+    for (int i = first_of(flows, id); !err && i < PQntuples(flows) && database_big(flows, i, 0) == id; i++)
+        err = add_flow(batch, jobs, volumes, flows, i);
+    if (!err)
+        err = add_stations(batch, rows->storage, id);
+    if (!err)
+        err = add_space(batch, rows->storage, id, volumes);
+    if (!err)
+        err = add_trees(batch, rows->storage, id);
+    return err;
+}
