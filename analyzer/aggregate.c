@@ -168,56 +168,11 @@ static int add_attempt(struct aggregate *a, struct job_total *job, const char *n
     return 0;
 }
 
-static struct unit *new_unit(struct aggregate *a, struct job_total *job, const struct batch *batch,
-                              const struct process *from, const char *volume, uint32_t first, uint32_t hash)
-{
-    struct unit *unit;
-
-    if (RESERVE(job->units, job->unit, sizeof(*unit)) || lookup_reserve(&job->unit_index))
-        return NULL;
-    unit = &job->units[job->unit_count];
-    unit->pid = from->pid;
-    unit->start_ns = from->start_ns;
-    unit->volume = volume;
-    unit->process = first == NO_INDEX ? job->unit_count : first;
-    if (aggregate_keep(a, &unit->node, batch->node) || aggregate_keep(a, &unit->command, from->command))
-        return NULL;
-    job->process_count += first == NO_INDEX;
-    lookup_insert(&job->unit_index, hash, job->unit_count++);
-    return unit;
-}
-
-/* The tally that a record's process has to itself on that volume; unchanged when there are too many of them. */
-static int find_unit(struct aggregate *a, struct job_total *job, const struct batch *batch,
-                     uint32_t process, const char *volume, struct unit **out)
-{
-    const struct process *from = &batch->processes[process];
-    const int64_t key[2] = {from->pid, from->start_ns};
-    uint32_t hash = lookup_hash(key, sizeof(key)), cursor = hash, at, first = NO_INDEX;
-
-    while (lookup_next(&job->unit_index, hash, &cursor, &at)) {
-        struct unit *unit = &job->units[at];
-
-        if (unit->pid != from->pid || unit->start_ns != from->start_ns ||
-            strcmp(unit->node, batch->node) != 0)
-            continue;
-        if (unit->volume == volume) {
-            *out = unit;
-            return aggregate_keep(a, &unit->command, from->command);
-        }
-        first = unit->process;
-    }
-    if (job->unit_count == AGGREGATE_UNITS_MAX)
-        return 0;
-    *out = new_unit(a, job, batch, from, volume, first, hash);
-    return *out ? 0 : -ENOMEM;
-}
-
-/* Where a batch's jobs and volumes are among the totals; NO_INDEX: not looked for yet. Names are compared once a batch,
-   not once a record. */
+/* Where a batch's jobs and volumes are among the totals; NO_INDEX: not looked for yet. Names are compared once a
+   batch, not once a record. */
 struct places {
     uint32_t *jobs, *volumes;
-    uint32_t job, from, at; /* the last record's job among the totals, its volume in the batch, and the job's own of it */
+    uint32_t job, from, at; /* the last record's: job among the totals, volume in the batch, and that among the job's */
 };
 
 /* The job's volume that a record is of. NULL without memory. */
@@ -250,7 +205,7 @@ static int add_job_record(struct aggregate *a, struct places *places, uint32_t a
     if (!volume)
         return -ENOMEM;
     if (record->process != NO_INDEX) {
-        err = find_unit(a, job, batch, record->process, volume->name, &unit);
+        err = aggregate_unit(a, job, batch, record->process, volume->name, &unit);
         if (err)
             return err;
     }

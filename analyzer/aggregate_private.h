@@ -32,6 +32,11 @@ int aggregate_volume_demand(struct volume_total *volume, const struct batch *bat
 /* What requests to a file system's server, or a platform, say of what reached it. */
 int aggregate_station(struct aggregate *a, const struct batch *batch, const struct station *station);
 
+/* The tally that a record's process has to itself on that volume; unchanged when there are too many of them. 0 or
+   -ENOMEM. */
+int aggregate_unit(struct aggregate *a, struct job_total *job, const struct batch *batch, uint32_t process,
+                   const char *volume, struct unit **out);
+
 /* Takes over what a record's series has in flight at the end of its interval. 0 or -ENOMEM. */
 int aggregate_gauge(struct aggregate *a, struct volume_total *volume, const struct batch *batch,
                     const struct record *record);

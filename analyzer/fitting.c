@@ -264,10 +264,64 @@ static void take_sums(const struct fitting *fitting, uint32_t profile, uint32_t 
     }
 }
 
-/* Fits all active profiles (or only one), and hands what each signature got to `take`. */
-static int fit_once(struct fitting *fitting, uint32_t only, double tolerance,
-                    void (*take)(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first,
-                                 size_t k, void *context))
+static void choose(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first, size_t k,
+                   void *context)
+{
+    fitting->chosen[s] = true;
+}
+
+/* The fit of the active profiles (or of only one), made now or earlier. NULL without memory. */
+static const struct fit *fit_chosen(struct fitting *fitting, uint32_t only)
+{
+    size_t groups = fitting->all_count, count;
+    struct rows context = {0};
+    struct fit *fit;
+
+    memset(fitting->chosen, 0, fitting->signature_count * sizeof(bool));
+    count = each_signature(fitting, only, choose, NULL);
+    fit = fit_memory_find(&fitting->memory, fitting->chosen, fitting->signature_count);
+    if (fit)
+        return fit;
+    fit = fit_memory_add(&fitting->memory, fitting->chosen, fitting->signature_count, groups);
+    if (!fit)
+        return NULL;
+    context.rows = fit->rows;
+    each_signature(fitting, only, make_row, &context);
+    return unmix(fitting->observed, groups, fitting->group_count, fit->rows, count, UNMIX_FINE, fit->amounts,
+                 fit->parts, &fit->score)
+               ? NULL
+               : fit;
+}
+
+/* Parts are large, so only those are emptied that the last fit has filled. */
+static void forget_parts(struct fitting *fitting)
+{
+    size_t s = 0;
+
+    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
+        for (uint32_t n = 0; n < fitting->catalogue->profiles[p].signature_count; n++, s++)
+            if (fitting->chosen[s])
+                fitting->at[p] = fitting->by[s] = (struct part){0};
+}
+
+/* Sorts the parts by signature and by profile. */
+static int fit_parts(struct fitting *fitting, uint32_t only)
+{
+    const struct fit *fit;
+    struct rows context;
+
+    forget_parts(fitting);
+    fit = fit_chosen(fitting, only);
+    if (!fit)
+        return -ENOMEM;
+    fitting->score = fit->score;
+    memset(fitting->amounts, 0, fitting->signature_count * sizeof(*fitting->amounts));
+    context = (struct rows){fit->rows, fit->parts, fit->amounts};
+    each_signature(fitting, only, take_row, &context);
+    return 0;
+}
+
+int fitting_again(struct fitting *fitting)
 {
     size_t groups = fitting->all_count, count = fitting->signature_count;
     _cleanup_free_ double *rows = calloc(count * groups + 1, sizeof(*rows));
@@ -275,29 +329,16 @@ static int fit_once(struct fitting *fitting, uint32_t only, double tolerance,
     _cleanup_free_ double *amounts = calloc(count + 1, sizeof(*amounts));
     struct rows context = {rows, parts, amounts};
 
-    if (!rows || !parts || !amounts ||
-        unmix(fitting->observed, groups, fitting->group_count, rows,
-              each_signature(fitting, only, make_row, &context), tolerance, amounts, parts, &fitting->score))
-        return -ENOMEM;
-    memset(fitting->amounts, 0, count * sizeof(*fitting->amounts));
-    each_signature(fitting, only, take, &context);
-    return 0;
-}
-
-/* Sorts the parts by signature and by profile. */
-static int fit_parts(struct fitting *fitting, uint32_t only)
-{
-    memset(fitting->at, 0, (fitting->catalogue->count + 1) * sizeof(*fitting->at));
-    memset(fitting->by, 0, (fitting->signature_count + 1) * sizeof(*fitting->by));
-    return fit_once(fitting, only, UNMIX_FINE, take_row);
-}
-
-int fitting_again(struct fitting *fitting)
-{
     memset(fitting->explained, 0, fitting->group_count * sizeof(double));
     memset(fitting->ops, 0, fitting->catalogue->count * sizeof(double));
     memset(fitting->bytes, 0, fitting->catalogue->count * sizeof(double));
-    return fit_once(fitting, UINT32_MAX, UNMIX_COARSE, take_sums);
+    if (!rows || !parts || !amounts ||
+        unmix(fitting->observed, groups, fitting->group_count, rows,
+              each_signature(fitting, UINT32_MAX, make_row, &context), UNMIX_COARSE, amounts, parts, &fitting->score))
+        return -ENOMEM;
+    memset(fitting->amounts, 0, count * sizeof(*fitting->amounts));
+    each_signature(fitting, UINT32_MAX, take_sums, &context);
+    return 0;
 }
 
 struct prediction {
@@ -409,14 +450,15 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     fitting->at = calloc(catalogue->count + 1, sizeof(struct part));
     fitting->refused = calloc(fitting->signature_count + 1, sizeof(bool));
     fitting->by = calloc(fitting->signature_count + 1, sizeof(struct part));
+    fitting->chosen = calloc(fitting->signature_count + 1, sizeof(bool));
     fitting->amounts = calloc(fitting->signature_count + 1, sizeof(double));
     fitting->explained = calloc(fitting->all_count + 1, sizeof(double));
     fitting->worth = calloc(fitting->group_count + 1, sizeof(double));
     fitting->counted = calloc(fitting->group_count + 1, sizeof(double));
     fitting->ops = calloc(catalogue->count + 1, sizeof(double));
     fitting->bytes = calloc(catalogue->count + 1, sizeof(double));
-    if (!fitting->active || !fitting->at || !fitting->refused || !fitting->by || !fitting->amounts ||
-        !fitting->explained || !fitting->worth || !fitting->counted || !fitting->ops || !fitting->bytes)
+    if (!fitting->active || !fitting->at || !fitting->refused || !fitting->by || !fitting->chosen ||
+        !fitting->amounts || !fitting->explained || !fitting->worth || !fitting->counted || !fitting->ops || !fitting->bytes)
         return -ENOMEM;
     make_worth(fitting);
     for (size_t i = 0; i < fitting->bin_count; i++)
@@ -433,6 +475,8 @@ void fitting_clear(struct fitting *fitting)
     free(fitting->observed);
     free(fitting->active);
     free(fitting->refused);
+    free(fitting->chosen);
+    fit_memory_clear(&fitting->memory);
     free(fitting->by);
     free(fitting->amounts);
     free(fitting->explained);

@@ -4,6 +4,7 @@
 #define UNBLEND_ANALYZER_FITTING_H
 
 #include "analyzer/catalogue.h"
+#include "analyzer/fit_memory.h"
 #include "analyzer/part.h"
 
 /*
@@ -28,9 +29,11 @@ struct fitting {
     uint32_t peers;
     bool *active;    /* by profile */
     bool *refused;   /* by signature, all profiles' in one row */
+    bool *chosen;    /* likewise: it takes part in the last fit of parts, which are these: */
     struct part *at; /* by profile */
     struct part *by; /* by signature */
     double score;    /* of the last fit */
+    struct fit_memory memory; /* of fits of the data as it was counted */
     double *amounts;    /* of the last fit, by signature */
     double *explained;  /* by the last fitting_again(), of each group; */
     double *ops, *bytes; /* and what profiles got, as shares of what was counted */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/fit_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/vector.h"
+
+struct fit *fit_memory_find(const struct fit_memory *memory, const bool *chosen, size_t signatures)
+{
+    for (uint32_t i = 0; i < memory->count; i++)
+        if (memcmp(memory->fits[i].chosen, chosen, signatures * sizeof(*chosen)) == 0)
+            return &memory->fits[i];
+    return NULL;
+}
+
+static void fit_clear(struct fit *fit)
+{
+    free(fit->chosen);
+    free(fit->rows);
+    free(fit->amounts);
+    free(fit->parts);
+}
+
+struct fit *fit_memory_add(struct fit_memory *memory, const bool *chosen, size_t signatures, size_t groups)
+{
+    struct fit *fit;
+
+    if (memory->count == FIT_MEMORY_MAX)
+        fit_clear(&memory->fits[--memory->count]);
+    if (vector_reserve((void **)&memory->fits, &memory->capacity, memory->count, sizeof(*fit)))
+        return NULL;
+    fit = &memory->fits[memory->count];
+    *fit = (struct fit){0};
+    for (size_t s = 0; s < signatures; s++)
+        fit->count += chosen[s];
+    fit->chosen = calloc(signatures + 1, sizeof(*fit->chosen));
+    fit->rows = calloc(fit->count * groups + 1, sizeof(*fit->rows));
+    fit->amounts = calloc(fit->count + 1, sizeof(*fit->amounts));
+    fit->parts = calloc(fit->count * groups + 1, sizeof(*fit->parts));
+    if (!fit->chosen || !fit->rows || !fit->amounts || !fit->parts) {
+        fit_clear(fit);
+        return NULL;
+    }
+    memcpy(fit->chosen, chosen, signatures * sizeof(*chosen));
+    memory->count++;
+    return fit;
+}
+
+void fit_memory_clear(struct fit_memory *memory)
+{
+    for (uint32_t i = 0; i < memory->count; i++)
+        fit_clear(&memory->fits[i]);
+    free(memory->fits);
+    *memory = (struct fit_memory){0};
+}
