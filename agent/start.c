@@ -111,6 +111,7 @@ static int start_probe(struct agent *agent)
         .cluster = agent->options->cluster,
         .node = agent->options->node,
         .role = agent->options->role,
+        .stalls = STALLS_MARKED,
         .max_cost = agent->options->max_cost,
     };
     int err = probe_new(&probe, &agent->probe);

@@ -87,7 +87,7 @@ int recorder_local(const struct recorder_options *options, struct recorder **out
         .own_job = options->own_job,
     };
     const struct sampler_options sampler = {.interval_ns = options->interval_ns,
-                                            .stalls = true,
+                                            .stalls = STALLS_ALL,
                                             .max_cost = options->max_cost};
     struct local *local = calloc(1, sizeof(*local));
     int err;

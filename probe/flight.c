@@ -7,10 +7,6 @@
 
 #include "lib/clock.h"
 
-/* So many threads are looked at ten times a second; twice as many five times. */
-#define THREADS_A_LOOK 1000
-#define LOOK_NS        100000000LL
-
 /* One job on one volume. */
 struct place {
     uint64_t volume;
@@ -137,7 +133,7 @@ int flight_look(struct flight *flight)
     struct table *table = &flight->tables->table[ABI_TABLE_THREADS];
     int64_t now_ns = monotonic_ns();
 
-    if (now_ns - flight->last_ns < LOOK_NS / 2 + LOOK_NS * table->high / THREADS_A_LOOK)
+    if (now_ns - flight->last_ns < tables_pause_ns(flight->tables))
         return 0;
     flight->last_ns = now_ns;
     table_find_high(table);

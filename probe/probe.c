@@ -25,6 +25,7 @@
 #include "probe/platform.h"
 #include "probe/pressure.h"
 #include "probe/rights.h"
+#include "probe/stall.h"
 #include "probe/stations.h"
 
 struct probe {
@@ -458,6 +459,19 @@ void probe_set_grain(struct probe *probe, enum grain grain)
 {
     probe->grain = grain;
     set_grain(probe);
+}
+
+int probe_stalls(struct probe *probe, bool everything, struct stalls **out)
+{
+    const struct stall_sources sources = {
+        .tables = &probe->tables,
+        .finder = probe->finder,
+        .origin = probe->origin,
+        .root = probe->root,
+        .since_ns = &load_control(probe->loaded)->since_ns,
+    };
+
+    return stalls_new(&sources, everything, out);
 }
 
 uint64_t probe_run_ns(const struct probe *probe)

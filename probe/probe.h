@@ -84,6 +84,10 @@ void probe_set_grain(struct probe *probe, enum grain grain);
  */
 int probe_set_step(struct probe *probe, enum probe_step step);
 
+/* Watches who waits for I/O, see probe/stall.h, as long as the probe is there. 0 or -ENOMEM. */
+struct stalls;
+int probe_stalls(struct probe *probe, bool everything, struct stalls **out);
+
 /* How long the programs have run, as far as the kernel was measuring it. */
 uint64_t probe_run_ns(const struct probe *probe);
 

@@ -129,8 +129,8 @@ int sampler_new(struct probe *probe, const struct sampler_options *options, stru
     sampler->role = strdup(options->role ? options->role : "client");
     snprintf(sampler->kernel, sizeof(sampler->kernel), "%s", name.release);
     read_boot_id(sampler->boot_id);
-    if (!sampler->cluster || !sampler->node || !sampler->role || (options->stalls && stalls_new(&sampler->stalls)) ||
-        random_stream(sampler->stream)) {
+    if (!sampler->cluster || !sampler->node || !sampler->role ||
+        (options->stalls && probe_stalls(probe, options->stalls == STALLS_ALL, &sampler->stalls)) || random_stream(sampler->stream)) {
         sampler_free(sampler);
         return -ENOMEM;
     }
@@ -168,7 +168,13 @@ static int drain(struct sampler *sampler)
     int err = sampler->batch ? 0 : batch_new(&sampler->batch);
 
     sampler->drained_ns = monotonic_ns();
-    return err ? err : probe_drain(sampler->probe, sampler->batch);
+    if (!err && sampler->stalls)
+        err = stalls_before_drain(sampler->stalls);
+    if (!err)
+        err = probe_drain(sampler->probe, sampler->batch);
+    if (sampler->stalls)
+        stalls_after_drain(sampler->stalls);
+    return err;
 }
 
 /* What has to be done between the ends of intervals. 0 or -errno. */
@@ -181,6 +187,12 @@ static int keep_up(struct sampler *sampler)
     if (now - sampler->looked_ns < PROBE_LOOK_MS * 1000000LL)
         return 0;
     sampler->looked_ns = now;
+    if (sampler->stalls) {
+        int err = stalls_look(sampler->stalls);
+
+        if (err)
+            return err;
+    }
     return probe_look(sampler->probe);
 }
 
@@ -232,12 +244,22 @@ static int tell_gpus(const struct stalls *stalls, struct batch *batch)
     _cleanup_free_ struct hook *hooks = calloc(count + 1u, sizeof(*hooks));
     const struct gpus *gpus = stalls_gpus(stalls);
 
+    if (!gpus)
+        return 0;
     if (!hooks)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
         hooks[i] = batch->coverage.hooks[i];
     hooks[count] = (struct hook){HOOK_GPU, gpus_count(gpus) > 0, gpus_why(gpus)};
     return batch_hooks(batch, hooks, count + 1);
+}
+
+/* Where nobody sees reads, nobody can tell who waits for them. */
+static int tell_stalls(struct sampler *sampler, struct batch *batch)
+{
+    int err = stalls_report(sampler->stalls, sampler->governor.step < PROBE_METADATA_ONLY ? batch : NULL);
+
+    return err ? err : tell_gpus(sampler->stalls, batch);
 }
 
 enum probe_step sampler_step(const struct sampler *sampler)
@@ -256,8 +278,8 @@ int sampler_take(struct sampler *sampler, struct batch **out)
     if (err)
         return err; /* what has been drained comes with the next one */
     sampler->batch = NULL;
-    if (sampler->stalls && ((err = stalls_report(sampler->stalls, batch)) || (err = tell_gpus(sampler->stalls, batch))))
-        log_debug("cannot tell who waited: %s", log_errno(err)); /* the counts are whole without */
+    if (sampler->stalls && tell_stalls(sampler, batch))
+        log_debug("cannot tell who waited: no memory"); /* the counts are whole without */
     begin(sampler);
     batch->duration_ns = (uint64_t)(sampler->start_ns - started);
     if (sampler->governor.step != PROBE_FULL)

@@ -10,12 +10,19 @@
 
 struct sampler;
 
+/* Which ranks' waiting for I/O is told; see probe/stall.h. */
+enum stall_watch {
+    STALLS_NONE,
+    STALLS_MARKED, /* of those with a rank's variable: cheap, and nothing where there are none */
+    STALLS_ALL,    /* and of the topmost processes of jobs; also what GPUs did meanwhile */
+};
+
 struct sampler_options {
     uint64_t interval_ns;
     const char *cluster; /* NULL: "default" */
     const char *node;    /* NULL: the host's name */
     const char *role;    /* NULL: "client" */
-    bool stalls;         /* tell which ranks wait for I/O; see probe/stall.h */
+    enum stall_watch stalls;
     uint64_t max_cost;   /* what watching may cost, in millionths of the node's processors; 0: anything */
 };
 

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "lib/cleanup.h"
 #include "lib/clock.h"
-#include "probe/host.h"
+#include "probe/inside.h"
 #include "probe/rank.h"
 
 #define CALM_PART 50 /* less of an interval in I/O is next to none */
@@ -21,21 +22,25 @@ struct due {
 };
 
 struct stalls {
-    struct workers workers;
-    struct gpus *gpus;
-    struct due *due; /* of each GPU */
+    struct stall_sources from;
+    struct ranks ranks;
+    struct gpus *gpus; /* NULL: not asked for */
+    struct due *due;   /* of each GPU */
+    int64_t began_ns;  /* CLOCK_BOOTTIME */
+    int64_t looked_ns; /* the same; 0: not yet */
 };
 
-int stalls_new(struct stalls **out)
+int stalls_new(const struct stall_sources *sources, bool everything, struct stalls **out)
 {
     struct stalls *stalls = calloc(1, sizeof(*stalls));
 
-    if (!stalls || gpus_new(&stalls->gpus)) {
-        free(stalls);
+    if (!stalls)
         return -ENOMEM;
-    }
-    stalls->due = calloc(gpus_count(stalls->gpus) + 1u, sizeof(*stalls->due));
-    if (!stalls->due) {
+    stalls->from = *sources;
+    stalls->began_ns = clock_ns(CLOCK_BOOTTIME);
+    if (ranks_open(&stalls->ranks, sources->tables, sources->finder, sources->root, !everything) ||
+        (everything && (gpus_new(&stalls->gpus) ||
+                        !(stalls->due = calloc(gpus_count(stalls->gpus) + 1u, sizeof(*stalls->due)))))) {
         stalls_free(stalls);
         return -ENOMEM;
     }
@@ -50,85 +55,127 @@ const struct gpus *stalls_gpus(const struct stalls *stalls)
 
 void stalls_free(struct stalls *stalls)
 {
-    if (stalls) {
-        workers_clear(&stalls->workers);
-        free(stalls->due);
-        gpus_free(stalls->gpus);
-    }
+    if (!stalls)
+        return;
+    ranks_close(&stalls->ranks);
+    free(stalls->due);
+    gpus_free(stalls->gpus);
     free(stalls);
 }
 
-/* What the batch's operations took, by rank. */
-static int add_io(struct workers *workers, const struct batch *batch, uint64_t interval_ns)
+/* For how long each rank's processes have been inside operations, up to now. */
+static void sum_up(struct stalls *stalls)
 {
-    _cleanup_free_ uint32_t *ranks = calloc(batch->process_count + 1u, sizeof(*ranks));
+    const struct tables *tables = stalls->from.tables;
+    const struct table *threads = &tables->table[ABI_TABLE_THREADS];
+    uint32_t processes = tables->table[ABI_TABLE_PROCESSES].entries;
+    uint64_t since_ns = *stalls->from.since_ns;
+    int64_t now_ns = monotonic_ns();
 
-    if (!ranks)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < workers->count; i++)
-        workers->list[i].io_ns = workers->list[i].whole_ns = workers->list[i].exposed_ns = 0;
-    for (uint32_t i = 0; i < batch->process_count; i++) {
-        const struct process *process = &batch->processes[i];
-        struct worker *worker;
-        int err = workers_learn(workers, process, batch->jobs[process->job].name, &worker);
+    for (uint32_t i = 0; i < stalls->ranks.count; i++)
+        stalls->ranks.list[i].now_ns = 0;
+    for (uint32_t i = 1; i <= threads->high; i++) {
+        const struct abi_thread *thread = thread_at(tables, i);
+        uint32_t process = thread->process;
+        struct rank *rank = process && process < processes ? ranks_of(&stalls->ranks, process) : NULL;
 
-        if (err)
-            return err;
-        ranks[i] = worker->rank;
+        if (rank)
+            rank->now_ns += inside_ns(tables, thread, since_ns, now_ns);
     }
-    for (uint32_t i = 0; i < batch->record_count; i++) {
-        const struct record *record = &batch->records[i];
-
-        if (record->process != NO_INDEX && operation_is_file(record->op))
-            workers->list[ranks[record->process]].io_ns +=
-                record->latency_sum_ns + MIN(record->in_flight_ns, interval_ns);
-    }
-    return 0;
 }
 
-/* The rank's time off the processors since the last look; false when there is none to compare with. */
-static bool look(struct worker *worker, int64_t now_ns, int64_t interval_start_ns, uint64_t *passed_ns,
-                 uint64_t *off_ns)
+/* Its main thread's time on a processor, and waiting for one, since the last look. False when it is gone. */
+static bool read_used(struct rank *rank, int64_t *used_ns)
 {
-    _cleanup_free_ char *text = NULL;
-    uint64_t cpu_ns, queue_ns, used_ns;
-    bool whole = worker->looked_ns || worker->start_ns >= interval_start_ns;
-    int64_t since_ns = worker->looked_ns ? worker->looked_ns : worker->start_ns;
+    uint64_t cpu_ns, queue_ns;
+    char text[128];
+    ssize_t size = rank->schedstat < 0 ? -1 : pread(rank->schedstat, text, sizeof(text) - 1, 0);
 
-    if (host_read("", &text, NULL, "/proc/%u/schedstat", worker->pid) ||
-        sscanf(text, "%" SCNu64 " %" SCNu64, &cpu_ns, &queue_ns) != 2) {
-        worker->is_rank = false; /* it is gone */
+    if (size > 0)
+        text[size] = '\0';
+    if (size <= 0 || sscanf(text, "%" SCNu64 " %" SCNu64, &cpu_ns, &queue_ns) != 2) {
+        if (rank->schedstat >= 0)
+            close(rank->schedstat);
+        rank->schedstat = -1;
         return false;
     }
-    used_ns = cpu_ns - worker->cpu_ns + queue_ns - worker->queue_ns;
-    worker->cpu_ns = cpu_ns;
-    worker->queue_ns = queue_ns;
-    worker->looked_ns = now_ns;
-    if (!whole || now_ns <= since_ns)
-        return false;
-    *passed_ns = (uint64_t)(now_ns - since_ns);
-    *off_ns = *passed_ns > used_ns ? *passed_ns - used_ns : 0;
+    *used_ns = (int64_t)(cpu_ns - rank->cpu_ns + queue_ns - rank->queue_ns);
+    rank->cpu_ns = cpu_ns;
+    rank->queue_ns = queue_ns;
     return true;
 }
 
-static struct job *job_named(struct batch *batch, const char *name)
+static void look_at(struct stalls *stalls, struct rank *rank, int64_t now_ns)
 {
-    for (uint32_t i = 0; i < batch->job_count; i++)
-        if (strcmp(batch->jobs[i].name, name) == 0)
-            return &batch->jobs[i];
-    return NULL;
+    /* One that was born since we look is known from its start. */
+    bool newborn = !rank->looked_ns && stalls->gpus && rank->start_ns >= stalls->began_ns;
+    int64_t since_ns = newborn ? rank->start_ns : rank->looked_ns, used_ns, off_ns;
+    uint64_t io_ns = rank->now_ns > rank->inside_ns ? rank->now_ns - rank->inside_ns : 0;
+
+    if (!read_used(rank, &used_ns))
+        return;
+    rank->looked_ns = now_ns;
+    rank->inside_ns += io_ns;
+    if (!since_ns || now_ns <= since_ns)
+        return;
+    /* The kernel adds a running thread's time up at its ticks: what it tells late belongs to looks before. */
+    off_ns = now_ns - since_ns - used_ns - rank->owed_ns;
+    rank->owed_ns = off_ns < 0 ? -off_ns : 0;
+    rank->watched_ns += (uint64_t)(now_ns - since_ns);
+    rank->io_ns += io_ns;
+    rank->exposed_ns += off_ns > 0 ? MIN((uint64_t)off_ns, io_ns) : 0;
+}
+
+static int look(struct stalls *stalls, int64_t now_ns)
+{
+    int err = ranks_find(&stalls->ranks, now_ns);
+
+    stalls->looked_ns = now_ns;
+    if (err || !stalls->ranks.count)
+        return err;
+    sum_up(stalls);
+    for (uint32_t i = 0; i < stalls->ranks.count; i++)
+        if (stalls->ranks.list[i].used)
+            look_at(stalls, &stalls->ranks.list[i], now_ns);
+    return 0;
+}
+
+int stalls_look(struct stalls *stalls)
+{
+    int64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+
+    return now_ns - stalls->looked_ns < tables_pause_ns(stalls->from.tables) ? 0 : look(stalls, now_ns);
+}
+
+int stalls_before_drain(struct stalls *stalls)
+{
+    return look(stalls, clock_ns(CLOCK_BOOTTIME));
+}
+
+void stalls_after_drain(struct stalls *stalls)
+{
+    if (!stalls->ranks.count)
+        return;
+    sum_up(stalls);
+    for (uint32_t i = 0; i < stalls->ranks.count; i++)
+        stalls->ranks.list[i].inside_ns = stalls->ranks.list[i].now_ns;
+}
+
+static bool is_of_job(const struct rank *a, const struct rank *b)
+{
+    return a->job == b->job && (a->job || (a->uid == b->uid && strcmp(a->command, b->command) == 0));
 }
 
 /* The ranks that compute on a GPU, each once; none where they are of several jobs, or not all known. */
-static uint32_t ranks_on(struct workers *workers, const struct gpu *gpu, struct worker **ranks)
+static uint32_t ranks_on(struct stalls *stalls, const struct gpu *gpu, struct rank **ranks)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < gpu->user_count; i++) {
-        struct worker *user = workers_find(workers, gpu->users[i]), *rank = user ? &workers->list[user->rank] : NULL;
+        struct rank *rank = ranks_of_pid(&stalls->ranks, gpu->users[i]);
         uint32_t at = 0;
 
-        if (!rank || !rank->whole_ns || (count && strcmp(rank->job, ranks[0]->job) != 0))
+        if (!rank || !rank->whole || !rank->watched_ns || (count && !is_of_job(rank, ranks[0])))
             return 0;
         while (at < count && ranks[at] != rank)
             at++;
@@ -138,63 +185,73 @@ static uint32_t ranks_on(struct workers *workers, const struct gpu *gpu, struct 
     return count;
 }
 
+static int job_of(struct stalls *stalls, const struct rank *rank, struct batch *batch, struct job **job)
+{
+    uint32_t index;
+    int err = origin_name(stalls->from.origin, rank->job, rank->uid, rank->command, batch, &index);
+
+    if (!err)
+        *job = &batch->jobs[index];
+    return err;
+}
+
 /* Those who share a GPU share its time. */
-static void add_gpus(struct stalls *stalls, struct batch *batch)
+static int add_gpus(struct stalls *stalls, struct batch *batch)
 {
     uint32_t count = gpus_count(stalls->gpus);
     const struct gpu *gpus = gpus_look(stalls->gpus);
 
     for (uint32_t g = 0; g < count; g++) {
-        struct worker *ranks[GPU_USERS_MAX];
-        uint32_t users = ranks_on(&stalls->workers, &gpus[g], ranks);
-        struct job *job = users ? job_named(batch, ranks[0]->job) : NULL;
+        struct rank *ranks[GPU_USERS_MAX];
+        uint32_t users = ranks_on(stalls, &gpus[g], ranks);
         struct due *due = &stalls->due[g];
+        struct job *job;
 
         for (uint32_t i = 0; i < users; i++) {
-            due->watched_ns += ranks[i]->whole_ns / users;
+            due->watched_ns += ranks[i]->watched_ns / users;
             due->exposed_ns += ranks[i]->exposed_ns / users;
-            due->io_ns += MIN(ranks[i]->io_ns, ranks[i]->whole_ns) / users;
+            due->io_ns += MIN(ranks[i]->io_ns, ranks[i]->watched_ns) / users;
         }
-        if (job && gpus[g].told) {
+        if (users && gpus[g].told) {
             uint64_t idle_ns = (uint64_t)(gpus[g].idle * (double)due->watched_ns);
             bool calm = due->io_ns < due->watched_ns / CALM_PART;
+            int err = job_of(stalls, ranks[0], batch, &job);
 
+            if (err)
+                return err;
             gpu_time_add(&job->gpu, &(struct gpu_time){due->watched_ns, idle_ns, due->io_ns, MIN(idle_ns, due->io_ns),
                                                        MIN(idle_ns, due->exposed_ns), calm ? due->watched_ns : 0,
                                                        calm ? idle_ns : 0});
         }
-        if (!job || gpus[g].told)
+        if (!users || gpus[g].told)
             *due = (struct due){0};
     }
+    return 0;
 }
 
 int stalls_report(struct stalls *stalls, struct batch *batch)
 {
-    int64_t now_ns = wall_clock_ns();
-    int err;
+    int err = 0;
 
-    workers_forget(&stalls->workers);
-    err = add_io(&stalls->workers, batch, now_ns > batch->start_ns ? (uint64_t)(now_ns - batch->start_ns) : 0);
-    for (uint32_t i = 0; !err && i < stalls->workers.count; i++) {
-        struct worker *worker = &stalls->workers.list[i];
-        uint64_t passed_ns, off_ns, exposed_ns;
-        bool before = worker->looked_ns;
+    for (uint32_t i = 0; !err && batch && i < stalls->ranks.count; i++) {
+        struct rank *rank = &stalls->ranks.list[i];
         struct job *job;
 
-        if (!worker->is_rank || !look(worker, now_ns, batch->start_ns, &passed_ns, &off_ns))
+        if (!rank->watched_ns)
             continue;
-        job = job_named(batch, worker->job);
-        if (!job)
-            continue; /* nothing of it is told in this interval */
-        exposed_ns = MIN(off_ns, worker->io_ns);
-        job->watched_ns += passed_ns;
-        job->exposed_ns += exposed_ns;
-        if (!before)
-            continue;
-        worker->whole_ns = passed_ns;
-        worker->exposed_ns = exposed_ns;
+        err = job_of(stalls, rank, batch, &job);
+        if (!err) {
+            job->watched_ns += rank->watched_ns;
+            job->exposed_ns += rank->exposed_ns;
+        }
     }
-    if (!err)
-        add_gpus(stalls, batch);
+    if (!err && batch && stalls->gpus)
+        err = add_gpus(stalls, batch);
+    for (uint32_t i = 0; i < stalls->ranks.count; i++) {
+        struct rank *rank = &stalls->ranks.list[i];
+
+        rank->watched_ns = rank->io_ns = rank->exposed_ns = 0;
+        rank->whole = true;
+    }
     return err;
 }

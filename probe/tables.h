@@ -65,4 +65,11 @@ static inline struct abi_process *process_at(const struct tables *tables, uint32
 /* Moves table->high up to the last index in use. An entry is in use when its first 64 bits are not 0. */
 void table_find_high(struct table *table);
 
+/* For how long a look at all threads shall not be repeated: a thousand are looked at ten times a second, twice as many
+   five times. */
+static inline int64_t tables_pause_ns(const struct tables *tables)
+{
+    return 50000000 + 100000LL * tables->table[ABI_TABLE_THREADS].high;
+}
+
 #endif

@@ -31,6 +31,28 @@ print(waited / (time.monotonic() - begin))
 """
 
 
+# Each second sleeps while it does no I/O, then computes while another thread reads: it never waits for one.
+TURNS = """
+import os, sys, threading, time
+path, seconds, piece = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+fd = os.open(path, os.O_RDONLY)
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+first = int(time.time()) + 1
+def load():
+    step = 0
+    for second in range(first, first + seconds):
+        time.sleep(max(0, second + 0.5 - time.time()))
+        while time.time() < second + 0.95:
+            os.pread(fd, piece, step * (1 << 18))
+            step += 1
+threading.Thread(target=load, daemon=True).start()
+for second in range(first, first + seconds):
+    time.sleep(max(0, second + 0.45 - time.time()))
+    while time.time() < second + 1:
+        pass
+"""
+
+
 class WaitTest(slow.SlowTest):
     def load(self, steps, compute_s, ahead):
         """The loader's own word, and the job of the report."""
@@ -51,6 +73,14 @@ class WaitTest(slow.SlowTest):
         self.assertAlmostEqual(0, job["io_wait"]["exposed"]["share"], delta=0.1)
         # Its thread waits all the same.
         self.assertGreater(job["io_wait"]["thread_seconds"]["small_reads"], 0.9 * 60 * self.DELAY_S)
+
+    def test_who_sleeps_and_reads_in_turns_does_not_wait(self):
+        done = harness.record(self.path("turns.rec"), [harness.PYTHON, "-I", "-S", "-c", TURNS, self.data, "4",
+                                                       str(slow.PIECE)], "-i", "1")
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        wait = harness.report(self.path("turns.rec")).job()["io_wait"]
+        self.assertGreater(wait["thread_seconds"]["all"], 0.4 * 4 * 0.8)
+        self.assertLess(wait["exposed"]["seconds"], 0.08 * 4)
 
     def test_thread_seconds_are_those_of_operations(self):
         _, job = self.load(20, 0.001, 0)
