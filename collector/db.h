@@ -20,7 +20,7 @@
 
 #include "lib/cleanup.h"
 
-#define DB_ARGS 24
+#define DB_ARGS 28
 #define DB_STATEMENTS 48
 
 struct db {

@@ -48,6 +48,29 @@ static int ends_text(const struct batch *batch, char **ends, char **exits)
     return *ends && *exits ? 0 : -ENOMEM;
 }
 
+/* For how long the ranks of a batch's jobs were watched, and waited; left NULL when nobody watched any. */
+static int stalls_text(const struct batch *batch, char **watched, char **exposed)
+{
+    _cleanup_free_ int64_t *watched_ns = calloc(batch->job_count + 1, sizeof(*watched_ns));
+    _cleanup_free_ int64_t *exposed_ns = calloc(batch->job_count + 1, sizeof(*exposed_ns));
+    bool any = false;
+
+    if (!watched_ns || !exposed_ns)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < batch->job_count; i++) {
+        const struct job *job = &batch->jobs[i];
+
+        watched_ns[i] = job->watched_ns ? (int64_t)job->watched_ns : ARRAY_NULL;
+        exposed_ns[i] = job->watched_ns ? (int64_t)job->exposed_ns : ARRAY_NULL;
+        any |= job->watched_ns != 0;
+    }
+    if (!any)
+        return 0;
+    *watched = array_text(watched_ns, batch->job_count);
+    *exposed = array_text(exposed_ns, batch->job_count);
+    return *watched && *exposed ? 0 : -ENOMEM;
+}
+
 /* NULL when there is none. */
 static int stations_text(const struct batch *batch, char **text)
 {
@@ -108,6 +131,7 @@ static int insert_interval(struct store *store, const struct batch *batch,
     _cleanup_free_ char *job_ids = array_text(jobs, batch->job_count);
     _cleanup_free_ char *volume_ids = array_text(volumes, batch->volume_count);
     _cleanup_free_ char *ends = NULL, *exits = NULL, *shed = NULL, *stations = NULL, *space = NULL, *trees = NULL;
+    _cleanup_free_ char *watched = NULL, *exposed = NULL;
     int64_t shed_ms[SHED_COUNT];
     _cleanup_result_ PGresult *result = NULL;
     struct db_args args = {.count = 0};
@@ -116,6 +140,8 @@ static int insert_interval(struct store *store, const struct batch *batch,
     for (unsigned i = 0; i < SHED_COUNT; i++)
         shed_ms[i] = (int64_t)batch->coverage.shed_ms[i];
     shed = array_text(shed_ms, SHED_COUNT);
+    if (!err)
+        err = stalls_text(batch, &watched, &exposed);
     if (!err)
         err = stations_text(batch, &stations);
     if (!err)
@@ -146,14 +172,17 @@ static int insert_interval(struct store *store, const struct batch *batch,
     db_text(&args, space);
     number_or_null(&args, batch->pressure.known, batch->pressure.some_ns);
     number_or_null(&args, batch->pressure.known, batch->pressure.full_ns);
+    db_text(&args, watched);
+    db_text(&args, exposed);
     db_text(&args, trees);
     err = db_query(
         &store->db,
         "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
-        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage, space, io_some_ns, io_full_ns, trees) "
+        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage, space, io_some_ns, io_full_ns, "
+        "job_watched_ns, job_exposed_ns, trees) "
         "values (unblend.timestamp_of($5), $1, $2, "
-        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) "
+        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25) "
         "returning batch_id",
         &args, &result);
     if (err)

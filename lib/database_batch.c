@@ -33,7 +33,9 @@ enum {
     BYPASSES,
     SHED,
     IO_SOME,
-    IO_FULL
+    IO_FULL,
+    JOB_WATCHED,
+    JOB_EXPOSED
 };
 
 static int compare(const void *a, const void *b)
@@ -209,18 +211,26 @@ static int places_new(const PGresult *intervals, int row, int column, struct dat
 static int add_jobs(struct batch *batch, const PGresult *intervals, int row, const PGresult *jobs,
                     struct json_cache *cache, struct database_place *places)
 {
-    _cleanup_free_ int64_t *ends = NULL, *exits = NULL;
-    size_t end_count, exit_count;
+    _cleanup_free_ int64_t *ends = NULL, *exits = NULL, *watched = NULL, *exposed = NULL;
+    size_t end_count, exit_count, watched_count, exposed_count;
     int err = numbers(intervals, row, JOB_ENDS, &ends, &end_count);
 
     if (!err)
         err = numbers(intervals, row, JOB_EXITS, &exits, &exit_count);
+    if (!err)
+        err = numbers(intervals, row, JOB_WATCHED, &watched, &watched_count);
+    if (!err)
+        err = numbers(intervals, row, JOB_EXPOSED, &exposed, &exposed_count);
     for (size_t i = 0; !err && places[i].id; i++) {
         int at = database_row_of(jobs, places[i].id);
 
         err = at < 0 ? -EBADMSG
                      : add_job(batch, jobs, at, cache, i < end_count && ends[i] != ARRAY_NULL ? ends[i] : 0,
                                i < exit_count ? exits[i] : -1, &places[i].index);
+        if (!err && i < watched_count && i < exposed_count && watched[i] != ARRAY_NULL && exposed[i] != ARRAY_NULL) {
+            batch->jobs[places[i].index].watched_ns += (uint64_t)watched[i];
+            batch->jobs[places[i].index].exposed_ns += (uint64_t)exposed[i];
+        }
     }
     return err;
 }

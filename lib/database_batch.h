@@ -16,7 +16,7 @@
 #define DATABASE_INTERVAL_COLUMNS                                                                  \
     "batch_id, time, records, job_ids, volume_ids, job_end_ns, job_exit, cluster, node, role, kernel, boot_id, "     \
     "stream, seq, start_ns, duration_ns, interval_ms, lost_ops, killed_ops, in_flight_ops, unattributed_ops, "       \
-    "overflow_ops, hooks, bypass, shed_ms, io_some_ns, io_full_ns"
+    "overflow_ops, hooks, bypass, shed_ms, io_some_ns, io_full_ns, job_watched_ns, job_exposed_ns"
 #define DATABASE_SAMPLE_COLUMNS                                                                    \
     "batch_id, job_id, volume_id, op, bytes, errors, latency_sum_ns, size, latency, " \
     "sequential, consecutive, random, in_flight, oldest_ns, cache_hit_ops, cache_hit_bytes, "        \

@@ -46,6 +46,10 @@ def coverage(nodes="null", step=STEP):
     return f"unblend.coverage({CLUSTERS}, {nodes}, {TIMES}, {step})"
 
 
+def stalls(jobs, by="", step=STEP):
+    return f"unblend.stalls({CLUSTERS}, {jobs}, {TIMES}, {step}, '{by}')"
+
+
 def series(nodes, jobs, by, step=STEP):
     return f"unblend.series({CLUSTERS}, {nodes}, {jobs}, {TIMES}, {step}, '{by}')"
 

@@ -2,12 +2,14 @@
 """One job: on all its nodes, over all its attempts, down to the processes' groups."""
 from cluster import NO_PROFILES
 from grafana import (JOB, TIMES, annotation, cells_by_octave, dashboard, demand, heatmap, link, operations,
-                     quantiles, row, series, stat, table, timeseries, values)
+                     quantiles, row, series, stalls, stat, table, timeseries, values)
 
 CHOSEN = values("job")
 HERE = "cluster in (${cluster:sqlstring}) and job in (${job:sqlstring})"
 PROFILES = ("from unblend.profiles as p\nwhere p.subject = 'job' and p.cluster in (${cluster:sqlstring}) "
             "and p.name in (${job:sqlstring}) and $__timeFilter(p.time)")
+NO_RANKS = ("Nobody watched ranks of this job in this span of time. Agents watch processes with a rank's variable: RANK, "
+            "LOCAL_RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK.")
 LOG = {"scaleDistribution": {"type": "log", "log": 10}}
 # What a job is doing while it writes most is its checkpoint: so without stored profiles, too, it is seen.
 CHECKPOINTS = annotation("Checkpoints", "blue", f"""select p.time, p.until as timeend, 'Checkpoint' as title,
@@ -54,7 +56,12 @@ from {demand('job', CHOSEN)} as d group by 1 order by 1""", "binBps"),
                         "Read and written a second: ranks that do less than others wait, or are waited for.",
                         f"""select time, part as metric, (coalesce(read_bytes, 0) + coalesce(write_bytes, 0)) / seconds as value
 from {series('null', CHOSEN, 'node')} as s where part is not null order by 1, 2""", "binBps")],
-            [timeseries("Threads waiting in calls",
+            [timeseries("Data stalls",
+                        "Exposed I/O: for what share of their time its ranks did nothing but wait while their processes "
+                        "did I/O. What a loader reads ahead is in the waiting beside this, and not in here.",
+                        f"""select time, sum(exposed_ns) / sum(watched_ns) as "exposed"
+from {stalls(CHOSEN)} as s group by 1 order by 1""", "percentunit", width=8, min=0, max=1, empty=NO_RANKS),
+             timeseries("Threads waiting in calls",
                         "On average, by what for. A training job that stands still here while it "
                         "reads nothing computes; one that waits in reads all the time is stalled by data.",
                         f"""select time, sum(data_latency_ns) / max(seconds) / 1e9 as "reads and writes",
@@ -63,21 +70,25 @@ from {demand('job', CHOSEN)} as d group by 1 order by 1""", "none", width=8, sta
              timeseries("Waiting by node",
                         "Threads inside storage calls, on average: a straggler waits longer for the same.",
                         f"""select time, part as metric, latency_sum_ns / seconds / 1e9 as value
-from {series('null', CHOSEN, 'node')} as s where part is not null order by 1, 2""", "none", width=8),
-             timeseries("99th percentile of latency", "As its programs waited.",
+from {series('null', CHOSEN, 'node')} as s where part is not null order by 1, 2""", "none", width=8)],
+            [timeseries("99th percentile of latency", "As its programs waited.",
                         f"""select time, part as metric, value
 from {quantiles('job', CHOSEN, "array['read', 'write', 'open', 'stat', 'fsync']", 'latency', 0.99)} as q order by 1, 2""",
-                        "ns", width=8, custom=LOG)],
-            [timeseries("Operations", "A second, by operation.",
+                        "ns", width=8, custom=LOG),
+             timeseries("Operations", "A second, by operation.",
                         f"""select time, op as metric, sum(ops) / max(seconds) as value
 from {operations('job', CHOSEN)} as o where class <> 'block' group by 1, op order by 1, 2""", "ops", width=8, stack=True),
              heatmap("Latency of reads", "How many reads took so long.",
-                     cells_by_octave("job", CHOSEN, "array['read']", "latency", 10, 35), "ns", width=8, height=8),
+                     cells_by_octave("job", CHOSEN, "array['read']", "latency", 10, 35), "ns", width=8, height=8)],
+            [timeseries("Data stalls by node",
+                        "The same on each node: where one alone stands still, the others wait for it at the next step.",
+                        f"""select time, part as metric, exposed_ns / watched_ns as value
+from {stalls(CHOSEN, "node")} as s order by 1, 2""", "percentunit", min=0, max=1, empty=NO_RANKS),
              timeseries("What it is", "Bytes a second by pattern, as reports told them apart.",
                         f"""select $__timeGroupAlias(p.time, $__interval), p.profile as metric,
   sum(p.bytes) / greatest($__interval_ms / 1000.0, max(p.seconds)) as value
 {PROFILES} and p.kind = 'pattern' and p.bytes is not null
-group by 1, p.profile order by 1, 2""", "binBps", width=8, stack=True, interval="5m", empty=NO_PROFILES)],
+group by 1, p.profile order by 1, 2""", "binBps", stack=True, interval="5m", empty=NO_PROFILES)],
             [row("Where, and by whom")],
             [table("Groups of processes",
                    "A row an attempt on a node: all processes that were started from it. Single processes "

@@ -304,7 +304,7 @@ class TestFigures(Asked, Rules):
                 {"job": 0, "volume": 0, "first": first, "slots": 100, "read_bytes": "0*50 4096*2 0*48",
                  "write_bytes": "0*50 4096*2 0*48", "metadata_ops": "0*50 10*2 0*48", "data_burst_ns": "88:3",
                  "data_steady_ns": "64"}])
-            value["jobs"][0]["job"] = cls.JOB
+            value["jobs"][0].update({"job": cls.JOB, "watched_ns": 20 * 10**9, "exposed_ns": 5 * 10**9})
             value["storage"] = [
                 {"layer": "block", "volume": 0, "request": "read", "for": "job", "job": 0, "ops": 4, "bytes": 16384,
                  "errors": 0, "merges": 1, "queue_sum_ns": 4000, "service_sum_ns": 80000},
@@ -382,6 +382,9 @@ class TestFigures(Asked, Rules):
         self.assertEqual(self.one("node", "Jobs")["job"], self.JOB)
         for row in self.panel("job", "Bytes by node"):
             self.assertEqual((row["metric"], row["value"]), ("n1", 1638.4))
+        self.minutes("job", "Data stalls", exposed=0.25)
+        for row in self.panel("job", "Data stalls by node"):
+            self.assertEqual((row["metric"], row["value"]), ("n1", 0.25))
         group = self.one("job", "Groups of processes")
         self.assertEqual((group["node"], group["command"], group["read"]), ("n1", "python3", 60 * 8192))
         # Threads: 2 reads, 2 writes took 5 us each ten seconds.
