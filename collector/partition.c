@@ -9,10 +9,10 @@
 
 #define LOCK "1970168428, 1" /* as in schema.c */
 
-const char *const partition_tables[TIER_COUNT][5] = {
+const char *const partition_tables[TIER_COUNT][6] = {
     {"batch", "sample", "flow"},
     {"batch_1m", "sample_1m", "total_1m", "demand_1m"},
-    {"batch_1h", "sample_1h", "total_1h", "demand_1h"},
+    {"batch_1h", "sample_1h", "total_1h", "demand_1h", "cover_1h"},
 };
 
 const char *const partition_tier[TIER_COUNT] = {"raw", "1m", "1h"};

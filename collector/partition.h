@@ -26,7 +26,7 @@ enum tier {
     }
 
 /* The tables of a tier, in the order in which they must be locked; NULL ends them. */
-extern const char *const partition_tables[TIER_COUNT][5];
+extern const char *const partition_tables[TIER_COUNT][6];
 
 /* Its name in unblend.tier, and the queue of what is to be rolled up from it (NULL: none). */
 extern const char *const partition_tier[TIER_COUNT];

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "collector/rollup_private.h"
 #include "collector/sample_row.h"
@@ -249,18 +250,39 @@ static int64_t records_of(const struct rollup_group *group)
     return group->records;
 }
 
+static int cover(const struct round *round, const char *ids)
+{
+    int64_t first_us = INT64_MAX, last_us = INT64_MIN;
+    char since[24], until[24];
+
+    for (uint32_t i = 0; i < round->group_count; i++) {
+        first_us = MIN(first_us, round->groups[i].time_us);
+        last_us = MAX(last_us, round->groups[i].time_us);
+    }
+    if (!round->group_count)
+        return 0;
+    snprintf(since, sizeof(since), "%" PRId64, first_us / 1000000);
+    snprintf(until, sizeof(until), "%" PRId64, last_us / 1000000);
+    return rollup_cover(round->db, ids, since, until);
+}
+
 static int write_batches(struct round *round)
 {
     /* Of jobs that several batches name: how they ended, as far as one of them knows. */
     static const char sql_format[] =
         "with b as materialized (select s.*, date_trunc('%s', s.time) as unit from unblend.batch%s as s "
         "join unblend.%s as q using (node_id, batch_id) where %s and %s), "
-        "j as (select node_id, unit, job_id, max(end_ns) as end_ns, max(exit) as exit from b, "
-        "unnest(b.job_ids, b.job_end_ns, b.job_exit) as u (job_id, end_ns, exit) "
+        "j as (select node_id, unit, job_id, max(end_ns) as end_ns, max(exit) as exit, "
+        "case when count(watched) > 0 then least(sum(watched), 9e18)::bigint end as watched, "
+        "case when count(exposed) > 0 then least(sum(exposed), 9e18)::bigint end as exposed from b, "
+        "unnest(b.job_ids, b.job_end_ns, b.job_exit, b.job_watched_ns, b.job_exposed_ns) "
+        "as u (job_id, end_ns, exit, watched, exposed) "
         "where job_id is not null group by 1, 2, 3), "
         "jobs as (select node_id, unit, array_agg(job_id order by job_id) as ids, "
         "array_agg(end_ns order by job_id) as ends, array_agg(exit order by job_id) as exits, "
-        "bool_or(end_ns is not null or exit is not null) as ended from j group by 1, 2), "
+        "bool_or(end_ns is not null or exit is not null) as ended, "
+        "array_agg(watched order by job_id) as watched, array_agg(exposed order by job_id) as exposed, "
+        "bool_or(watched is not null) as looked from j group by 1, 2), "
         "volumes as (select node_id, unit, array_agg(distinct volume_id) as ids from b, "
         "unnest(b.volume_ids) as u (volume_id) group by 1, 2), "
         "g as (select * from unnest($1::bigint[], $2::integer[], $3::bigint[], $4::integer[]) "
@@ -280,11 +302,13 @@ static int write_batches(struct round *round)
         "from b group by 1, 2) "
         "insert into unblend.batch%s (time, batch_id, node_id, stream_id, seq, host_id, start_ns, "
         "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, job_ids, "
-        "job_end_ns, job_exit, volume_ids, shed_ms, io_some_ns, io_full_ns, received) "
+        "job_end_ns, job_exit, volume_ids, shed_ms, io_some_ns, io_full_ns, received, "
+        "job_watched_ns, job_exposed_ns) "
         "select s.unit, g.batch_id, s.node_id, stream_id, seq, host_id, start_ns, duration_ns, %" PRId64
         ", lost, killed, in_flight, unattributed, overflow, g.records, coalesce(jobs.ids, '{}'), "
         "case when jobs.ended then jobs.ends end, case when jobs.ended then jobs.exits end, "
-        "coalesce(volumes.ids, '{}'), shed_ms, io_some_ns, io_full_ns, s.received from summed as s "
+        "coalesce(volumes.ids, '{}'), shed_ms, io_some_ns, io_full_ns, s.received, "
+        "case when jobs.looked then jobs.watched end, case when jobs.looked then jobs.exposed end from summed as s "
         "join g on g.node_id = s.node_id and g.seconds = extract(epoch from s.unit) "
         "left join jobs on jobs.node_id = s.node_id and jobs.unit = s.unit "
         "left join volumes on volumes.node_id = s.node_id and volumes.unit = s.unit";
@@ -310,6 +334,8 @@ static int write_batches(struct round *round)
         copy_int8(&round->rows, round->groups[i].batch_id);
         copy_int4(&round->rows, (int32_t)round->groups[i].node_id);
     }
+    if (!err && !tier->next_queue)
+        err = cover(round, ids);
     /* the queue's name does not end with this tier's */
     return !err && tier->next_queue ? send_to(round, tier->next_queue, "time, batch_id, node_id") : err;
 }

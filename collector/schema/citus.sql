@@ -22,3 +22,4 @@ select create_distributed_table('unblend.total_1h', 'subject_id', colocate_with 
 select create_distributed_table('unblend.demand_1m', 'subject_id', colocate_with => 'unblend.total_1m');
 select create_distributed_table('unblend.demand_1h', 'subject_id', colocate_with => 'unblend.total_1m');
 select create_distributed_table('unblend.profile_share', 'cluster', colocate_with => 'none');
+select create_distributed_table('unblend.cover_1h', 'cluster', colocate_with => 'unblend.profile_share');
