@@ -19,7 +19,7 @@ setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDow
 SCRIPT = os.path.join(HERE, "../../collector/schema/citus.sql")
 # on the coordinator alone: who may come in, the ledger, and what is about the whole database
 LOCAL = {"token", "stream", "gap", "ledger", "dropped", "migration", "tier", "kept", "join_token", "enrolment", "site",
-         "outbox"}
+         "outbox", "cover_1h"}
 
 
 def script():

@@ -53,6 +53,8 @@ def made(node, seq, at_s, jobs=("slurm:1", "slurm:2"), **more):
     value["jobs"] = [{**value["jobs"][0], "job": job, "start_ns": int(at_s) // DAY_S * DAY_S * 10**9} for job in jobs]
     value["volumes"] = [{**value["volumes"][0], "volume": f"/data{i}", "source": f"srv:/{i}"} for i in (0, 1)]
     value["coverage"].update({"lost_ops": seq % 5, "unattributed_ops": seq % 4})
+    if seq % 3:  # the ranks of one job, now and then
+        value["jobs"][0].update({"watched_ns": 10**10 + seq, "exposed_ns": 10**9 * (seq % 7)})
     return value
 
 
@@ -97,6 +99,22 @@ class Rollups(Database):
                         f"where i.node = o.node)) from unblend.intervals{suffix} as o where time < {until} "
                         f"group by {keys} order by {keys}")
 
+    def stalls(self, suffix, unit, until):
+        """Where nobody watched, nobody says so."""
+        return self.sql(f"select node, job, date_trunc('{unit}', time), sum(watched), sum(exposed) "
+                        f"from unblend.intervals{suffix} as i "
+                        f"cross join lateral unnest(i.job_ids, i.job_watched_ns, i.job_exposed_ns) as u (job_id, watched, exposed) "
+                        f"join unblend.jobs as j using (cluster, node, job_id) where time < {until} group by 1, 2, 3 order by 1, 2, 3")
+
+    def cover(self, until):
+        """What was watched of the cluster, by the hour, is what its nodes' hours are."""
+        self.assertEqual(
+            self.sql(f"select time, array_to_string(node_ids, ' '), watched_ns, records, lost, killed, unattributed, overflow, "
+                     f"shed_ms[1] from unblend.cover_1h where time < {until} order by time"),
+            self.sql(f"select time, string_agg(distinct node_id::text, ' ' order by node_id::text), sum(duration_ns), "
+                     f"sum(records), sum(lost), sum(killed), sum(unattributed), sum(overflow), sum(shed_ms[1]) "
+                     f"from unblend.batch_1h where time < {until} group by time order by time"))
+
     def totals(self, suffix, unit, subject, column, until):
         name = f"{column}, " if column else "'', "
         raw = self.sql(f"select {name} op, date_trunc('{unit}', time), sum(ops), sum(bytes), sum(errors), "
@@ -121,6 +139,8 @@ class Rollups(Database):
             raw = self.tier("", unit, until)
             self.assertEqual(self.tier("_" + suffix, unit, until), raw)
             self.assertEqual(self.intervals("_" + suffix, unit, until), self.intervals("", unit, until))
+            stalls = self.stalls("", unit, until)
+            self.assertEqual(self.stalls("_" + suffix, unit, until), stalls)
             for subject, column in (("cluster", ""), ("node", "node"), ("job", "job"), ("volume", "volume")):
                 self.totals(suffix, unit, subject, column, until)
             demand = "demand_by_minute" if suffix == "1m" else "demand_by_hour"
@@ -130,6 +150,7 @@ class Rollups(Database):
                 self.sql(f"select sum(ops) filter (where op = 'read'), sum(bytes) filter (where op = 'read'), "
                          f"sum(bytes) filter (where op = 'write'), sum(ops) filter (where class = 'metadata'), "
                          f"sum(errors) from unblend.samples where time < {until}"))
+        self.cover(hour)
 
 
 class TestSums(Rollups):
