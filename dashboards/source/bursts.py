@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What averages hide: demand in windows of a tenth of a second."""
-from cluster import BURSTS
+from events import BURSTS, OF_JOB
 from grafana import CLUSTERS, JOB, TIMES, dashboard, demand, link, row, stat, table, timeseries, values
 
 CHOSEN = values("job")
@@ -77,4 +77,4 @@ from (select name, (read_bytes + write_bytes) / seconds as rate from {demand('jo
 group by 1 having max(rate) > 0 order by max(rate) desc limit 20""", height=8,
                    units={"busiest minute": "binBps", "mean": "binBps"},
                    links={"job": [link("Bursts of ${__value.text}", "bursts", job="${__value.raw:percentencode}")]})],
-        ], [BURSTS], span={"from": "now-15m", "to": "now"})
+        ], [BURSTS, OF_JOB], span={"from": "now-15m", "to": "now"})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How much is asked for against what there is, and when it will not do any more."""
+from events import BURSTS
 from grafana import VOLUMES, dashboard, demand, link, row, stat, table, text_variable, timeseries, values
 
 CHOSEN = values("volume")
@@ -107,4 +108,4 @@ group by 1 order by max(rate) desc limit 100""", width=24,
                           "operations, max": "ops", "metadata, max": "ops"},
                    links={"volume": [link("Latency of ${__value.text}", "latency",
                                           volume="${__value.raw:percentencode}")]})],
-        ], span={"from": "now-7d", "to": "now"}, refresh="5m")
+        ], [BURSTS], span={"from": "now-7d", "to": "now"}, refresh="5m")

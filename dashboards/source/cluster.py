@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cluster at a glance: what it asks of its storage, of which workloads that is made, and who asks most."""
-from grafana import (CLUSTERS, STEP, TIMES, annotation, dashboard, demand, link, operations, quantiles, row,
+from events import BURSTS, CHECKPOINTS
+from grafana import (CLUSTERS, STEP, TIMES, dashboard, demand, link, operations, quantiles, row,
                      stat, table, timeseries)
 
 NO_PROFILES = ("No profiles are stored for this span of time: unblend report --db ... --format json | "
@@ -12,22 +13,6 @@ JOB_LINK = link("Job ${__value.text}", "job", job="${__value.raw:percentencode}"
 NODE_LINK = link("Node ${__value.text}", "node", node="${__value.raw:percentencode}")
 VOLUME_LINK = link("Latency of ${__value.text}", "latency", volume="${__value.raw:percentencode}")
 SHARE = "metadata_ops / nullif(read_ops + write_ops + metadata_ops + other_ops, 0)"
-
-# Minutes (hours, over long spans) that ask for three times the mean and more.
-BURSTS = annotation("Bursts", "orange", f"""with d as (
-  select time, sum(read_bytes + write_bytes) as bytes, max(seconds) as seconds
-  from {demand('cluster', step="'1m'")} as d group by 1)
-select time, time + seconds * interval '1 second' as timeend, 'Burst' as title,
-  pg_size_pretty((bytes / seconds)::numeric) || '/s, ' || round(bytes / mean, 1) || ' times the mean' as text, 'burst' as tags
-from d cross join (select avg(bytes) as mean from d) as m
-where bytes > 3 * mean order by bytes desc limit 100""")
-CHECKPOINTS = annotation("Checkpoints", "blue", """select p.time, p.until as timeend, 'Checkpoint of ' || p.name as title,
-  pg_size_pretty(p.bytes::numeric) || ' written, ' || round((100 * p.share_bytes)::numeric) || ' % of its bytes' as text,
-  'checkpoint' as tags
-from unblend.profiles as p
-where p.subject = 'job' and p.profile = 'checkpoint' and p.share_bytes >= 0.2 and p.cluster in (${cluster:sqlstring})
-  and $__timeFilter(p.time)
-order by p.bytes desc limit 100""")
 
 
 def by_name(subject, column):
@@ -105,7 +90,7 @@ from {demand('cluster')} as d group by 1 order by 1""", "binBps"),
                         "unlink, rename, mkdir, truncate and setattr.",
                         f"""select time, sum(read_ops) / max(seconds) as "read", sum(write_ops) / max(seconds) as "write",
   sum(metadata_ops) / max(seconds) as metadata, sum(other_ops) / max(seconds) as "seek, sync, fault"
-from {demand('cluster')} as d group by 1 order by 1""", "ops", stack=True)],
+from {demand('cluster')} as d group by 1 order by 1""", "ops", stack=True, many=True)],
             [timeseries("Metadata share", "Of all operations but seeks; and the same without close on both sides.",
                         f"""select time, sum(ops) filter (where class = 'metadata')
     / nullif(sum(ops) filter (where class in ('data', 'metadata', 'sync')), 0) as metadata,

@@ -51,7 +51,7 @@ where gap_ns > interval_ms * 1500000""", "none", ZERO_IS_FINE, graph=False)],
                         "have no job or volume.",
                         f"""select time, lost_ops as lost, overflow_ops as "coarser key",
   unattributed_ops as "without job or volume", killed_ops as killed
-from {coverage()} as c order by 1""", "short", width=8)],
+from {coverage()} as c order by 1""", "short", width=8, many=True)],
             [timeseries("Batches that arrived",
                         "A second, as collectors stored them. Falls show when a collector or the database "
                         "stood still, peaks after it how spools were emptied.",
@@ -98,7 +98,7 @@ group by 1, 2 order by 3 desc, 1 limit 50""", empty="Nothing is known that goes 
             [table("Batches that will never come", "As their agents told.",
                    f"""select node, why, batches, ops as operations, started, ended, told_at as "told at"
 from unblend.drops where {CLUSTER} and $__timeFilter(told_at) order by told_at desc limit 100""",
-                   empty="Every batch has arrived, or still may."),
+                   links={"node": [NODE_LINK]}, empty="Every batch has arrived, or still may."),
              table("What the database holds",
                    "From when on each tier has all rows: raw as agents sent them, by the minute (1m), by the "
                    "hour (1h); empty where nothing was dropped yet.",

@@ -116,8 +116,13 @@ def timeseries(title, about, sql, unit, width=12, height=8, stack=False, bars=Fa
               "axisPlacement": "auto", "axisLabel": "", "axisSoftMin": 0, "pointSize": 4,
               "stacking": {"mode": "normal" if stack is True else stack or "none", "group": "A"},
               "thresholdsStyle": {"mode": "line" if more.get("limits") else "off"}, **more.pop("custom", {})}
-    options = {"legend": {"displayMode": "table", "placement": "right" if width > 12 else "bottom",
-                          "calcs": ["mean", "max"], "showLegend": True},
+    # Below a panel of this height there is room for a table of three series: more go to the right of wide ones, and
+    # stand side by side in narrow ones.
+    many = " as metric" in sql or more.pop("many", False)
+    aside = width > 12 or (many and width == 12)
+    listed = many and not aside
+    options = {"legend": {"displayMode": "list" if listed else "table", "placement": "right" if aside else "bottom",
+                          "calcs": [] if listed else ["mean", "max"], "showLegend": True},
                "tooltip": {"mode": "multi", "sort": "desc"}}
     return panel("timeseries", title, about, sql, "time_series", unit, options, width, height, custom=custom,
                  overrides=[BLANK, *more.pop("overrides", [])], **more)
@@ -166,6 +171,16 @@ def heatmap(title, about, sql, unit, width=12, height=9, **more):
                "exemplars": {"color": "rgba(255,0,255,0.7)"}}
     custom = {"scaleDistribution": {"type": "linear"}, "hideFrom": {"legend": False, "tooltip": False, "viz": False}}
     return panel("heatmap", title, about, sql, "time_series", "short", options, width, height, custom=custom, **more)
+
+
+def states(title, about, sql, colors, width=24, height=5, points=100, **more):
+    """A name at a time; colors: {name: colour}."""
+    options = {"mergeValues": True, "showValue": "auto", "alignValue": "left", "rowHeight": 0.9,
+               "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
+               "tooltip": {"mode": "single", "sort": "none"}}
+    mappings = [{"type": "value", "options": {name: {"color": color, "index": i} for i, (name, color) in enumerate(colors.items())}}]
+    return panel("state-timeline", title, about, sql, "table", "string", options, width, height,
+                 custom={"fillOpacity": 70, "lineWidth": 0}, mappings=mappings, maxDataPoints=points, **more)
 
 
 def row(title):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One job: on all its nodes, over all its attempts, down to the processes' groups."""
 from cluster import NO_PROFILES
+from events import OF_JOB, bursts
 from grafana import (JOB, TIMES, annotation, cells_by_octave, dashboard, demand, heatmap, link, operations,
-                     quantiles, row, series, stalls, stat, table, timeseries, values)
+                     quantiles, row, series, stalls, stat, states, table, timeseries, values)
 
 CHOSEN = values("job")
 HERE = "cluster in (${cluster:sqlstring}) and job in (${job:sqlstring})"
@@ -11,19 +12,31 @@ PROFILES = ("from unblend.profiles as p\nwhere p.subject = 'job' and p.cluster i
 NO_RANKS = ("Nobody watched ranks of this job in this span of time. Agents watch processes with a rank's variable: RANK, "
             "LOCAL_RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK.")
 LOG = {"scaleDistribution": {"type": "log", "log": 10}}
-# What a job is doing while it writes most is its checkpoint: so without stored profiles, too, it is seen.
-CHECKPOINTS = annotation("Checkpoints", "blue", f"""select p.time, p.until as timeend, 'Checkpoint' as title,
-  pg_size_pretty(p.bytes::numeric) || ' written' as text, 'checkpoint' as tags
-{PROFILES} and p.profile = 'checkpoint' and p.share_bytes >= 0.2 order by 1 limit 100""")
-WRITES = annotation("Write bursts", "purple", f"""with d as (
-  select time, sum(write_bytes) as bytes, max(seconds) as seconds from {demand('job', CHOSEN, "'1m'")} as d group by 1)
-select time, time + seconds * interval '1 second' as timeend, 'Write burst' as title,
-  pg_size_pretty(bytes) || ', ' || round(bytes / mean, 1) || ' times the mean' as text, 'burst' as tags
-from d cross join (select avg(bytes) as mean from d) as m
-where bytes > 3 * mean order by bytes desc limit 100""")
+# A checkpoint is seen without stored profiles, too.
+WRITES = bursts("job", CHOSEN, "Write bursts", "purple", "write_bytes")
 ATTEMPTS = annotation("Starts", "green", f"""select started as time, max(ended) as timeend, 'Attempt' as title,
   'on ' || count(*) || ' nodes' || coalesce(', exit ' || max(exit), '') as text, 'attempt' as tags
 from unblend.jobs where {HERE} and $__timeFilter(started) group by started order by 1 limit 100""")
+
+# As analyzer/phase.c tells them, of steps in the place of windows: a step in which it asked for next to nothing is quiet, and
+# steps that nothing is known of are, too.
+PHASES = f"""with d as (
+  select time, max(seconds) as seconds, sum(read_bytes) as read, sum(write_bytes) as written, sum(read_ops + write_ops) as data,
+    sum(metadata_ops) as metadata
+  from {demand('job', CHOSEN)} as d group by 1),
+m as (select min(time) as first, max(time) as last, max(seconds) as seconds from d),
+s as (
+  select t.time, m.seconds, coalesce(read, 0) as read, coalesce(written, 0) as written, coalesce(data, 0) as data,
+    coalesce(metadata, 0) as metadata, avg(coalesce(read + written, 0)) over () as mean_bytes,
+    avg(coalesce(metadata, 0)) over () as mean_metadata
+  from m cross join generate_series(m.first, m.last, m.seconds * interval '1 second') as t (time) left join d on d.time = t.time),
+p as (
+  select s.*, case when read + written <= 0.05 * mean_bytes and metadata <= 0.05 * mean_metadata then 'quiet'
+    when metadata >= 0.8 * (metadata + data) and read + written < 4096 * metadata then 'metadata'
+    when read >= 0.8 * (read + written) then 'read' when written >= 0.8 * (read + written) then 'write' else 'mixed' end as phase
+  from s)
+"""
+COLORS = {"read": "blue", "write": "purple", "metadata": "orange", "mixed": "green", "quiet": "gray"}
 
 
 def build():
@@ -49,6 +62,10 @@ from {demand('job', CHOSEN)} as d group by 1 order by 1""", "none", decimals=2),
                   "Beyond 30 s something hangs.",
                   f"select max(oldest_ns) as oldest from {series('null', CHOSEN, '')} as s", "ns",
                   [(None, "green"), (1e9, "yellow"), (30e9, "red")], graph=False)],
+            [states("Phases", "What it did for the most part: an ingest writes, epochs read, with pauses between them. Of at most a hundred "
+                              "steps, of a minute at least: shorter ones belong to what is around them. Epochs without a pause between "
+                              "are told by working sets, which only unblend report --db knows.",
+                    PHASES + "select time, phase from p order by 1", COLORS)],
             [timeseries("Bytes read and written", "All nodes together.",
                         f"""select time, sum(read_bytes) / max(seconds) as "read", sum(write_bytes) / max(seconds) as written
 from {demand('job', CHOSEN)} as d group by 1 order by 1""", "binBps"),
@@ -90,6 +107,14 @@ from {stalls(CHOSEN, "node")} as s order by 1, 2""", "percentunit", min=0, max=1
 {PROFILES} and p.kind = 'pattern' and p.bytes is not null
 group by 1, p.profile order by 1, 2""", "binBps", stack=True, interval="5m", empty=NO_PROFILES)],
             [row("Where, and by whom")],
+            [table("Phases, one by one",
+                   "Neighbouring steps of one kind. At least three of reading, alike in bytes, are epochs; before the first of them it "
+                   "ramps up.",
+                   PHASES + """, c as (select *, (phase is distinct from lag(phase) over (order by time))::integer as begins from p),
+n as (select *, sum(begins) over (order by time) as number from c)
+select min(time) as "time", phase, sum(seconds) as length, sum(read) as "read", sum(written) as written, sum(metadata) as metadata
+from n group by number, phase order by 1 limit 200""", width=24, height=6, maxDataPoints=100,
+                   units={"length": "s", "read": "bytes", "written": "bytes", "metadata": "short"})],
             [table("Groups of processes",
                    "A row an attempt on a node: all processes that were started from it. Single processes "
                    "stay on their node: unblend top there, or unblend record, shows them. A click leads to the node.",
@@ -111,4 +136,4 @@ order by coalesce(read_bytes, 0) + coalesce(write_bytes, 0) desc limit 50""", wi
                    units={"read": "bytes", "written": "bytes", "metadata": "short"},
                    links={"volume": [link("Latency of ${__value.text}", "latency",
                                           volume="${__value.raw:percentencode}")]})],
-        ], [CHECKPOINTS, WRITES, ATTEMPTS])
+        ], [OF_JOB, WRITES, ATTEMPTS])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How long programs waited, by operation and volume."""
-from grafana import (VOLUMES, cells_by_octave, choice_variable, dashboard, heatmap, operations, quantiles, row, table,
+from events import BURSTS, CHECKPOINTS
+from grafana import (VOLUMES, cells_by_octave, choice_variable, dashboard, heatmap, link, operations, quantiles, row, table,
                      timeseries, values)
 
 VOLUME = values("volume")
@@ -41,6 +42,7 @@ left join (select part, max(value) filter (where quantile = 0.5) as p50, max(val
            from {quantiles('volume', VOLUME, CHOSEN, 'latency', '0.5, 0.95, 0.99', by='both', step='null')} as q
            group by 1) as q on q.part = o.name || ' ' || o.op
 order by o.ops desc, 1, 2 limit 200""", width=24,
+                   links={"volume": [link("Capacity of ${__value.text}", "capacity", volume="${__value.raw:percentencode}")]},
                    units={"operations": "short", "mean": "ns", "p50": "ns", "p95": "ns", "p99": "ns"},
                    colors={"errors": [(None, "text"), (1, "orange")]})],
-        ])
+        ], [BURSTS, CHECKPOINTS])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One node: what runs on it, what that asks for, and what was seen of it."""
+from events import OF_NODE, bursts
 from grafana import (NODE, annotation, cells_by_octave, coverage, dashboard, demand, heatmap, link, quantiles, row,
                      series, stat, table, timeseries, values)
 
@@ -41,7 +42,7 @@ from {demand('node', CHOSEN)} as d group by 1 order by 1""", "binBps"),
              timeseries("Operations by class", "Operations a second.",
                         f"""select time, sum(read_ops) / max(seconds) as "read", sum(write_ops) / max(seconds) as "write",
   sum(metadata_ops) / max(seconds) as metadata, sum(other_ops) / max(seconds) as "seek, sync, fault"
-from {demand('node', CHOSEN)} as d group by 1 order by 1""", "ops", stack=True)],
+from {demand('node', CHOSEN)} as d group by 1 order by 1""", "ops", stack=True, many=True)],
             [timeseries("Bytes by job", "Read and written a second, by job.",
                         f"""select time, part as metric, (coalesce(read_bytes, 0) + coalesce(write_bytes, 0)) / seconds as value
 from {series(CHOSEN, 'null', 'job')} as s where part is not null order by 1, 2""", "binBps", width=8, stack=True),
@@ -95,7 +96,7 @@ order by coalesce(s.read_bytes, 0) + coalesce(s.write_bytes, 0) desc limit 50"""
                         "or that have no job or volume.",
                         f"""select time, lost_ops as lost, overflow_ops as "coarser key",
   unattributed_ops as "without job or volume", killed_ops as killed
-from {coverage(CHOSEN)} as c order by 1""", "short"),
+from {coverage(CHOSEN)} as c order by 1""", "short", many=True),
              table("Around the kernel",
                    "Software that does storage I/O past the kernel, and cannot be counted; hooks that are "
                    "missing, and why.",
@@ -104,4 +105,4 @@ from (select hooks, bypass from unblend.intervals_1m where {HERE} and $__timeFil
   lateral (select e.told from json_array_elements(i.bypass) as e (told) union all
            select e.told from json_array_elements(i.hooks) as e (told) where e.told->>'state' <> 'attached') as t""", height=8, widths={"what": 120, "device": 120},
                    empty="Nothing is known to go around, and every hook is attached.")],
-        ], [JOBS, GAPS])
+        ], [bursts("node", CHOSEN), OF_NODE, JOBS, GAPS])

@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a workload looks like to storage: sizes, ratios, metadata, files."""
 from cluster import NO_PROFILES
-from grafana import (JOBS, STEP, TIMES, annotation, cells_by_octave, dashboard, demand, heatmap, link, operations, row,
+from events import BURSTS, checkpoints
+from grafana import (JOBS, STEP, TIMES, cells_by_octave, dashboard, demand, heatmap, link, operations, row,
                      table, timeseries, values)
 
 JOB = values("job")
 OF_JOB = (f"(p.name = any({JOB}) or array_position({JOB}, null) is not null) and p.subject = 'job'\n"
           "  and p.cluster in (${cluster:sqlstring}) and $__timeFilter(p.time)")
-# Written so often, that not all of it is a checkpoint: what the profiles say so of is.
-CHECKPOINTS = annotation("Checkpoints", "blue", f"""select p.time, p.until as timeend, 'Checkpoint of ' || p.name as title,
-  pg_size_pretty(p.bytes::numeric) || ' written' as text, 'checkpoint' as tags
-from unblend.profiles as p
-where {OF_JOB} and p.profile = 'checkpoint' and p.share_bytes >= 0.2
-order by p.bytes desc limit 100""")
 
 
 def sizes(op):
@@ -81,4 +76,4 @@ group by p.cluster, p.name, p.kind, p.profile order by sum(p.bytes) desc nulls l
                    units={"bytes": "bytes", "operations": "short", "share of bytes": "percentunit",
                           "share of operations": "percentunit", "confidence": "percentunit"},
                    links={"job": [link("Job ${__value.text}", "job", job="${__value.raw:percentencode}")]})],
-        ], [CHECKPOINTS])
+        ], [BURSTS, checkpoints(f"(p.name = any({JOB}) or array_position({JOB}, null) is not null)")])

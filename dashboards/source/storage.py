@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The storage side: what devices and file systems' servers were asked, how long that was queued and served, and what
 programs wanted meanwhile."""
+from events import OF_NODE, bursts
 from grafana import NODE, STEP, dashboard, demand, link, query_variable, row, series, table, timeseries, values
 
 CHOSEN = values("node")
@@ -88,4 +89,4 @@ group by 1, 2, 3 having sum(requests) >= 10 order by 5 desc limit 20""", width=2
                    units={"requests": "short", "served": "ns", "queued": "ns"}, empty=NO_STORAGE,
                    links={"node": [link("Storage of ${__value.text}", "storage",
                                         node="${__value.raw:percentencode}")]})],
-        ], span={"from": "now-1h", "to": "now"})
+        ], [bursts("node", CHOSEN), OF_NODE], span={"from": "now-1h", "to": "now"})

@@ -54,8 +54,8 @@ def span_of(dashboard):
 
 
 def interval_of(span_s, panel):
-    """$__interval: what fits a thousand points, and no less than the panel asks for."""
-    step = max(span_s / 1000, seconds(panel.get("interval", "1s")))
+    """$__interval: what fits a thousand points, or as many as the panel wants, and no less than it asks for."""
+    step = max(span_s / panel.get("maxDataPoints", 1000), seconds(panel.get("interval", "1s")))
     return next(round for round in (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200,
                                     10800, 21600, 43200, 86400, 7 * 86400) if round >= math.floor(step))
 

@@ -101,6 +101,16 @@ class TestFiles(unittest.TestCase):
                         self.assertNotIn((x, y), taken, (name, panel["title"]))
                         taken[x, y] = panel["title"]
 
+    def test_what_happened_stands_at_the_axes(self):
+        """Bursts and checkpoints wherever demand or what it leads to is drawn over time."""
+        bursts = {"cluster", "profiles", "bursts", "latency", "node", "storage", "capacity"}
+        checkpoints = {"cluster", "profiles", "bursts", "latency", "node", "storage", "job"}
+        for name, dashboard in DASHBOARDS.items():
+            shown = {a["name"] for a in dashboard["annotations"]["list"] if a["enable"] and "target" in a}
+            self.assertEqual("Bursts" in shown, name in bursts, name)
+            self.assertEqual("Checkpoints" in shown, name in checkpoints, name)
+        self.assertIn("Write bursts", {a["name"] for a in DASHBOARDS["job"]["annotations"]["list"]})
+
     def test_links_arrive(self):
         """Wherever a link leads, there is a dashboard with those variables; and time and cluster go along."""
         count = 0
@@ -202,6 +212,29 @@ class Asked(Database):
             self.assertGreater(len(bounds), 10)
 
 
+    def check_legend(self, kind, panel, rows):
+        """Grafana gives a legend below a third of the panel: a table's head and three rows, where it is 8 high."""
+        if kind != "timeseries":
+            return
+        legend = panel["options"]["legend"]
+        series = len({row["metric"] for row in rows}) if "metric" in rows[0] else len(rows[0]) - 1
+        if legend["displayMode"] == "table" and legend["placement"] == "bottom":
+            self.assertLessEqual(series, (panel["gridPos"]["h"] - 8) * 0.6 + 3)
+        self.assertTrue(legend["showLegend"])
+
+    def check_ways(self, kind, panel, rows):
+        """Whatever has a dashboard of its own leads there from a table."""
+        if kind != "table":
+            return
+        linked = {override["matcher"]["options"]: [link["url"] for p in override["properties"] if p["id"] == "links"
+                                                   for link in p["value"]] for override in panel["fieldConfig"]["overrides"]}
+        for column in {"job", "node", "volume"} & set(rows[0]):
+            urls = linked.get(column)
+            self.assertTrue(urls, column)
+            for url in urls:
+                self.assertIn(f"var-{column}=${{__value.raw:percentencode}}", url)
+
+
 class TestFilled(Asked, Rules):
     """On a cluster that bench/fill made: all panels have something to show."""
     cluster = "prod"
@@ -230,6 +263,8 @@ class TestFilled(Asked, Rules):
                         self.assertTrue(rows, target["rawSql"])
                     if rows:
                         self.check_shape(kind, target, rows)
+                        self.check_legend(kind, panel, rows)
+                        self.check_ways(kind, panel, rows)
                     count += 1
         self.assertGreater(count, 100)
 
