@@ -96,7 +96,7 @@ static struct rank *rank_of_parent(struct ranks *ranks, const struct abi_process
 {
     struct rank *rank = process->parent ? ranks_of_pid(ranks, process->parent) : NULL;
 
-    return rank && is_same(rank, process, job) ? rank : NULL;
+    return rank && !rank->stands_back && is_same(rank, process, job) ? rank : NULL;
 }
 
 static struct rank *make(struct ranks *ranks, uint32_t index, const struct abi_process *process, uint32_t job)
@@ -147,8 +147,7 @@ static int judge(struct ranks *ranks, uint32_t index, int64_t now_ns)
     return 0;
 }
 
-/* A rank that is gone has reported all. Those that worked for it are anybody's. */
-static void forget(struct ranks *ranks, struct rank *rank)
+static void release(struct ranks *ranks, const struct rank *rank)
 {
     const struct table *table = &ranks->tables->table[ABI_TABLE_PROCESSES];
     uint16_t number = (uint16_t)(rank - ranks->list + 1);
@@ -158,6 +157,20 @@ static void forget(struct ranks *ranks, struct rank *rank)
             ranks->of[i] = 0;
             ranks->met[i].judged = false;
         }
+}
+
+void ranks_stand_back(struct ranks *ranks, struct rank *rank)
+{
+    release(ranks, rank);
+    ranks->of[rank->index] = (uint16_t)(rank - ranks->list + 1);
+    ranks->met[rank->index].judged = true;
+    rank->stands_back = true;
+}
+
+/* A rank that is gone has reported all. Those that worked for it are anybody's. */
+static void forget(struct ranks *ranks, struct rank *rank)
+{
+    release(ranks, rank);
     rank->used = false;
     while (ranks->count && !ranks->list[ranks->count - 1].used)
         ranks->count--;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Processes that do I/O, and for which of them they work: a rank is the topmost process of a job that is known to do
- * I/O, or the topmost that has a rank's variable in its environment (RANK, SLURM_PROCID, ...). A service that nobody
+ * I/O, or the topmost that has a rank's variable in its environment (RANK, SLURM_PROCID, ...); but not one that only
+ * waits for another to end, as shells do. A service that nobody
  * asked about ranks takes those with a variable only, once they are a second old: on most nodes there are none, and
  * then nothing is read but the table of threads, once a second.
  */
@@ -30,6 +31,9 @@ struct rank {
     int schedstat;              /* a descriptor; -1: it is gone */
     uint64_t cpu_ns, queue_ns;  /* of its main thread, at the last look */
     int64_t looked_ns;          /* CLOCK_BOOTTIME; 0: never */
+    int64_t waited_ns; /* for so long it has done nothing but wait for a child to end */
+    bool stands_back;  /* so long that it is a shell or a launcher: those that it started are ranks themselves */
+    int64_t spare_ns; /* since it ran last: off the processors while nothing was under way, or queued */
     int64_t owed_ns;            /* time on a processor that was told after the look that it belongs to */
     uint64_t inside_ns, now_ns; /* of it and its descendants, see probe/inside.h: at the last look, and being summed up */
     uint64_t watched_ns, io_ns, exposed_ns; /* since the last report */
@@ -57,6 +61,9 @@ void ranks_close(struct ranks *ranks);
 /* Gets to know the processes of threads that are new in the table, and forgets ranks that are gone and have nothing
    left to report. now_ns: CLOCK_BOOTTIME. 0 or -ENOMEM. */
 int ranks_find(struct ranks *ranks, int64_t now_ns);
+
+/* The rank stands back from now on: those that worked for it are judged anew. */
+void ranks_stand_back(struct ranks *ranks, struct rank *rank);
 
 /* The rank that the process in the table works for, or the one with that number; NULL: none, or it is not known to do
    I/O. */

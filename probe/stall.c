@@ -10,11 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/cleanup.h"
 #include "lib/clock.h"
+#include "probe/host.h"
 #include "probe/inside.h"
 #include "probe/rank.h"
 
-#define CALM_PART 50 /* less of an interval in I/O is next to none */
+#define STAND_BACK_NS 500000000LL
+#define CALM_PART     50 /* less of an interval in I/O is next to none */
 
 /* What a GPU's users have been through since it was last told how busy it was. */
 struct due {
@@ -84,8 +87,9 @@ static void sum_up(struct stalls *stalls)
     }
 }
 
-/* Its main thread's time on a processor, and waiting for one, since the last look. False when it is gone. */
-static bool read_used(struct rank *rank, int64_t *used_ns)
+/* Its main thread's time on a processor, and waiting for one, since the last look; and of that, which may have begun before
+   it: the kernel tells of a wait when it ends. False when it is gone. */
+static bool read_used(struct rank *rank, int64_t *used_ns, int64_t *late_ns)
 {
     uint64_t cpu_ns, queue_ns;
     char text[128];
@@ -99,28 +103,48 @@ static bool read_used(struct rank *rank, int64_t *used_ns)
         rank->schedstat = -1;
         return false;
     }
+    *late_ns = MIN((int64_t)(queue_ns - rank->queue_ns), rank->spare_ns);
     *used_ns = (int64_t)(cpu_ns - rank->cpu_ns + queue_ns - rank->queue_ns);
     rank->cpu_ns = cpu_ns;
     rank->queue_ns = queue_ns;
     return true;
 }
 
-static void look_at(struct stalls *stalls, struct rank *rank, int64_t now_ns)
+/* A shell waits for what it has started, and so for all the I/O of that. passed_ns, of which it used that much of a
+   processor. */
+static bool stands_back(struct stalls *stalls, struct rank *rank, int64_t passed_ns, int64_t used_ns)
 {
-    /* One that was born since we look is known from its start. */
-    bool newborn = !rank->looked_ns && stalls->gpus && rank->start_ns >= stalls->began_ns;
-    int64_t since_ns = newborn ? rank->start_ns : rank->looked_ns, used_ns, off_ns;
+    _cleanup_free_ char *where = NULL;
+    bool waits = used_ns < passed_ns / 10 && host_read(stalls->from.root, &where, NULL, "/proc/%u/wchan", rank->pid) == 0 &&
+                 strcmp(where, "do_wait") == 0;
+
+    rank->waited_ns = waits ? rank->waited_ns + passed_ns : 0;
+    if (rank->waited_ns >= STAND_BACK_NS && !rank->stands_back)
+        ranks_stand_back(&stalls->ranks, rank);
+    else if (used_ns > passed_ns / 2)
+        rank->stands_back = false; /* it computes again */
+    return rank->stands_back;
+}
+
+static void look_at(struct stalls *stalls, struct rank *rank, int64_t before_ns)
+{
+    /* One that was born since the last look is known from its start. */
+    bool newborn = !rank->looked_ns && rank->start_ns >= before_ns;
+    int64_t since_ns = newborn ? rank->start_ns : rank->looked_ns;
+    int64_t now_ns, used_ns, late_ns, off_ns;
     uint64_t io_ns = rank->now_ns > rank->inside_ns ? rank->now_ns - rank->inside_ns : 0;
 
-    if (!read_used(rank, &used_ns))
+    if (!read_used(rank, &used_ns, &late_ns))
         return;
+    now_ns = clock_ns(CLOCK_BOOTTIME); /* of this very reading: who looks may have been kept waiting, too */
     rank->looked_ns = now_ns;
     rank->inside_ns += io_ns;
-    if (!since_ns || now_ns <= since_ns)
+    if (!since_ns || now_ns <= since_ns || stands_back(stalls, rank, now_ns - since_ns, used_ns))
         return;
     /* The kernel adds a running thread's time up at its ticks: what it tells late belongs to looks before. */
-    off_ns = now_ns - since_ns - used_ns - rank->owed_ns;
+    off_ns = now_ns - since_ns - used_ns + late_ns - rank->owed_ns;
     rank->owed_ns = off_ns < 0 ? -off_ns : 0;
+    rank->spare_ns = (used_ns ? 0 : rank->spare_ns) + (off_ns > (int64_t)io_ns ? off_ns - (int64_t)io_ns : 0);
     rank->watched_ns += (uint64_t)(now_ns - since_ns);
     rank->io_ns += io_ns;
     rank->exposed_ns += off_ns > 0 ? MIN((uint64_t)off_ns, io_ns) : 0;
@@ -128,6 +152,7 @@ static void look_at(struct stalls *stalls, struct rank *rank, int64_t now_ns)
 
 static int look(struct stalls *stalls, int64_t now_ns)
 {
+    int64_t before_ns = stalls->looked_ns ? stalls->looked_ns : stalls->began_ns;
     int err = ranks_find(&stalls->ranks, now_ns);
 
     stalls->looked_ns = now_ns;
@@ -136,7 +161,7 @@ static int look(struct stalls *stalls, int64_t now_ns)
     sum_up(stalls);
     for (uint32_t i = 0; i < stalls->ranks.count; i++)
         if (stalls->ranks.list[i].used)
-            look_at(stalls, &stalls->ranks.list[i], now_ns);
+            look_at(stalls, &stalls->ranks.list[i], before_ns);
     return 0;
 }
 

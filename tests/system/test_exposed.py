@@ -34,7 +34,7 @@ class ExposedTest(slow.SlowTest):
         done = agent.record(job, [harness.tool("env"), variable, harness.PYTHON, "-I", "-S", "-c", LOADER, self.data, str(steps),
                                   str(slow.PIECE), str(compute_s), str(ahead)], self.path(f"{job}.rec"))
         self.assertEqual((0, ""), (done.returncode, done.stderr))
-        return float(done.stdout)
+        return float(done.stdout.split()[0])
 
     def sums(self, view):
         return harness.must([harness.tool("psql"), self.collector.conninfo(), "-Atc",
