@@ -218,8 +218,8 @@ static const struct {
     {{"working-set", "files that were opened before anybody looked are in no working set, and their bytes count as "
                      "reread; working_set is null where no regular file was seen being opened"},
      always},
-    {{"exposed-io", "nobody watched ranks' main threads: unblend record does, and agents those of processes with a rank's "
-                    "variable (RANK, LOCAL_RANK, SLURM_PROCID, ...), not of older ones: io_wait.exposed is null"},
+    {{"exposed-io", "nobody watched ranks' main threads: unblend record does, and agents those of processes with a "
+                    "rank's variable (RANK, LOCAL_RANK, SLURM_PROCID, ...): io_wait.exposed is null"},
      lacks_stalls},
     {{"pressure", "io_pressure is the kernel's own word of a whole node, of all its jobs: tasks that wait for block devices and "
                   "for pages of files are in it, those that wait for FUSE, for locks and for most network file systems' "

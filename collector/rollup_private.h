@@ -38,8 +38,8 @@ struct round {
 /* Writes the sums over nodes of a round's series. Results of db.h, or -ENOMEM. */
 int rollup_totals(struct round *round);
 
-/* Adds a round's hours to what was watched of clusters: the batches with these ids (an array as SQL has it), of that time
-   (seconds since 1970). Results of db.h. */
+/* Adds a round's hours to what was watched of clusters: the batches with these ids (an array as SQL has it), of that
+   time (seconds since 1970). Results of db.h. */
 int rollup_cover(struct db *db, const char *batch_ids, const char *since, const char *until);
 
 /* Sends the round's rows if they are many, or at the end any, to a table whose name ends with the tier's. */

@@ -179,7 +179,8 @@ static void forget(struct ranks *ranks, struct rank *rank)
 static int by_start(const void *a, const void *b, void *context)
 {
     const struct tables *tables = context;
-    uint64_t x = process_at(tables, *(const uint32_t *)a)->start_ns, y = process_at(tables, *(const uint32_t *)b)->start_ns;
+    uint64_t x = process_at(tables, *(const uint32_t *)a)->start_ns;
+    uint64_t y = process_at(tables, *(const uint32_t *)b)->start_ns;
 
     return (x > y) - (x < y);
 }

@@ -35,7 +35,8 @@ struct rank {
     bool stands_back;  /* so long that it is a shell or a launcher: those that it started are ranks themselves */
     int64_t spare_ns; /* since it ran last: off the processors while nothing was under way, or queued */
     int64_t owed_ns;            /* time on a processor that was told after the look that it belongs to */
-    uint64_t inside_ns, now_ns; /* of it and its descendants, see probe/inside.h: at the last look, and being summed up */
+    /* Of it and its descendants, see probe/inside.h: at the last look, and being summed up. */
+    uint64_t inside_ns, now_ns;
     uint64_t watched_ns, io_ns, exposed_ns; /* since the last report */
     bool whole; /* known since before that began */
 };

@@ -130,7 +130,8 @@ int sampler_new(struct probe *probe, const struct sampler_options *options, stru
     snprintf(sampler->kernel, sizeof(sampler->kernel), "%s", name.release);
     read_boot_id(sampler->boot_id);
     if (!sampler->cluster || !sampler->node || !sampler->role ||
-        (options->stalls && probe_stalls(probe, options->stalls == STALLS_ALL, &sampler->stalls)) || random_stream(sampler->stream)) {
+        (options->stalls && probe_stalls(probe, options->stalls == STALLS_ALL, &sampler->stalls)) ||
+        random_stream(sampler->stream)) {
         sampler_free(sampler);
         return -ENOMEM;
     }

@@ -87,8 +87,8 @@ static void sum_up(struct stalls *stalls)
     }
 }
 
-/* Its main thread's time on a processor, and waiting for one, since the last look; and of that, which may have begun before
-   it: the kernel tells of a wait when it ends. False when it is gone. */
+/* Its main thread's time on a processor, and waiting for one, since the last look; and how much of that may have been
+   before it: the kernel tells of a wait when it ends. False when it is gone. */
 static bool read_used(struct rank *rank, int64_t *used_ns, int64_t *late_ns)
 {
     uint64_t cpu_ns, queue_ns;
@@ -115,7 +115,8 @@ static bool read_used(struct rank *rank, int64_t *used_ns, int64_t *late_ns)
 static bool stands_back(struct stalls *stalls, struct rank *rank, int64_t passed_ns, int64_t used_ns)
 {
     _cleanup_free_ char *where = NULL;
-    bool waits = used_ns < passed_ns / 10 && host_read(stalls->from.root, &where, NULL, "/proc/%u/wchan", rank->pid) == 0 &&
+    bool waits = used_ns < passed_ns / 10 &&
+                 host_read(stalls->from.root, &where, NULL, "/proc/%u/wchan", rank->pid) == 0 &&
                  strcmp(where, "do_wait") == 0;
 
     rank->waited_ns = waits ? rank->waited_ns + passed_ns : 0;

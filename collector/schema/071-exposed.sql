@@ -47,7 +47,8 @@ left join unblend.node as n using (node_id)
 left join unblend.stream as s using (stream_id)
 left join unblend.host as h using (host_id);
 
-create function unblend.stalls(clusters text[], jobs text[], since timestamptz, until timestamptz, step interval, by text)
+create function unblend.stalls(clusters text[], jobs text[], since timestamptz, until timestamptz, step interval,
+                               by text)
 returns table ("time" timestamptz, seconds double precision, part text, watched_ns double precision,
                exposed_ns double precision)
 language plpgsql stable security definer set search_path = pg_catalog set jit = off set work_mem = '64MB' as $$

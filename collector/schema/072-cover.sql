@@ -18,14 +18,16 @@ create table unblend.cover_1h (
 create table unblend.cover_1h_default partition of unblend.cover_1h default;
 
 insert into unblend.cover_1h
-select b.time, n.cluster, array_agg(distinct b.node_id order by b.node_id), least(sum(b.duration_ns), 9e18)::bigint, sum(b.records),
+select b.time, n.cluster, array_agg(distinct b.node_id order by b.node_id), least(sum(b.duration_ns), 9e18)::bigint,
+       sum(b.records),
        least(sum(b.lost), 9e18)::bigint, least(sum(b.killed), 9e18)::bigint, least(sum(b.unattributed), 9e18)::bigint,
        least(sum(b.overflow), 9e18)::bigint,
        array[least(sum(b.shed_ms[1]), 9e18), least(sum(b.shed_ms[2]), 9e18), least(sum(b.shed_ms[3]), 9e18)]::bigint[]
 from unblend.batch_1h as b join unblend.node as n using (node_id)
 group by 1, 2;
 
-create or replace function unblend.coverage(clusters text[], nodes text[], since timestamptz, until timestamptz, step interval)
+create or replace function unblend.coverage(clusters text[], nodes text[], since timestamptz, until timestamptz,
+                                            step interval)
 returns table ("time" timestamptz, seconds double precision, node_count bigint, watched_ns double precision,
                records bigint, lost_ops double precision, killed_ops double precision, unattributed_ops double precision,
                overflow_ops double precision, job_keys_ms double precision, metadata_only_ms double precision,

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Panels of hundreds of thousands of histogram cells, in half the time: both arrays of a row are taken apart side by side, without a
--- join that remembers each row, and names are told apart by their bytes.
+-- Panels of hundreds of thousands of histogram cells, in two thirds of the time: both arrays of a row are taken apart side by
+-- side, without a join that remembers each row, and names are told apart by their bytes.
 
-create or replace function unblend.cells(subject text, clusters text[], names text[], listed text[], metric text, since timestamptz,
-                              until timestamptz, step interval, by text)
+create or replace function unblend.cells(subject text, clusters text[], names text[], listed text[], metric text,
+                                         since timestamptz, until timestamptz, step interval, by text)
 returns table ("time" timestamptz, part text, bucket smallint, count double precision)
 language plpgsql stable security definer set search_path = pg_catalog set jit = off set work_mem = '64MB' as $$
 #variable_conflict use_column
