@@ -2,8 +2,10 @@
 -- Panels of hundreds of thousands of histogram cells, in two thirds of the time: both arrays of a row are taken apart side by
 -- side, without a join that remembers each row, and names are told apart by their bytes.
 
-create or replace function unblend.cells(subject text, clusters text[], names text[], listed text[], metric text,
-                                         since timestamptz, until timestamptz, step interval, by text)
+-- Some databases have one that counts in numeric.
+drop function unblend.cells(text, text[], text[], text[], text, timestamptz, timestamptz, interval, text);
+create function unblend.cells(subject text, clusters text[], names text[], listed text[], metric text,
+                              since timestamptz, until timestamptz, step interval, by text)
 returns table ("time" timestamptz, part text, bucket smallint, count double precision)
 language plpgsql stable security definer set search_path = pg_catalog set jit = off set work_mem = '64MB' as $$
 #variable_conflict use_column
@@ -41,6 +43,9 @@ begin
         using ids, first_at, last_at, width, $8 is null, wanted;
 end
 $$;
+comment on function unblend.cells(text, text[], text[], text[], text, timestamptz, timestamptz, interval, text) is
+    'cells(subject, clusters, names, listed, metric, since, until, step, by): histogram cells by step; by is op, name or '
+    'both (name, a blank, op) for cells of each apart, or empty.';
 
 create or replace function unblend.quantiles(subject text, clusters text[], names text[], listed text[], metric text,
                                   since timestamptz, until timestamptz, step interval, q double precision[], by text)
