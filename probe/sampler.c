@@ -169,8 +169,8 @@ static int drain(struct sampler *sampler)
     int err = sampler->batch ? 0 : batch_new(&sampler->batch);
 
     sampler->drained_ns = monotonic_ns();
-    if (!err && sampler->stalls)
-        err = stalls_before_drain(sampler->stalls);
+    if (sampler->stalls)
+        stalls_before_drain(sampler->stalls);
     if (!err)
         err = probe_drain(sampler->probe, sampler->batch);
     if (sampler->stalls)
@@ -182,19 +182,15 @@ static int drain(struct sampler *sampler)
 static int keep_up(struct sampler *sampler)
 {
     int64_t now = monotonic_ns();
+    int err;
 
     if (now - sampler->drained_ns >= DRAIN_NS)
         return drain(sampler);
     if (now - sampler->looked_ns < PROBE_LOOK_MS * 1000000LL)
         return 0;
     sampler->looked_ns = now;
-    if (sampler->stalls) {
-        int err = stalls_look(sampler->stalls);
-
-        if (err)
-            return err;
-    }
-    return probe_look(sampler->probe);
+    err = probe_look(sampler->probe); /* first: what it looks at may be gone soon */
+    return err || !sampler->stalls ? err : stalls_look(sampler->stalls);
 }
 
 int sampler_wait(struct sampler *sampler, int fd)

@@ -151,31 +151,32 @@ static void look_at(struct stalls *stalls, struct rank *rank, int64_t before_ns)
     rank->exposed_ns += off_ns > 0 ? MIN((uint64_t)off_ns, io_ns) : 0;
 }
 
-static int look(struct stalls *stalls, int64_t now_ns)
+static void look(struct stalls *stalls, int64_t before_ns)
 {
-    int64_t before_ns = stalls->looked_ns ? stalls->looked_ns : stalls->began_ns;
-    int err = ranks_find(&stalls->ranks, now_ns);
-
-    stalls->looked_ns = now_ns;
-    if (err || !stalls->ranks.count)
-        return err;
+    if (!stalls->ranks.count)
+        return;
     sum_up(stalls);
     for (uint32_t i = 0; i < stalls->ranks.count; i++)
         if (stalls->ranks.list[i].used)
             look_at(stalls, &stalls->ranks.list[i], before_ns);
-    return 0;
 }
 
 int stalls_look(struct stalls *stalls)
 {
-    int64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+    int64_t now_ns = clock_ns(CLOCK_BOOTTIME), before_ns = stalls->looked_ns ? stalls->looked_ns : stalls->began_ns;
+    int err;
 
-    return now_ns - stalls->looked_ns < tables_pause_ns(stalls->from.tables) ? 0 : look(stalls, now_ns);
+    if (now_ns - stalls->looked_ns < tables_pause_ns(stalls->from.tables))
+        return 0;
+    err = ranks_find(&stalls->ranks, now_ns);
+    stalls->looked_ns = now_ns;
+    look(stalls, before_ns);
+    return err;
 }
 
-int stalls_before_drain(struct stalls *stalls)
+void stalls_before_drain(struct stalls *stalls)
 {
-    return look(stalls, clock_ns(CLOCK_BOOTTIME));
+    look(stalls, stalls->looked_ns);
 }
 
 void stalls_after_drain(struct stalls *stalls)

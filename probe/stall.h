@@ -38,8 +38,9 @@ void stalls_free(struct stalls *stalls); /* NULL is fine */
 
 /* Looks, unless the last look was too short a time ago. 0 or -ENOMEM. */
 int stalls_look(struct stalls *stalls);
-/* Looks a last time before rows of threads that are gone are given back; and does not count these any more. */
-int stalls_before_drain(struct stalls *stalls);
+/* Looks a last time, for no new ranks, before rows of threads that are gone are given back; and does not count these any
+   more. */
+void stalls_before_drain(struct stalls *stalls);
 void stalls_after_drain(struct stalls *stalls);
 
 /* Adds what ranks waited since the last call to their jobs in the batch; NULL: it is forgotten. 0 or -ENOMEM. */
