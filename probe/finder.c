@@ -433,6 +433,8 @@ int finder_job(struct finder *finder, uint32_t index, struct abi_process *proces
         return 0;
     }
     err = find_new(finder, process, now.given, &now.job);
+    if (err == -ENOENT)
+        *job = 0;
     if (err)
         return err == -ENOENT ? 0 : err;
     if (known)

@@ -133,6 +133,7 @@ static void test_slurm_prolog_names_nothing(void **state)
     uint32_t rank = make_process(world, 101, 1, "rank", "SLURM_JOB_ID=42|", "0::/\n");
     const struct job *job = job_of(world, prolog);
 
+    assert_non_null(job);
     assert_null(job->user);
     assert_string_equal("", job->command);
     world->processes[rank].uid = 4242;
