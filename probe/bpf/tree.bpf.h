@@ -38,36 +38,42 @@ static __always_inline struct scratch_tree *begin_tree(__u64 volume, __u32 proce
     if (!s)
         return NULL;
     s->names = s->filled = 0;
-    __builtin_memset(&s->key, 0, sizeof(s->key));
+#pragma clang loop unroll(disable)
+    for (__u32 i = 0; i < sizeof(s->key) / sizeof(__u64); i++)
+        ((volatile __u64 *)&s->key)[i] = 0;
     s->key.volume = volume;
     s->key.job = process_index && process ? process->job : 0;
     s->key.process = s->key.job ? 0 : process_index;
     return s;
 }
 
-/* The number of the key's tree, a new one if it has none; 0: there is none left. */
-static __always_inline __u32 number_of_tree(struct abi_tree_key *key)
+/* The number of the tree whose key has been made there, a new one if it has none; 0: there is none left. */
+__noinline __u64 number_of_tree(__u32 place)
 {
-    __u32 *known = bpf_map_lookup_elem(&trees, key), fresh, index;
+    struct scratch_tree *s = config.tree_depth ? bpf_map_lookup_elem(&scratch_trees, &place) : NULL;
+    __u32 *known, fresh, index;
 
+    if (!s)
+        return 0;
+    known = bpf_map_lookup_elem(&trees, &s->key);
     if (known)
         return *known;
     if (bpf_map_pop_elem(&free_trees, &fresh))
         return 0;
     index = ABI_TREE_INDEX(fresh);
-    key->generation = ABI_TREE_GENERATION(fresh);
-    bpf_map_update_elem(&tree_keys, &index, key, BPF_ANY);
-    key->generation = 0;
-    if (!bpf_map_update_elem(&trees, key, &fresh, BPF_NOEXIST))
+    s->key.generation = ABI_TREE_GENERATION(fresh);
+    bpf_map_update_elem(&tree_keys, &index, &s->key, BPF_ANY);
+    s->key.generation = 0;
+    if (!bpf_map_update_elem(&trees, &s->key, &fresh, BPF_NOEXIST))
         return fresh;
     bpf_map_push_elem(&free_trees, &fresh, BPF_ANY); /* another CPU was faster */
-    known = bpf_map_lookup_elem(&trees, key);
+    known = bpf_map_lookup_elem(&trees, &s->key);
     return known ? *known : 0;
 }
 
 static __always_inline __u32 end_tree(struct scratch_tree *s, bool known)
 {
-    __u32 tree = known ? number_of_tree(&s->key) : 0;
+    __u32 tree = known ? (__u32)number_of_tree(s->place) : 0;
 
     s->busy = 0;
     return tree;
@@ -84,22 +90,27 @@ static __always_inline void name_folder(struct scratch_tree *s, struct dentry *f
     s->names = place + 1;
 }
 
-/* The first folders on the way from the root to this one. False for one that is too deep. */
-static __always_inline bool name_folders(struct scratch_tree *s, struct dentry *folder)
+/* Names the first folders on the way from the root to this one, in the key that is made there. 0 for one that is too
+   deep. Global, like those that follow. */
+__noinline int name_folders(__u32 scratch, __u64 address)
 {
-    struct dentry *first = NULL, *second = NULL, *third = NULL, *fourth = NULL;
+    struct scratch_tree *s = config.tree_depth ? bpf_map_lookup_elem(&scratch_trees, &scratch) : NULL;
+    struct dentry *folder = (struct dentry *)address, *first = NULL, *second = NULL, *third = NULL, *fourth = NULL;
 
+    if (!s)
+        return 0;
+#pragma clang loop unroll(disable)
     for (int i = 0; i < WALK_MAX; i++) {
         struct dentry *above = BPF_CORE_READ(folder, d_parent);
 
         if (!above)
-            return false;
+            return 0;
         if (above == folder) {
             name_folder(s, first);
             name_folder(s, second);
             name_folder(s, third);
             name_folder(s, fourth);
-            return true;
+            return 1;
         }
         fourth = third;
         third = second;
@@ -107,7 +118,7 @@ static __always_inline bool name_folders(struct scratch_tree *s, struct dentry *
         first = folder;
         folder = above;
     }
-    return false;
+    return 0;
 }
 
 /* The folder that an open file is in, or is. */
@@ -119,15 +130,16 @@ static __always_inline struct dentry *folder_of(struct file *file)
     return (LOAD(inode, i_mode) & S_IFMT) == S_IFDIR ? entry : BPF_CORE_READ(entry, d_parent);
 }
 
-/* Of an open file on that volume. Global like the next one, so that the verifier looks at it once. */
+/* Of an open file on that volume. Global like the next one, so that the verifier looks at it once; and where nobody asks
+   for trees, it leaves nothing of them. */
 __noinline __u64 tree_of_file(__u64 address, __u64 volume, __u32 process)
 {
     struct scratch_tree *s;
 
-    if ((volume & ABI_VOLUME_FS) == 0)
+    if (!config.tree_depth || (volume & ABI_VOLUME_FS) == 0)
         return 0;
     s = begin_tree(volume, process);
-    return s ? end_tree(s, name_folders(s, folder_of((struct file *)address))) : 0;
+    return s ? end_tree(s, name_folders(s->place, (__u64)folder_of((struct file *)address))) : 0;
 }
 
 /* Ends the name that has been spelled. False for "..". */
@@ -155,7 +167,7 @@ static __always_inline bool end_name(struct scratch_tree *s)
  */
 __noinline int spell_piece(__u32 scratch, __u32 from)
 {
-    struct scratch_tree *s = bpf_map_lookup_elem(&scratch_trees, &scratch);
+    struct scratch_tree *s = config.tree_depth ? bpf_map_lookup_elem(&scratch_trees, &scratch) : NULL;
 
     if (!s)
         return -1;
@@ -233,7 +245,7 @@ static __always_inline bool name_path(struct scratch_tree *s, int fd, __u64 path
         return spell_folders(s, mount->length);
     }
     folder = directory_on(task, fd, s->key.volume);
-    return folder && name_folders(s, folder) && (length <= 1 || spell_folders(s, 0));
+    return folder && name_folders(s->place, (__u64)folder) && (length <= 1 || spell_folders(s, 0));
 }
 
 /* Of a path, the directory it is relative to in fd, that was found to lead to that volume. */
@@ -241,7 +253,7 @@ __noinline __u64 tree_of_path(int fd, __u64 path, __u64 volume, __u32 process)
 {
     struct scratch_tree *s;
 
-    if ((volume & ABI_VOLUME_FS) == 0)
+    if (!config.tree_depth || (volume & ABI_VOLUME_FS) == 0)
         return 0;
     s = begin_tree(volume, process);
     return s ? end_tree(s, name_path(s, fd, path)) : 0;
@@ -253,18 +265,18 @@ static __always_inline bool is_metadata(__u32 op)
     return op == OP_OPEN || op == OP_CLOSE || (op >= OP_STAT && op <= OP_SETATTR && op != OP_SEEK);
 }
 
-/* One operation in a tree. False when the number is another one's by now. */
-static __always_inline bool count_in_tree(__u32 tree, __u32 op, __u64 bytes, __u64 latency_ns)
+/* One operation in a tree. 0 when the number is another one's by now. Global, as it is called from many places. */
+__noinline int count_in_tree(__u32 tree, __u32 op, __u64 bytes, __u64 latency_ns)
 {
     __u32 mask = config.tree_stripe_mask;
     __u32 index = ABI_TREE_INDEX(tree) * (mask + 1) + (bpf_get_smp_processor_id() & mask);
     struct abi_tree *counts;
 
-    if (!tree)
-        return true;
+    if (!config.tree_depth || !tree)
+        return 1;
     counts = bpf_map_lookup_elem(&tree_counts, &index);
     if (!counts || counts->generation != ABI_TREE_GENERATION(tree))
-        return false;
+        return 0;
     if (op == OP_READ) {
         __sync_fetch_and_add(&counts->count[ABI_TREE_READS], 1);
         __sync_fetch_and_add(&counts->count[ABI_TREE_READ_BYTES], bytes);
@@ -276,10 +288,10 @@ static __always_inline bool count_in_tree(__u32 tree, __u32 op, __u64 bytes, __u
         if (op == OP_OPEN || op == OP_CREATE)
             __sync_fetch_and_add(&counts->count[ABI_TREE_OPENS], 1);
     } else {
-        return true;
+        return 1;
     }
     __sync_fetch_and_add(&counts->count[ABI_TREE_WAIT_NS], latency_ns);
-    return true;
+    return 1;
 }
 
 #endif
