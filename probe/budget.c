@@ -34,10 +34,10 @@ static const struct {
     uint32_t least;
 } shrinking[] = {
     {"shared", 128},   {"volumes", 512},    {"mounts", 512},       {"requests", 384},
-    {"flushers", 128}, {"positions", 384}, {"spare_tasks", 1024}, {"namespaces", 64},
-    {"async", 256},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
+    {"flushers", 64},  {"positions", 384}, {"spare_tasks", 1024}, {"namespaces", 64},
+    {"async", 192},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
     {"stations", 16},  {"station_places", 32}, {"fuse_requests", 64}, {"fuse_servers", 16},
-    {"cgroup_news", 64}, {"tickets", 64}, {"files", 32}, {"files_known", 128}, {"files_told", 128},
+    {"cgroup_news", 32}, {"tickets", 32}, {"files", 32}, {"files_known", 128}, {"files_told", 128},
 };
 
 #define UNITS_MIN 40

@@ -512,7 +512,7 @@ enum abi_layout { ABI_LAYOUT_NATIVE, ABI_LAYOUT_STAT32, ABI_LAYOUT_STAT64 };
 /* The op of calls that count by what they submit and not themselves. */
 #define ABI_OP_ASYNC OP_COUNT
 
-#define ABI_SYSCALLS 504 /* with both tables, abi_config takes two pages of memory */
+#define ABI_SYSCALLS 512
 
 /* Set before loading. */
 struct abi_config {

@@ -97,7 +97,7 @@ static __always_inline bool added_pages(const struct abi_task *state, const stru
     return thread ? thread->missed_ns == thread->pending_ns : state->missed_ns == state->enter_ns;
 }
 
-/* Every call; 1 when it was counted. Not inlined, for the stack's sake: see enter_any(). */
+/* Every call. Not inlined, for the stack's sake: see enter_any(). */
 static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
 {
     long number = number_of(regs);
@@ -154,8 +154,10 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
             m.cache = added_pages(state, thread) ? ABI_CACHE_MISS : ABI_CACHE_HIT;
     }
     m.volume = state->volume;
-    if (config.tree_depth && thread)
+    if (config.tree_depth && thread) {
         thread->pending_volume = m.volume;
+        thread->pending_ns = m.latency_ns;
+    }
     row = m.volume == ABI_VOLUME_NONE ? 0 : record(&m, state->thread, state->job);
     if (mine)
         mine->row[m.op == OP_WRITE] = row;
@@ -164,7 +166,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
         m.volume = state->volume2;
         record(&m, state->thread, state->job);
     }
-    return 1;
+    return 0;
 }
 
 /* The end of one of libaio's calls, or of one that does not count. Not inlined, for the stack's sake. */
@@ -191,7 +193,7 @@ static __noinline struct abi_task *spare_state(void)
     return known_state(bpf_get_current_task_btf());
 }
 
-/* The end of a call that did not begin as a quick one; 1 when it was counted. */
+/* The end of a call that did not begin as a quick one. */
 static __always_inline int leave_slowly(struct pt_regs *regs, long result, __u64 now)
 {
     long number = number_of(regs);
@@ -323,10 +325,10 @@ static __always_inline bool leave_plain(const volatile struct abi_syscall *shape
 }
 
 /*
- * Most calls: those that began as a quick one, did not fail, and the like of which was counted before. When the call
- * ended, if it was counted; else 0.
+ * Most calls: those that began as a quick one, did not fail, and the like of which was counted before. Where trees are told,
+ * a call that was counted leaves its volume and its latency in pending_volume and pending_ns.
  */
-static __always_inline __u64 leave(struct pt_regs *regs, long result)
+static __always_inline int leave(struct pt_regs *regs, long result)
 {
     long number = number_of(regs);
     const volatile struct abi_syscall *shape = shape_of(number);
@@ -348,19 +350,21 @@ static __always_inline __u64 leave(struct pt_regs *regs, long result)
         thread = state ? run_thread(state, task) : NULL;
     }
     if (!thread || thread->quick != mark_of(number, false))
-        return leave_slowly(regs, result, now) ? now : 0;
+        return leave_slowly(regs, result, now);
     if (thread->pending_ns < control.since_ns) {
         thread->quick = thread->pending_op = 0;
         return 0;
     }
     if (shape->shape == ABI_SHAPE_FD && thread->pending_op <= OP_WRITE) {
         if (result < 0 || !leave_transfer(shape, regs, result, thread, now))
-            return leave_any(regs, result, now) ? now : 0;
+            return leave_any(regs, result, now);
     } else if (result < 0 || !leave_plain(shape, regs, thread, now)) {
-        return leave_any(regs, result, now) ? now : 0;
+        return leave_any(regs, result, now);
     }
+    if (config.tree_depth)
+        thread->pending_ns = now - thread->pending_ns;
     thread->quick = thread->pending_op = 0;
-    return now;
+    return 0;
 }
 
 #endif

@@ -21,10 +21,11 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 
 static __always_inline int leave_and_tidy(struct pt_regs *regs, long result)
 {
-    __u64 ended = leave(regs, result);
+    bool counts = config.tree_depth && is_in_call();
 
-    if (config.tree_depth && ended)
-        count_tree(regs, result, ended);
+    leave(regs, result);
+    if (counts)
+        count_tree(regs, result);
     if (control.crowded)
         forget_spare();
     return 0;

@@ -37,8 +37,18 @@ static __always_inline void count_target(const struct abi_task *state, struct ab
         count_in_tree(tree_of_file((__u64)file, state->volume2, thread->process), OP_WRITE, bytes, latency_ns);
 }
 
-/* Not inlined, for the stack's sake: see enter_any(). */
-static __noinline int count_tree(struct pt_regs *regs, long result, __u64 now)
+/* Whether the calling thread is in a call that counts when it ends. Global, as it is called at each end. */
+__noinline int is_in_call(void)
+{
+    struct abi_task *state = known_state(bpf_get_current_task_btf());
+    struct abi_thread *thread = state ? thread_in(state) : NULL;
+
+    return thread && thread->pending_op && thread->pending_ns >= control.since_ns;
+}
+
+/* The call that the thread was in; one that may begin again has not ended. Not inlined, for the stack's sake: see
+   enter_any(). */
+static __noinline int count_tree(struct pt_regs *regs, long result)
 {
     long number = number_of(regs);
     const volatile struct abi_syscall *shape = shape_of(number);
@@ -53,9 +63,9 @@ static __noinline int count_tree(struct pt_regs *regs, long result, __u64 now)
         return 0;
     shape = shape_for(shape, compat);
     thread = thread_in(state);
-    if (!shape || !thread)
+    if (!shape || !thread || thread->pending_op)
         return 0;
-    latency_ns = now - thread->pending_ns;
+    latency_ns = thread->pending_ns;
     op = shape->op;
     switch (shape->shape) {
     case ABI_SHAPE_FD:
