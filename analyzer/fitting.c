@@ -458,7 +458,8 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     fitting->ops = calloc(catalogue->count + 1, sizeof(double));
     fitting->bytes = calloc(catalogue->count + 1, sizeof(double));
     if (!fitting->active || !fitting->at || !fitting->refused || !fitting->by || !fitting->chosen ||
-        !fitting->amounts || !fitting->explained || !fitting->worth || !fitting->counted || !fitting->ops || !fitting->bytes)
+        !fitting->amounts || !fitting->explained || !fitting->worth || !fitting->counted || !fitting->ops ||
+        !fitting->bytes)
         return -ENOMEM;
     make_worth(fitting);
     for (size_t i = 0; i < fitting->bin_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was done in which trees of a volume (lib/tree.h), over all nodes and time. Beyond FOREST_MAX, and where no tree could
- * be told, operations are in the volume's records only: forest_rest() is what these have more.
+ * What was done in which trees of a volume (lib/tree.h), over all nodes and time. Beyond FOREST_MAX, and where no tree
+ * could be told, operations are in the volume's records only: forest_rest() is what these have more.
  *
  * A zeroed struct is an empty one; forest_clear() gives its memory back.
  */

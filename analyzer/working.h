@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The working set of a job on a volume, in a tree of it, or of all of them: which files were opened in the last hour, day and week, how
- * large they are together, and how often their bytes were read. Files that were opened before anybody looked are in
- * none of it. And, over all the time, how often those files were opened.
+ * The working set of a job on a volume, in a tree of it, or of all of them: which files were opened in the last hour,
+ * day and week, how large they are together, and how often their bytes were read. Files that were opened before anybody
+ * looked are in none of it. And, over all the time, how often those files were opened.
  *
  * A zeroed struct is an empty one; working_clear() gives its memory back.
  */

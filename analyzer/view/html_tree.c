@@ -58,8 +58,8 @@ void html_trees(FILE *out, const struct aggregate *totals)
               "--paths).</p>\n", out);
         return;
     }
-    html_table(out, "Trees: the first folders of volumes, those that were waited for longest first; a working set is what was "
-                    "opened, and how often it was read", columns);
+    html_table(out, "Trees: the first folders of volumes, those that were waited for longest first; a working set is what "
+                    "was opened, and how often it was read", columns);
     for (uint32_t i = 0; i < totals->volume_count; i++)
         if (totals->volumes[i].forest.count)
             volume_rows(out, &totals->volumes[i]);

@@ -135,8 +135,10 @@ static void show_trees(const struct pen *pen, const struct volume_total *volume)
     for (uint32_t i = LISTED_TREES; i < forest->count; i++)
         for (unsigned c = 0; c < TREE_COUNTS; c++)
             rest[c] += forest->trees[i].count[c];
-    snprintf(text, sizeof(text), forest->count > LISTED_TREES ? "%u more trees, and what is in none" : "in none that could be told",
-             forest->count - LISTED_TREES);
+    if (forest->count > LISTED_TREES)
+        snprintf(text, sizeof(text), "%u more trees, and what is in none", forest->count - LISTED_TREES);
+    else
+        snprintf(text, sizeof(text), "in none that could be told");
     if (any || forest->count > LISTED_TREES)
         show_tree(pen, text, rest);
 }

@@ -93,8 +93,9 @@ os.listdir(f"{root}/train/n02")
         self.assertEqual((2, 0), (listing["opens"], listing["reads"]))
         for name in ("/train/n01", "/val"):
             self.assertGreater(trees[name]["wait_ns"], 0)
-        self.assertTrue(any(gap["id"] == "trees-spelled" for gap in report.data["unavailable"])
-                        if "unavailable" in report.data else True)
+        missing = {hook["hook"] for hook in report.coverage["hooks"] if hook["state"] == "unavailable"}
+        self.assertIn("trees-spelled", missing)
+        self.assertNotIn("trees", missing)
 
     def test_depth(self):
         program = 'use(f"{root}/train/n01/deep/down/1", 1); use(f"{root}/train/n02/1", 1)'
@@ -246,6 +247,8 @@ for name in (b"new\\nline", b"no \\xff utf", b"x" * 60):
         self.assertEqual([None], [volume["trees"] for volume in report.job()["volumes"]
                                   if self.volume.mount in volume["mounts"]])
         self.assertFalse(any("trees" in batch for batch in harness.batches(self.path("unblend.rec"))))
+        (why,) = [hook["why"] for hook in report.coverage["hooks"] if hook["hook"] == "trees"]
+        self.assertIn("--paths", why)
 
     def test_pseudonyms(self):
         key = self.path("key")
