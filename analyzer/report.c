@@ -151,16 +151,31 @@ static bool lacks_processes(const struct report *report)
     return report->totals.job_count > 0;
 }
 
-/* A client's mounts, or a server's own counters. */
-static bool has_nfs(const struct report *report)
+static bool has_backend(const struct backends *backends, enum layer layer, const char *volume, const char *node)
+{
+    for (uint32_t i = 0; i < backends->count; i++) {
+        const struct backend *backend = &backends->list[i];
+
+        if (backend->layer == layer && (!volume || strcmp(backend->volume, volume) == 0) &&
+            (!node || strcmp(backend->node, node) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* A client's mounts, or a server's own counters, whose requests no programs have followed. */
+static bool has_untold_nfs(const struct report *report)
 {
     const struct aggregate *totals = &report->totals;
+    const struct backends *backends = &totals->backends;
 
     for (uint32_t i = 0; i < totals->volume_count; i++)
-        if (totals->volumes[i].fstype && strncmp(totals->volumes[i].fstype, "nfs", 3) == 0)
+        if (totals->volumes[i].fstype && strncmp(totals->volumes[i].fstype, "nfs", 3) == 0 &&
+            !has_backend(backends, LAYER_NFS_CLIENT, totals->volumes[i].name, NULL))
             return true;
-    for (uint32_t i = 0; i < totals->backends.count; i++)
-        if (totals->backends.list[i].layer == LAYER_NFSD)
+    for (uint32_t i = 0; i < backends->count; i++)
+        if (backends->list[i].layer == LAYER_NFSD &&
+            !has_backend(backends, LAYER_NFS_SERVER, NULL, backends->list[i].node))
             return true;
     return false;
 }
@@ -212,9 +227,9 @@ static const struct {
     {{"roles", "storage nodes do what clients ask of them: what their servers read and write counts in the sums of "
                "the cluster a second time; --node tells them apart"},
      serves},
-    {{"nfs-requests", "requests to NFS servers, and at one, are not followed one by one: the storage side has the sums "
-                      "that the kernel keeps, without percentiles, sizes and for whom"},
-     has_nfs},
+    {{"nfs-requests", "no requests to some NFS servers, or at one, were followed one by one (see the hooks of NFS): the "
+                      "storage side has the sums that the kernel keeps, without percentiles, sizes and for whom"},
+     has_untold_nfs},
     {{"working-set", "files that were opened before anybody looked are in no working set, and their bytes count as "
                      "reread; working_set is null where no regular file was seen being opened"},
      always},

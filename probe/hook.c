@@ -42,8 +42,22 @@ const struct hook_info hook_table[] = {
     {"on_uring_overflow", "tp_btf/io_uring_cqe_overflow", "io_uring: completions that the ring has no room for",
      .object = HOOK_URING},
     {"on_aio_complete", "aio_complete_rw", "libaio: when requests are done", .object = HOOK_AIO, .is_aside = true},
-    {"on_fuse_send", "tp_btf/fuse_request_send", "FUSE: requests to servers", .object = HOOK_FUSE, .module = "fuse"},
-    {"on_fuse_end", "tp_btf/fuse_request_end", "FUSE: the servers' answers", .object = HOOK_FUSE, .module = "fuse"},
+    {"on_fuse_send", "raw_tp/fuse_request_send", "FUSE: requests to servers", .object = HOOK_FUSE, .module = "fuse"},
+    {"on_fuse_end", "raw_tp/fuse_request_end", "FUSE: the servers' answers", .object = HOOK_FUSE, .module = "fuse"},
+    {"on_nfs_begin", "raw_tp/rpc_task_begin", "NFS: requests to servers", .object = HOOK_NFS, .module = "sunrpc"},
+    {"on_nfs_end", "raw_tp/rpc_task_end", "NFS: the servers' answers", .object = HOOK_NFS, .module = "sunrpc"},
+    {"on_nfs_client_free", "raw_tp/rpc_clnt_free", "NFS: mounts that are gone", .object = HOOK_NFS, .module = "sunrpc",
+     .is_aside = true},
+    {"on_nfsd_begin", "raw_tp/svc_process", "NFS server: clients' requests", .object = HOOK_NFSD, .module = "sunrpc"},
+    {"on_nfsd_file", "raw_tp/nfsd_fh_verify", "NFS server: their volume", .object = HOOK_NFSD, .module = "nfsd"},
+    {"on_nfsd_operation", "raw_tp/nfsd_compound_status", "NFS server: what is in those of version 4",
+     .object = HOOK_NFSD, .module = "nfsd"},
+    {"on_nfsd_read", "raw_tp/nfsd_read_io_done", "NFS server: bytes read", .object = HOOK_NFSD, .module = "nfsd"},
+    {"on_nfsd_write", "raw_tp/nfsd_write_io_done", "NFS server: bytes written", .object = HOOK_NFSD,
+     .module = "nfsd"},
+    {"on_nfsd_end", "raw_tp/svc_stats_latency", "NFS server: its answers", .object = HOOK_NFSD, .module = "sunrpc"},
+    {"on_nfsd_drop", "raw_tp/svc_drop", "NFS server: requests left without an answer", .object = HOOK_NFSD,
+     .module = "sunrpc"},
     {"on_exec_job", "tp_btf/sched_process_exec", "jobs that a process's environment names", .object = HOOK_JOB,
      .is_aside = true},
     {"on_cgroup_make", "tp_btf/cgroup_mkdir", "jobs and containers shorter than an interval", .object = HOOK_JOB,
@@ -159,6 +173,21 @@ int hook_module_arguments(const char *module, const char *tracepoint)
         arguments = arguments_in(btf, tracepoint);
     btf__free(btf);
     return arguments;
+}
+
+bool hook_module_type(const char *module, const char *type)
+{
+    const struct btf *btf = kernel_types(false);
+    struct btf *own;
+    int id = btf ? btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT) : -ENOENT;
+
+    if (id > 0 || !btf)
+        return id > 0;
+    own = btf__load_module_btf(module, kernel_types(false));
+    if (own)
+        id = btf__find_by_name_kind(own, type, BTF_KIND_STRUCT);
+    btf__free(own);
+    return id > 0;
 }
 
 void hook_explain(int err, char *text, size_t size)

@@ -16,6 +16,8 @@ enum hook_object {
     HOOK_URING,
     HOOK_AIO,
     HOOK_FUSE,
+    HOOK_NFS,
+    HOOK_NFSD,
     HOOK_JOB,
     HOOK_SEED,
     HOOK_OBJECTS
@@ -69,6 +71,9 @@ int hook_arguments(const char *tracepoint);
 
 /* The same of a tracepoint that may be in a kernel module, which is loaded, or of the kernel itself. */
 int hook_module_arguments(const char *module, const char *tracepoint);
+
+/* Whether the kernel, or that module if it is loaded, has a structure of that name. */
+bool hook_module_type(const char *module, const char *type);
 
 /* Whether the kernel's BTF knows a function, or a member of a structure. */
 bool hook_function(const char *name);

@@ -54,8 +54,7 @@ static void finish(struct loaded *loaded, enum hook_object which, int err)
     load_explain_all(loaded, which, why);
 }
 
-/* Without the block layer, io_uring or libaio the rest goes on: the reason stands in the coverage. */
-static void load_more(struct loaded *loaded, enum hook_object which, const struct probe_options *options)
+static void load_typed(struct loaded *loaded, enum hook_object which, const struct probe_options *options)
 {
     int err = open_more(loaded, which, options);
 
@@ -67,6 +66,25 @@ static void load_more(struct loaded *loaded, enum hook_object which, const struc
         return;
     }
     finish(loaded, which, err);
+}
+
+/* Without the block layer, io_uring or libaio the rest goes on: the reason stands in the coverage. */
+void load_more(struct loaded *loaded, enum hook_object which, const struct probe_options *options)
+{
+    _cleanup_close_ int types = -1;
+    char path[40];
+
+    if (load_awaits_module(loaded, which))
+        return;
+    types = load_types(which);
+    if (types < 0 && types != -ENOENT) {
+        finish(loaded, which, types);
+        return;
+    }
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+    loaded->types = types < 0 ? NULL : path;
+    load_typed(loaded, which, options);
+    loaded->types = NULL;
 }
 
 /* The functions that handle page faults, for kernels without the tracepoints in them. 0 or -errno. */
@@ -250,6 +268,8 @@ int load_attach(struct loaded *loaded, const struct probe_options *options)
         load_more(loaded, HOOK_URING, options);
         load_more(loaded, HOOK_AIO, options);
         load_more(loaded, HOOK_FUSE, options);
+        load_more(loaded, HOOK_NFS, options);
+        load_more(loaded, HOOK_NFSD, options);
         load_more(loaded, HOOK_JOB, options);
         seed(loaded, options);
     }

@@ -35,6 +35,12 @@ int load_map(const struct loaded *loaded, const char *name);
 struct abi_control;
 volatile struct abi_control *load_control(const struct loaded *loaded);
 
+/* Attaches what a kernel module that has come meanwhile makes possible; to be called at each drain. */
+void load_late(struct loaded *loaded);
+
+/* Nothing is loaded for a while: gives the memory back that it took. */
+void load_release(void);
+
 /* Detaches what the step leaves out, and attaches again what it does not. 0 or -errno of the last that failed. */
 int load_step(struct loaded *loaded, enum probe_step step);
 

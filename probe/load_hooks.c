@@ -51,12 +51,18 @@ static bool is_attached(const struct loaded *loaded, unsigned hook)
     return loaded->links[hook] || (hook_table[hook].each_cpu && loaded->cpu_links);
 }
 
+static bool is_remote(enum hook_object object)
+{
+    return object == HOOK_FUSE || object == HOOK_NFS || object == HOOK_NFSD;
+}
+
 /* Whether the present step leaves an object's hooks attached. Who belongs to whom must be known after a pause, too. */
 static bool is_object_wanted(const struct loaded *loaded, enum hook_object object)
 {
     if (loaded->step == PROBE_DETACHED)
         return object == HOOK_SYSCALL || object == HOOK_JOB;
-    return loaded->step < PROBE_METADATA_ONLY || (object != HOOK_BLOCK && object != HOOK_FAULT && object != HOOK_FUSE);
+    return loaded->step < PROBE_METADATA_ONLY ||
+           (object != HOOK_BLOCK && object != HOOK_FAULT && !is_remote(object));
 }
 
 static bool is_wanted(const struct loaded *loaded, unsigned hook)

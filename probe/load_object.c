@@ -23,6 +23,8 @@ static const struct {
     [HOOK_URING] = {object_uring, object_uring_end, "unblend_uring"},
     [HOOK_AIO] = {object_aio, object_aio_end, "unblend_aio"},
     [HOOK_FUSE] = {object_fuse, object_fuse_end, "unblend_fuse"},
+    [HOOK_NFS] = {object_nfs, object_nfs_end, "unblend_nfs"},
+    [HOOK_NFSD] = {object_nfsd, object_nfsd_end, "unblend_nfsd"},
     [HOOK_FAULT_FUNCTION] = {object_fault_function, object_fault_function_end, "unblend_fault"},
     [HOOK_JOB] = {object_job, object_job_end, "unblend_job"},
     [HOOK_SEED] = {object_seed, object_seed_end, "unblend_seed"},
@@ -57,7 +59,8 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
 int load_open_object(struct loaded *loaded, enum hook_object which,
                        const struct probe_options *options)
 {
-    LIBBPF_OPTS(bpf_object_open_opts, open_options, .object_name = objects[which].name);
+    LIBBPF_OPTS(bpf_object_open_opts, open_options, .object_name = objects[which].name,
+                .btf_custom_path = loaded->types);
 
     const char *start = objects[which].start, *end = objects[which].end;
 

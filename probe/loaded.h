@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What probe/load.h promises is kept by four files, and this is what they share: no header for others. */
+/* What probe/load.h promises is kept by five files, and this is what they share: no header for others. */
 #ifndef UNBLEND_PROBE_LOADED_H
 #define UNBLEND_PROBE_LOADED_H
 
@@ -12,7 +12,7 @@
 #include "probe/hook.h"
 #include "probe/load.h"
 
-#define HOOKS_MAX 32
+#define HOOKS_MAX 48
 #define CONTROL   ".data.control"
 
 struct bpf_link;
@@ -33,8 +33,20 @@ struct loaded {
     volatile struct abi_control *control;
     enum probe_step step;
     bool ready[HOOK_OBJECTS]; /* loaded, and attached where that could be */
+    const char *types; /* a file that has them, while an object is loaded that needs a module's; else NULL */
+    bool awaits[HOOK_OBJECTS]; /* a kernel module that is not loaded so far */
     bool resting[HOOKS_MAX];  /* detached by a step; the program is still there */
 };
+
+/* load.c: loads and attaches an object that the rest goes on without; the reason stands beside its hooks. */
+void load_more(struct loaded *loaded, enum hook_object which, const struct probe_options *options);
+
+/* load_modules.c: whether an object needs a kernel module that is not loaded; it is tried again when it is. */
+bool load_awaits_module(struct loaded *loaded, enum hook_object which);
+
+/* The kernel's types with those of the module that an object's programs look at: an open file; -ENOENT where the
+   kernel's alone do, or -errno. */
+int load_types(enum hook_object which);
 
 /* load_object.c: an object of programs, with what they are to know of this kernel. 0 or -errno */
 int load_open_object(struct loaded *loaded, enum hook_object which, const struct probe_options *options);

@@ -26,11 +26,14 @@ EMBED(object_uring, "probe/bpf/uring.bpf.o");
 EMBED(object_job, "probe/bpf/job.bpf.o");
 EMBED(object_aio, "probe/bpf/aio.bpf.o");
 EMBED(object_fuse, "probe/bpf/fuse.bpf.o");
+EMBED(object_nfs, "probe/bpf/nfs.bpf.o");
+EMBED(object_nfsd, "probe/bpf/nfsd.bpf.o");
 
 void objects_release(void)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = ((uintptr_t)object_syscall + page - 1) / page * page, end = (uintptr_t)object_fuse_end / page * page;
+    uintptr_t begin = ((uintptr_t)object_syscall + page - 1) / page * page;
+    uintptr_t end = (uintptr_t)object_nfsd_end / page * page;
 
     if (begin < end)
         madvise((void *)begin, end - begin, MADV_DONTNEED); /* pages of the program's file, as they were */

@@ -14,6 +14,8 @@ extern const char object_uring[], object_uring_end[];
 extern const char object_job[], object_job_end[];
 extern const char object_aio[], object_aio_end[];
 extern const char object_fuse[], object_fuse_end[];
+extern const char object_nfs[], object_nfs_end[];
+extern const char object_nfsd[], object_nfsd_end[];
 
 /* They have been loaded: gives the memory back that reading them took. They can be read again. */
 void objects_release(void);

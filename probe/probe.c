@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,6 @@
 #include "probe/drain.h"
 #include "probe/hook.h"
 #include "probe/load.h"
-#include "probe/objects.h"
 #include "probe/platform.h"
 #include "probe/pressure.h"
 #include "probe/rights.h"
@@ -271,8 +269,7 @@ int probe_new(const struct probe_options *options, struct probe **out)
         probe_free(probe);
         return err;
     }
-    objects_release();
-    malloc_trim(0); /* libbpf has read the kernel's types */
+    load_release();
     *out = probe;
     return 0;
 }
@@ -412,6 +409,7 @@ int probe_drain(struct probe *probe, struct batch *batch)
     int err = finder_fetch(probe->finder);
 
     volumes_refresh_namespaces(probe->volumes);
+    load_late(probe->loaded);
     load_settle(probe->loaded);
     if (!err)
         err = drain_run(probe->drain, batch);

@@ -15,7 +15,9 @@ static_assert(ABI_REQUEST_ALL == REQUEST_ALL && ABI_REQUEST_READ == REQUEST_READ
                   ABI_REQUEST_WRITE == REQUEST_WRITE && ABI_REQUEST_FLUSH == REQUEST_FLUSH &&
                   ABI_REQUEST_DISCARD == REQUEST_DISCARD && ABI_REQUEST_METADATA == REQUEST_METADATA,
               "requests are numbered alike on both sides");
-static_assert(ABI_STATION_BLOCK == LAYER_BLOCK && ABI_STATION_FUSE == LAYER_FUSE, "and layers");
+static_assert(ABI_STATION_BLOCK == LAYER_BLOCK && ABI_STATION_FUSE == LAYER_FUSE &&
+                  ABI_STATION_NFS_CLIENT == LAYER_NFS_CLIENT && ABI_STATION_NFS_SERVER == LAYER_NFS_SERVER,
+              "and layers");
 
 struct seen {
     struct abi_station_key key;
@@ -99,17 +101,20 @@ static int drain_depth(const struct abi_station *now, struct abi_station *seen, 
 
 static int drain_counts(const struct abi_station *now, struct abi_station *seen, enum layer layer, struct station *to)
 {
+    bool has_queue = layer == LAYER_BLOCK || layer == LAYER_NFS_CLIENT;
     int err = add_buckets(&to->size, now->size, seen->size, ABI_REQUEST_BUCKETS);
 
-    if (!err && layer == LAYER_BLOCK)
+    if (!err && has_queue)
         err = add_buckets(&to->queue_ns, now->queue, seen->queue, ABI_WAIT_BUCKETS);
     if (!err)
         err = add_buckets(&to->service_ns, now->service, seen->service, ABI_WAIT_BUCKETS);
     if (err)
         return err;
     to->known |= STATION_OPS | STATION_BYTES | STATION_ERRORS | STATION_SERVICE;
+    if (has_queue)
+        to->known |= STATION_QUEUE;
     if (layer == LAYER_BLOCK)
-        to->known |= STATION_QUEUE | STATION_MERGES;
+        to->known |= STATION_MERGES;
     to->ops += now->ops - seen->ops;
     to->bytes += now->bytes - seen->bytes;
     to->errors += now->errors - seen->errors;

@@ -340,8 +340,10 @@ struct abi_request {
  * What the storage side sees: requests by station, kind and party. The kinds are those of lib/station.h. Written by
  * any CPU, with atomics.
  */
-#define ABI_STATION_BLOCK 0
-#define ABI_STATION_FUSE  1
+#define ABI_STATION_BLOCK      0
+#define ABI_STATION_FUSE       1
+#define ABI_STATION_NFS_CLIENT 2
+#define ABI_STATION_NFS_SERVER 3
 
 #define ABI_REQUEST_ALL      0
 #define ABI_REQUEST_READ     1
@@ -374,12 +376,15 @@ struct abi_station {
     uint32_t service[ABI_WAIT_BUCKETS];
 };
 
-/* A request to a FUSE server; the key is the request's address. */
-struct abi_fuse {
+/* A request to a file system's server, or of one at it; the key is the address of what the kernel keeps of it. */
+struct abi_remote {
     uint64_t start_ns;
-    uint64_t volume;
+    uint64_t volume; /* ABI_VOLUME_NONE: not known so far */
+    uint64_t bytes;  /* moved so far */
     uint32_t party;
-    uint32_t opcode;
+    uint16_t layer;   /* ABI_STATION_ */
+    uint8_t request;  /* ABI_REQUEST_ */
+    uint8_t failed;
 };
 
 /*

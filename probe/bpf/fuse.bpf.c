@@ -3,7 +3,7 @@
  * Requests to servers of FUSE file systems, from their sending to the server's answer. Who answers is the server: its
  * own I/O is counted as everybody's is, so that of the two one is the other's.
  */
-#include "probe/bpf/station.bpf.h"
+#include "probe/bpf/remote.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
@@ -50,38 +50,28 @@ static __always_inline bool is_told_only(__u32 opcode)
     return opcode == FUSE_FORGET || opcode == FUSE_BATCH_FORGET || opcode == FUSE_INTERRUPT || opcode == FUSE_INIT;
 }
 
-SEC("tp_btf/fuse_request_send")
+SEC("raw_tp/fuse_request_send")
 int BPF_PROG(on_fuse_send, struct fuse_req *request)
 {
     struct task_struct *task = bpf_get_current_task_btf();
-    struct abi_fuse entry = {.opcode = BPF_CORE_READ(request, in.h.opcode)};
     struct super_block *super = BPF_CORE_READ(request, fm, sb);
-    struct abi_fuse *unseen;
-    __u64 key = (__u64)request;
+    __u32 opcode = BPF_CORE_READ(request, in.h.opcode);
+    struct abi_remote entry = {.layer = ABI_STATION_FUSE, .request = kind_of(opcode)};
     __u32 job = 0;
 
-    if (is_told_only(entry.opcode) || !super || !find_job(task, &job))
+    if (is_told_only(opcode) || !super || !find_job(task, &job))
         return 0;
-    entry.party = party_of(task, job, entry.opcode == FUSE_WRITE);
+    entry.party = party_of(task, job, opcode == FUSE_WRITE);
     entry.volume = volume_of_super((__u64)super);
     if (entry.volume == ABI_VOLUME_NONE)
         return 0;
-    unseen = bpf_map_lookup_elem(&fuse_requests, &key);
-    if (unseen) {
-        count(ABI_COUNTER_UNSTATIONED, 1); /* the one that was here before has ended, and no program was told */
-        leave_queue(unseen->volume, ABI_STATION_FUSE);
-    }
     entry.start_ns = bpf_ktime_get_ns();
-    if (bpf_map_update_elem(&fuse_requests, &key, &entry, BPF_ANY)) {
-        count(ABI_COUNTER_UNSTATIONED, 1);
-        return 0;
-    }
-    begin_request(entry.volume, ABI_STATION_FUSE);
+    begin_remote((__u64)request, &entry);
     return 0;
 }
 
 /* Whoever brings the answer serves that volume; a request that is given up ends in a task of its client's. */
-static __always_inline void note_server(const struct abi_fuse *entry, long error)
+static __always_inline void note_server(const struct abi_remote *entry, long error)
 {
     __u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
@@ -91,34 +81,31 @@ static __always_inline void note_server(const struct abi_fuse *entry, long error
     bpf_map_update_elem(&fuse_servers, &tgid, &entry->volume, BPF_ANY);
 }
 
-SEC("tp_btf/fuse_request_end")
+SEC("raw_tp/fuse_request_end")
 int BPF_PROG(on_fuse_end, struct fuse_req *request)
 {
     __u64 key = (__u64)request;
-    struct abi_fuse *entry = bpf_map_lookup_elem(&fuse_requests, &key);
-    struct ended e = {};
+    struct abi_remote *entry = bpf_map_lookup_elem(&remote_requests, &key);
+    struct ended e;
     __s32 error;
 
     if (!entry)
         return 0;
     error = BPF_CORE_READ(request, out.h.error);
-    e.key = (struct abi_station_key){
-        .volume = entry->volume, .party = entry->party, .layer = ABI_STATION_FUSE, .request = kind_of(entry->opcode)};
-    e.failed = error < 0;
+    entry->failed = error < 0;
+    e = ended_remote(entry);
     e.service_ns = bpf_ktime_get_ns() - entry->start_ns;
-    if (!e.failed && entry->opcode == FUSE_READ) {
+    if (e.sized && entry->request == ABI_REQUEST_READ) {
         __u32 length = BPF_CORE_READ(request, out.h.len);
 
-        e.sized = true;
         e.bytes = length > OUT_HEADER ? length - OUT_HEADER : 0;
-    } else if (!e.failed && entry->opcode == FUSE_WRITE) {
+    } else if (e.sized) {
         __u32 length = BPF_CORE_READ(request, in.h.len);
 
-        e.sized = true;
         e.bytes = length > IN_HEADER + WRITE_HEADER ? length - IN_HEADER - WRITE_HEADER : 0;
     }
     note_server(entry, error);
-    bpf_map_delete_elem(&fuse_requests, &key);
+    bpf_map_delete_elem(&remote_requests, &key);
     end_request(&e);
     return 0;
 }

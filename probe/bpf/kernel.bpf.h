@@ -75,6 +75,8 @@ struct file_system_type {
 struct super_block {
     __u32 s_dev;
     unsigned long s_flags;
+    unsigned long s_magic;
+    void *s_fs_info;
     struct file_system_type *s_type;
     char s_id[32];
 };
@@ -126,7 +128,12 @@ struct dentry {
     struct inode *d_inode;
 };
 
+struct vfsmount {
+    struct super_block *mnt_sb;
+};
+
 struct path {
+    struct vfsmount *mnt;
     struct dentry *dentry;
 };
 
@@ -161,8 +168,20 @@ struct ns_common {
     unsigned int inum;
 };
 
+struct list_head {
+    struct list_head *next;
+};
+
+struct mount {
+    struct mount *mnt_parent;
+    struct vfsmount mnt;
+    struct list_head mnt_mounts; /* those below it, by their mnt_child */
+    struct list_head mnt_child;
+};
+
 struct mnt_namespace {
     struct ns_common ns;
+    struct mount *root;
     __u64 event; /* counts the changes of its mounts */
 };
 

@@ -176,10 +176,18 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 1024);
+    __uint(max_entries, 2048);
     __type(key, __u64);
-    __type(value, struct abi_fuse);
-} fuse_requests SEC(".maps");
+    __type(value, struct abi_remote);
+} remote_requests SEC(".maps");
+
+/* client of remote procedures (struct rpc_clnt) -> volume whose superblock it serves */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 512);
+    __type(key, __u64);
+    __type(value, __u64);
+} nfs_clients SEC(".maps");
 
 /* tgid of a FUSE server -> the volume it serves */
 struct {

@@ -162,6 +162,7 @@ class TestCluster(ClusterTest):
         served, sent = platforms["nfsd", SERVER]["requests"], platforms["mountstats", "client1"]["requests"]
         self.assertEqual(demand, {name: served[name]["bytes"] for name in demand})
         self.assertEqual(VOLUME, platforms["mountstats", "client1"]["volume"])
+        self.assert_requests(report, sent, served)
         account = self.report("--node", "client1")["jobs"]
         mine, = [volume for job in account if job["job"] == "train" for volume in job["volumes"]
                  if volume["volume"] == VOLUME]
@@ -175,6 +176,38 @@ class TestCluster(ClusterTest):
         self.assertGreater(disk["in_flight"]["mean"], 0)
         layers = {(entry["volume"], entry["layer"]) for entry in report["cluster"]["capacity"]["volumes"]}
         self.assertLessEqual({(VOLUME, "asked"), (VOLUME, "reached"), (disk["volume"], "reached")}, layers)
+
+    def assert_requests(self, report, counted_by_client, counted_by_server):
+        """One by one they are as many as the kernel says, and as many at the server as the clients have sent."""
+        backends = report["storage"]["backends"]
+        sent = {entry["node"]: entry for entry in backends if (entry["layer"], entry["volume"]) == ("nfs-client", VOLUME)}
+        served, = [entry for entry in backends if entry["layer"] == "nfs-server" and entry["fstype"] == "ext4"]
+        self.assertEqual({"client1", "client2"}, set(sent))
+        mine = sent["client1"]["requests"]
+        for name, told in counted_by_client.items():
+            self.assertEqual((told["ops"], told["errors"]), (mine[name]["ops"], mine[name]["errors"]), name)
+            for time in "queue_ns", "service_ns":
+                # Told in whole milliseconds there, which each of its kinds of operation has rounded down.
+                mean_ms = mine[name][time]["mean"] / 1e6
+                self.assertAlmostEqual(told[time]["mean"] / 1e6, mean_ms, delta=0.01 * mean_ms + 20 / told["ops"],
+                                       msg=(name, time))
+        self.assertGreater(mine["metadata"]["errors"] + mine["metadata"]["ops"], 10)
+        for name in "read", "write":
+            both = [entry["requests"][name] for entry in sent.values()]
+            self.assertEqual([sum(entry[key] for entry in both) for key in ("ops", "bytes")],
+                             [served["requests"][name][key] for key in ("ops", "bytes")], name)
+            self.assertEqual((counted_by_server[name]["ops"], counted_by_server[name]["bytes"]),
+                             (served["requests"][name]["ops"], served["requests"][name]["bytes"]), name)
+            self.assertEqual(served["requests"][name]["ops"],
+                             sum(bucket[2] for bucket in served["requests"][name]["size"]["histogram"]), name)
+        self.assertEqual(sum(entry["requests"]["flush"]["ops"] for entry in sent.values()),
+                         served["requests"]["flush"]["ops"])
+        for entry in sent.values():
+            self.assertIn("train", {party["job"] for party in entry["parties"]})
+            # The server's share of a round trip.
+            self.assertLess(served["requests"]["read"]["service_ns"]["p50"],
+                            entry["requests"]["read"]["service_ns"]["p50"])
+        self.assertNotIn("nfs-requests", {hook["hook"] for hook in report["coverage"]["hooks"]})
 
     def test_hang(self):
         """The server does not answer: who waits is told within two intervals, on each client and by the collector."""

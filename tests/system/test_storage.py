@@ -165,7 +165,7 @@ class FuseTest(harness.SystemTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         report = harness.report(recording).data
         if not {hook["hook"]: hook
-                for hook in report["coverage"]["hooks"]}["tp_btf/fuse_request_send"]["state"] == "attached":
+                for hook in report["coverage"]["hooks"]}["raw_tp/fuse_request_send"]["state"] == "attached":
             self.assertEqual([], report["storage"]["backends"])
             return
         entry, = [entry for entry in report["storage"]["backends"] if entry["source"] == self.source]
