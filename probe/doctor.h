@@ -31,7 +31,7 @@ struct probe_call {
     unsigned fired, counted;
 };
 
-#define PROBE_CHECKS_MAX 48
+#define PROBE_CHECKS_MAX 64
 
 struct probe_diagnosis {
     struct probe_check checks[PROBE_CHECKS_MAX];

@@ -35,7 +35,7 @@ int load_map(const struct loaded *loaded, const char *name);
 struct abi_control;
 volatile struct abi_control *load_control(const struct loaded *loaded);
 
-/* Attaches what a kernel module that has come meanwhile makes possible; to be called at each drain. */
+/* Attaches what a kernel module that has come meanwhile makes possible; to be called often. */
 void load_late(struct loaded *loaded);
 
 /* Nothing is loaded for a while: gives the memory back that it took. */
@@ -53,6 +53,9 @@ const char *load_name(const struct loaded *loaded, unsigned hook);
 /* Whether a hook of the table is attached, and why not ("" if nothing is known). */
 bool load_attached(const struct loaded *loaded, unsigned hook);
 const char *load_why(const struct loaded *loaded, unsigned hook);
+
+/* Whether a hook is in a kernel module that is not loaded. */
+bool load_awaits(const struct loaded *loaded, unsigned hook);
 
 /* Why a way in of the table is not seen; NULL when it is. */
 const char *load_blind(const struct loaded *loaded, unsigned way_in);

@@ -50,6 +50,11 @@ const char *load_why(const struct loaded *loaded, unsigned hook)
     return loaded->why[hook];
 }
 
+bool load_awaits(const struct loaded *loaded, unsigned hook)
+{
+    return loaded->awaits[hook_table[hook].object];
+}
+
 /* Whether a call has a hook, through whichever flavour. */
 static bool is_watched(const struct loaded *loaded, const char *call)
 {

@@ -353,17 +353,18 @@ static const char *hook_note(const struct loaded *loaded, unsigned i)
 
 static int cover(struct probe *probe, struct batch *batch)
 {
-    struct hook hooks[48 + SYSCALL_CALLS_MAX];
+    struct hook hooks[64 + SYSCALL_CALLS_MAX];
     struct calls *calls = load_calls(probe->loaded);
     uint64_t missed = count_missed(probe);
     unsigned count = 0;
 
     for (unsigned i = 0; i < hook_count; i++)
-        hooks[count++] = (struct hook){
-            .name = load_name(probe->loaded, i),
-            .attached = load_attached(probe->loaded, i),
-            .why = hook_note(probe->loaded, i),
-        };
+        if (!load_awaits(probe->loaded, i)) /* nothing happens there that could go unseen */
+            hooks[count++] = (struct hook){
+                .name = load_name(probe->loaded, i),
+                .attached = load_attached(probe->loaded, i),
+                .why = hook_note(probe->loaded, i),
+            };
     count += calls_exceptions(calls, &hooks[count]);
     for (unsigned i = 0; i < way_in_count; i++) {
         const char *why = load_blind(probe->loaded, i);
@@ -398,6 +399,7 @@ int probe_look(struct probe *probe)
 {
     int err = finder_fetch(probe->finder);
 
+    load_late(probe->loaded);
     volumes_refresh_namespaces(probe->volumes); /* some last for less than the time between drains */
     return err ? err : drain_look(probe->drain);
 }
@@ -409,7 +411,6 @@ int probe_drain(struct probe *probe, struct batch *batch)
     int err = finder_fetch(probe->finder);
 
     volumes_refresh_namespaces(probe->volumes);
-    load_late(probe->loaded);
     load_settle(probe->loaded);
     if (!err)
         err = drain_run(probe->drain, batch);

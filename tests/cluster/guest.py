@@ -177,7 +177,7 @@ def drop_caches():
 DEEDS = {"serve": serve_nfs, "mount": mount_export, "execute": execute, "start": start, "contain": start_container,
          "host": start_hosted,
          "ask": ask_agent,
-         "drop": drop_caches, "links": read_links, "read": lambda path: {"text": read(path)}, "write": write}
+         "drop": drop_caches, "nfsd": lambda: load_modules(server=True), "links": read_links, "read": lambda path: {"text": read(path)}, "write": write}
 
 
 class Handler(socketserver.StreamRequestHandler):

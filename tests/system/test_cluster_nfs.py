@@ -209,6 +209,20 @@ class TestCluster(ClusterTest):
                             entry["requests"]["read"]["service_ns"]["p50"])
         self.assertNotIn("nfs-requests", {hook["hook"] for hook in report["coverage"]["hooks"]})
 
+    def hooks(self, machine):
+        self.flush()
+        return {hook["hook"]: hook["state"] for hook in self.report("--node", machine.name)["coverage"]["hooks"]}
+
+    def test_module_that_comes_late(self):
+        """Of what no module is loaded for, nothing is missing; it is watched from when that is loaded."""
+        for client in self.cluster.clients:
+            self.assertEqual("attached", self.hooks(client)["raw_tp/rpc_task_begin"])
+            self.assertNotIn("raw_tp/svc_process", self.hooks(client))
+            client.do("nfsd")
+            client.wait_for(lambda: "raw_tp/svc_process" in self.hooks(client), "the server's hooks are there")
+            self.assertEqual({"attached"}, {state for hook, state in self.hooks(client).items() if "svc" in hook or
+                                            "nfsd" in hook})
+
     def test_hang(self):
         """The server does not answer: who waits is told within two intervals, on each client and by the collector."""
         job, go = {"UNBLEND_JOB": "hung"}, "/tmp/go"
