@@ -174,20 +174,14 @@ struct {
     __type(value, struct abi_station);
 } stations SEC(".maps");
 
+/* Also, by their addresses, clients of remote procedures (struct rpc_clnt), with the volume that they are for: a map
+   of their own would have a spare entry for each CPU. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 2048);
+    __uint(max_entries, 1024);
     __type(key, __u64);
     __type(value, struct abi_remote);
 } remote_requests SEC(".maps");
-
-/* client of remote procedures (struct rpc_clnt) -> volume whose superblock it serves */
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 512);
-    __type(key, __u64);
-    __type(value, __u64);
-} nfs_clients SEC(".maps");
 
 /* tgid of a FUSE server -> the volume it serves */
 struct {

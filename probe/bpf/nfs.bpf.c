@@ -29,14 +29,21 @@ static __always_inline struct nfs_server *server_of(struct super_block *super)
     return super && BPF_CORE_READ(super, s_magic) == NFS_SUPER_MAGIC ? BPF_CORE_READ(super, s_fs_info) : NULL;
 }
 
-/* Remembers whose client it is that asks: what asks for metadata names no file that we could find. */
+/* Which volume a client is for: what asks for metadata names no file that we could find. */
+static __always_inline void remember_client(__u64 client, __u64 volume)
+{
+    struct abi_remote entry = {.layer = ABI_STATION_NFS_CLIENT, .volume = volume};
+
+    bpf_map_update_elem(&remote_requests, &client, &entry, BPF_NOEXIST);
+}
+
 static __always_inline void learn_client(struct super_block *super, __u64 volume)
 {
     struct nfs_server *server = server_of(super);
     __u64 client = server ? (__u64)BPF_CORE_READ(server, client) : 0;
 
-    if (client && !bpf_map_lookup_elem(&nfs_clients, &client))
-        bpf_map_update_elem(&nfs_clients, &client, &volume, BPF_ANY);
+    if (client && !bpf_map_lookup_elem(&remote_requests, &client))
+        remember_client(client, volume);
 }
 
 static __always_inline __u64 volume_of_data(struct rpc_task *rpc, __u32 kind)
@@ -97,16 +104,17 @@ static __always_inline struct super_block *find_mounted(__u64 client)
 /* Global, so that the verifier walks the mounts once. */
 __noinline __u64 volume_of_client(__u64 client)
 {
-    __u64 *known = bpf_map_lookup_elem(&nfs_clients, &client), volume;
+    struct abi_remote *known = bpf_map_lookup_elem(&remote_requests, &client);
     struct super_block *super;
+    __u64 volume;
 
     if (known)
-        return *known;
+        return known->volume;
     super = find_mounted(client);
     if (!super)
         return ABI_VOLUME_UNKNOWN;
     volume = volume_of_super((__u64)super);
-    bpf_map_update_elem(&nfs_clients, &client, &volume, BPF_ANY);
+    remember_client(client, volume);
     return volume;
 }
 
@@ -199,7 +207,7 @@ int BPF_PROG(on_nfs_client_free, struct rpc_clnt *client)
 {
     __u64 key = (__u64)client;
 
-    bpf_map_delete_elem(&nfs_clients, &key);
+    bpf_map_delete_elem(&remote_requests, &key);
     return 0;
 }
 
