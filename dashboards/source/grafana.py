@@ -153,8 +153,7 @@ def table(title, about, sql, width=12, height=9, units=None, links=None, colors=
                            {"id": "color", "value": {"mode": "thresholds"}},
                            {"id": "thresholds", "value": thresholds(colors[column])}]
         overrides.append({"matcher": {"id": "byName", "options": column}, "properties": properties})
-    options = {"showHeader": True, "cellHeight": "sm", "sortBy": [],
-               "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""}}
+    options = {"showHeader": True, "cellHeight": "sm", "sortBy": []}
     custom = {"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "inspect": False, "minWidth": 80}
     return panel("table", title, about, sql, "table", "short", options, width, height, custom=custom,
                  overrides=overrides, **more)
@@ -167,7 +166,7 @@ def heatmap(title, about, sql, unit, width=12, height=9, **more):
                "rowsFrame": {"layout": "ge", "value": "count"}, "yAxis": {"axisPlacement": "left", "unit": unit,
                                                                         "decimals": 0, "reverse": False},
                "cellValues": {"unit": "short"}, "filterValues": {"le": 1e-9}, "showValue": "never",
-               "tooltip": {"show": True, "yHistogram": True, "mode": "single"}, "legend": {"show": True},
+               "tooltip": {"yHistogram": True}, "legend": {"show": True},
                "exemplars": {"color": "rgba(255,0,255,0.7)"}}
     custom = {"scaleDistribution": {"type": "linear"}, "hideFrom": {"legend": False, "tooltip": False, "viz": False}}
     return panel("heatmap", title, about, sql, "time_series", "short", options, width, height, custom=custom, **more)
@@ -176,7 +175,7 @@ def heatmap(title, about, sql, unit, width=12, height=9, **more):
 def states(title, about, sql, colors, width=24, height=5, points=100, **more):
     """A name at a time; colors: {name: colour}."""
     options = {"mergeValues": True, "showValue": "auto", "alignValue": "left", "rowHeight": 0.9,
-               "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
+               "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
                "tooltip": {"mode": "single", "sort": "none"}}
     mappings = [{"type": "value", "options": {name: {"color": color, "index": i} for i, (name, color) in enumerate(colors.items())}}]
     return panel("state-timeline", title, about, sql, "table", "string", options, width, height,
@@ -192,7 +191,7 @@ def query_variable(name, label, sql, multi=False, refresh=1, about="", everythin
     """everything: what stands for All where a list of all would be too long; else All is that list."""
     current = {"selected": True, "text": ["All"], "value": ["$__all"]} if multi else {}
     return {"name": name, "type": "query", "label": label, "description": about, "datasource": SOURCE, "query": sql,
-            "definition": sql, "refresh": refresh, "sort": 0, "multi": multi, "includeAll": multi, "hide": 0,
+            "refresh": refresh, "sort": 0, "multi": multi, "includeAll": multi, "hide": 0,
             "options": [], "current": current, "regex": "", "skipUrlSync": False,
             **({"allValue": everything} if everything else {})}
 
@@ -249,7 +248,7 @@ def dashboard(name, title, about, variables, rows, annotations=(), span=None, re
             "tags": ["unblend", "storage"],
             "schemaVersion": 38, "version": 1, "editable": True, "graphTooltip": 1, "fiscalYearStartMonth": 0,
             "refresh": refresh, "time": span or HOURS_2, "timezone": "", "weekStart": "", "liveNow": False,
-            "timepicker": {}, "style": "dark",
+            "timepicker": {},
             "links": [{"type": "dashboards", "title": "Unblend", "tags": ["unblend"], "asDropdown": True,
                        "includeVars": True, "keepTime": True, "targetBlank": False, "icon": "external link",
                        "tooltip": "The other dashboards, with this time and these choices", "url": ""}],
