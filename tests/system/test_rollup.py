@@ -4,6 +4,7 @@
 
 UNBLEND_BINDIR as for test_collector.py."""
 
+import itertools
 import json
 import os
 import random
@@ -212,6 +213,33 @@ class TestSums(Rollups):
                      f"group by q order by q"))
         self.assertEqual(self.sql("select unblend.histogram_quantile(array[8, 72, 8]::smallint[], "
                                   "array[1, 5, 3]::bigint[], 0.5)"), "2048")
+
+    def test_3_panels(self):
+        """One row in a step and part, a few, and many: all are what the raw rows are."""
+        shares, ops = "array[0, 0.5, 0.99, 1]", "array['read', 'write', 'open']"
+        since, until = f"to_timestamp({self.start})", f"to_timestamp({self.start + 2 * HOUR_S})"
+        steps = ((60, "'1 minute'"), (300, "'5 minutes'"), (3600, "'1 hour'"), (None, "null"))
+        kinds = set()
+        for metric, (step_s, step) in itertools.product(("latency", "size"), steps):
+            at = f"floor(extract(epoch from time) / {step_s})::bigint * {step_s}" if step_s else f"{self.start}"
+            raw = f"(select * from unblend.samples where op = any({ops}) and time >= {since} and time < {until}) as s"
+            asked = f"'cluster', array['c1'], null, {ops}, '{metric}', {since}, {until}, {step}"
+            for by, part in (("op", 'op::text collate "C"'), ("", "''")):
+                self.assertEqual(
+                    self.sql("select extract(epoch from time)::bigint, part, quantile, value "
+                             f"from unblend.quantiles({asked}, {shares}, '{by}')"),
+                    self.sql(f"select * from (select {at}, {part}, q, "
+                             f"unblend.histogram_quantile(array_agg({metric}), q) as value "
+                             f"from {raw}, unnest({shares}) as q group by 1, 2, 3) as s "
+                             "where value is not null order by 1, 2, 3"))
+                self.assertEqual(
+                    self.sql("select extract(epoch from time)::bigint, part, bucket, count "
+                             f"from unblend.cells({asked}, '{by}')"),
+                    self.sql(f"select {at}, {part}, c.bucket, sum(c.count)::float8 from {raw}, "
+                             f"unblend.histogram_cells({metric}) as c group by 1, 2, 3 order by 1, 2, 3"))
+                kinds |= set(self.sql(f"select distinct least(rows, 9) from unblend.histogram_rows({asked}, '{by}')")
+                             .split("\n"))
+        self.assertLessEqual({"1", "2", "9"}, kinds)
 
     def test_4_nothing_twice_when_killed(self):
         """Collectors that die in the middle of rounds, two of them on one database."""
