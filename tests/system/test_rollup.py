@@ -241,6 +241,25 @@ class TestSums(Rollups):
                              .split("\n"))
         self.assertLessEqual({"1", "2", "9"}, kinds)
 
+    def test_3_whole_hours(self):
+        """Sums over a span are of hours, of minutes at its edges, and of minutes where hours are not made yet."""
+        since, until = self.start + 600, self.start + 2 * HOUR_S + 1200
+        hour = f"to_timestamp({self.start + HOUR_S})"  # the one that is whole
+        raw = self.sql("select node, sum(bytes) filter (where op = 'read'), "
+                       "sum(ops) filter (where class = 'metadata'), "
+                       f"sum(errors) from unblend.samples where class <> 'block' and time >= to_timestamp({since}) "
+                       f"and time < to_timestamp({until}) group by 1 order by 1")
+        asked = (f"; select name, read_bytes, metadata_ops, errors from unblend.demand('node', array['c1'], null, "
+                 f"to_timestamp({since}), to_timestamp({until}), null)")
+        gone = f"; delete from unblend.demand_1h where time = {hour}"
+        waits = ("; insert into unblend.pending_1h (node_id, batch_id, time) "
+                 f"values (1, 1, {hour} + interval '5 minutes')")
+        self.assertIn("n1|", raw)
+        self.assertGreater(self.sql(f"select count(*) from unblend.demand_1h where time = {hour}"), "0")
+        self.assertEqual(self.sql("begin" + asked + "; rollback"), raw)
+        self.assertNotEqual(self.sql("begin" + gone + asked + "; rollback"), raw)
+        self.assertEqual(self.sql("begin" + gone + waits + asked + "; rollback"), raw)
+
     def test_4_nothing_twice_when_killed(self):
         """Collectors that die in the middle of rounds, two of them on one database."""
         nodes = {node: self.enroll(node) for node in ("k1", "k2")}
