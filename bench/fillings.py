@@ -18,7 +18,7 @@ create temp table device as select node_id, max(volume_id) as device from unblen
 
 # Columns of raw batches besides those of all tiers: devices and the shared file system as mountstats has it, in
 # requests. A batch's volumes are followed by the device's, so that is the last.
-STORAGE_COLUMNS = ", storage, received, space"
+STORAGE_COLUMNS = ", storage, received, space, trees"
 STORAGE_VALUES = """, (select json_strip_nulls(json_agg(e)) from (
         select 'block' as layer, cardinality(m.volumes) as volume, request, party as "for",
             case party when 'job' then 0 end as job, ops, ops * size as bytes, 0 as errors, ops / 20 as merges,
@@ -35,7 +35,10 @@ STORAGE_VALUES = """, (select json_strip_nulls(json_agg(e)) from (
         select json_agg(json_build_array(place - 1, (total * used)::bigint, total, (total * used / 300000)::bigint, total / 100000))
         from unnest(m.volumes || device) with ordinality as held (volume_id, place) join unblend.volume as v using (volume_id)
         cross join lateral (select case v.volume when '/data' then 2200000000000000 when '/scratch' then 500000000000000
-            else 7000000000000 end as total, 0.7 + extract(minute from m.time) / 2000 as used) as t) end"""
+            else 7000000000000 end as total, 0.7 + extract(minute from m.time) / 2000 as used) as t) end,
+    (select json_agg(json_build_object('job', 0, 'volume', 0, 'tree', tree, 'opens', opens, 'reads', reads, 'metadata', 3 * opens,
+        'read_bytes', reads * 131072, 'wait_ns', reads * 2000000))
+     from (values ('/datasets/images', 200, 600), ('/datasets/text', 20, 150), ('/', 1, 0)) as t (tree, opens, reads))"""
 
 # Reads come evenly; what is written, in the first three seconds of ten; metadata, every half second.
 FLOWS = """

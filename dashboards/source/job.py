@@ -2,7 +2,7 @@
 """One job: on all its nodes, over all its attempts, down to the processes' groups."""
 from cluster import NO_PROFILES
 from events import OF_JOB, bursts
-from grafana import (JOB, TIMES, annotation, cells_by_octave, dashboard, demand, heatmap, link, operations,
+from grafana import (CLUSTERS, JOB, TIMES, annotation, cells_by_octave, dashboard, demand, heatmap, link, operations,
                      quantiles, row, series, stalls, stat, states, table, timeseries, values)
 
 CHOSEN = values("job")
@@ -11,6 +11,8 @@ PROFILES = ("from unblend.profiles as p\nwhere p.subject = 'job' and p.cluster i
             "and p.name in (${job:sqlstring}) and $__timeFilter(p.time)")
 NO_RANKS = ("Nobody watched ranks of this job in this span of time. Agents watch processes with a rank's variable: RANK, "
             "LOCAL_RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK.")
+NO_TREES = ("No agent told of trees of this job in this span of time: the first folders below a volume's root, by which "
+            "work is told apart. Agents send them when they are started with --trees, and they are kept as long as raw rows.")
 LOG = {"scaleDistribution": {"type": "log", "log": 10}}
 # A checkpoint is seen without stored profiles, too.
 WRITES = bursts("job", CHOSEN, "Write bursts", "purple", "write_bytes")
@@ -134,6 +136,17 @@ order by s.read_bytes + s.write_bytes desc nulls last, j.node, j.started limit 5
 from {series('null', CHOSEN, 'volume', 'null')} as s
 order by coalesce(read_bytes, 0) + coalesce(write_bytes, 0) desc limit 50""", width=24, height=6,
                    units={"read": "bytes", "written": "bytes", "metadata": "short"},
+                   links={"volume": [link("Latency of ${__value.text}", "latency",
+                                          volume="${__value.raw:percentencode}")]})],
+            [table("Trees",
+                   "In which folders of a volume it did that, over the whole span; / is the root itself. Opens are among "
+                   "metadata. Time inside is that of all these calls together. Out of raw rows.",
+                   f"""select volume, tree, opens, reads, writes, metadata, read_bytes as "read",
+  write_bytes as written, wait_ns as "time inside"
+from unblend.tree_sums({CLUSTERS}, {CHOSEN}, {TIMES}) as t
+order by wait_ns desc, 1, 2 limit 200""", width=24, height=8, empty=NO_TREES,
+                   units={"opens": "short", "reads": "short", "writes": "short", "metadata": "short", "read": "bytes",
+                          "written": "bytes", "time inside": "ns"},
                    links={"volume": [link("Latency of ${__value.text}", "latency",
                                           volume="${__value.raw:percentencode}")]})],
         ], [OF_JOB, WRITES, ATTEMPTS])

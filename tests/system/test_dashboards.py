@@ -344,6 +344,9 @@ class TestFigures(Asked, Rules):
                 {"layer": "block", "volume": 0, "request": "read", "for": "job", "job": 0, "ops": 4, "bytes": 16384,
                  "errors": 0, "merges": 1, "queue_sum_ns": 4000, "service_sum_ns": 80000},
                 {"layer": "block", "volume": 0, "request": "all", "for": "unknown", "in_flight": 3}]
+            value["trees"] = [{"job": 0, "volume": 0, "tree": "/train", "opens": 2, "reads": 3, "metadata": 5,
+                               "read_bytes": 100, "wait_ns": 7},
+                              {"job": 0, "volume": 0, "tree": "/", "writes": 1, "write_bytes": 9}]
             value["coverage"].update({"lost_ops": 1})
             value["volumes"][0]["space"] = [80 << 30, 100 << 30, 7, 10]
             values.append(value)
@@ -425,6 +428,11 @@ class TestFigures(Asked, Rules):
         # Threads: 2 reads, 2 writes took 5 us each ten seconds.
         for row in self.panel("job", "Threads waiting in calls"):
             self.assertAlmostEqual(row["reads and writes"], 1e-6)
+
+    def test_trees(self):
+        self.assertEqual([list(row.values()) for row in self.panel("job", "Trees")],
+                         [["/data", "/train", 120, 180, 0, 300, 6000, 0, 420], ["/data", "/", 0, 0, 60, 0, 0, 540, 0]])
+        self.assertEqual(self.panel("job", "Trees", job=["another"]), [])
 
     def test_storage(self):
         row = self.panel("storage", "Queue against device")[0]
