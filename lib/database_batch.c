@@ -260,9 +260,11 @@ void database_rows_clear(struct database_rows *rows)
 {
     PQclear(rows->jobs);
     PQclear(rows->volumes);
-    PQclear(rows->samples);
-    PQclear(rows->flows);
     PQclear(rows->storage);
+    PQclear(rows->samples.result);
+    PQclear(rows->flows.result);
+    free(rows->samples.rows);
+    free(rows->flows.rows);
     *rows = (struct database_rows){0};
 }
 

@@ -24,6 +24,12 @@ static inline int64_t database_big(const PGresult *result, int row, int column)
     return (int64_t)be64toh(value);
 }
 
+/* The same, of which a null is 0. */
+static inline uint64_t database_count(const PGresult *result, int row, int column)
+{
+    return PQgetlength(result, row, column) ? (uint64_t)database_big(result, row, column) : 0;
+}
+
 /* The row with that id, by which they are ordered; -1 when there is none. */
 int database_row_of(const PGresult *result, int64_t id);
 

@@ -52,12 +52,29 @@ static int failed(struct database_reader *reader)
     return -EIO;
 }
 
+static int without_memory(struct database_reader *reader)
+{
+    log_error("cannot read the database: %s", log_errno(-ENOMEM));
+    reader->step = STEP_END;
+    return -ENOMEM;
+}
+
 static void group_clear(struct database_reader *reader, struct group *group)
 {
     if (group->intervals != reader->intervals)
         PQclear(group->intervals);
     database_rows_clear(&group->rows);
     *group = (struct group){0};
+}
+
+/* Each query is short and there are many, so what is compiled or started for one costs more than it brings; and who reads
+   has the other processor. */
+static int plan_plainly(struct database_reader *reader)
+{
+    _cleanup_(result_clearp) PGresult *result =
+        PQexec(reader->conn, "set local jit = off; set local max_parallel_workers_per_gather = 0");
+
+    return PQresultStatus(result) == PGRES_COMMAND_OK ? 0 : failed(reader);
 }
 
 /* timestamptz is cut to us, so the bounds of time are inclusive, and those of start_ns decide. */
@@ -103,11 +120,8 @@ static int ask_rows(struct database_reader *reader)
                           PQgetvalue(group->intervals, group->to - 1, DATABASE_TIME), ids};
     char sql[1024];
 
-    if (!ids) {
-        log_error("cannot read the database: %s", log_errno(-ENOMEM));
-        reader->step = STEP_END;
-        return -ENOMEM;
-    }
+    if (!ids)
+        return without_memory(reader);
     snprintf(sql, sizeof(sql), reader->step == STEP_SAMPLES ? queries[STEP_SAMPLES] : "%s",
              reader->step == STEP_SAMPLES ? group->suffix : queries[reader->step]);
     return PQsendQueryParams(reader->conn, sql, named ? 1 : 3, NULL, named ? span + 2 : span, NULL, NULL, 1)
@@ -151,8 +165,9 @@ static int take(struct database_reader *reader, PGresult *result)
 {
     struct database_rows *rows = &reader->ahead.rows;
     PGresult **const places[] = {[STEP_JOBS] = &rows->jobs, [STEP_VOLUMES] = &rows->volumes,
-                                 [STEP_SAMPLES] = &rows->samples, [STEP_FLOWS] = &rows->flows,
+                                 [STEP_SAMPLES] = &rows->samples.result, [STEP_FLOWS] = &rows->flows.result,
                                  [STEP_STORAGE] = &rows->storage};
+    int err = 0;
 
     if (PQresultStatus(result) != PGRES_TUPLES_OK) {
         PQclear(result);
@@ -161,6 +176,10 @@ static int take(struct database_reader *reader, PGresult *result)
     if (reader->step == STEP_INTERVALS)
         return take_intervals(reader, result);
     *places[reader->step] = result;
+    if (reader->step == STEP_SAMPLES || reader->step == STEP_FLOWS)
+        err = database_list_order(reader->step == STEP_SAMPLES ? &rows->samples : &rows->flows);
+    if (err)
+        return without_memory(reader);
     reader->step++;
     if (reader->step == STEP_FLOWS && *reader->ahead.suffix)
         reader->step = STEP_READY; /* rollups have samples alone */
@@ -259,6 +278,7 @@ int database_reader_new(PGconn *conn, const struct database_piece *pieces, unsig
     reader->conn = conn;
     reader->pieces = pieces;
     reader->piece_count = count;
+    err = plan_plainly(reader);
     for (unsigned i = 0; !err && i < count; i++)
         err = open_cursor(reader, i, nodes);
     if (!err)

@@ -17,8 +17,7 @@ static json_t *json(const PGresult *result, int row, int column)
                : json_loads(PQgetvalue(result, row, column), JSON_DECODE_ANY, NULL);
 }
 
-/* The first row whose first column is not below an id. */
-static int first_of(const PGresult *result, int64_t id)
+int database_row_of(const PGresult *result, int64_t id)
 {
     int low = 0, high = PQntuples(result);
 
@@ -30,14 +29,102 @@ static int first_of(const PGresult *result, int64_t id)
         else
             high = middle;
     }
+    return low < PQntuples(result) && database_big(result, low, 0) == id ? low : -1;
+}
+
+/* A row, and what it is ordered by. */
+struct rank {
+    int64_t batch_id;
+    int32_t position;
+    int row;
+};
+
+static struct rank rank_of(const PGresult *result, int row)
+{
+    uint32_t position;
+
+    memcpy(&position, PQgetvalue(result, row, PQnfields(result) - 1), sizeof(position));
+    return (struct rank){database_big(result, row, 0), (int32_t)be32toh(position), row};
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct rank *x = a, *y = b;
+
+    if (x->batch_id != y->batch_id)
+        return x->batch_id < y->batch_id ? -1 : 1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+static bool in_order(const PGresult *result)
+{
+    struct rank before, rank;
+
+    for (int row = 0; row < PQntuples(result); row++, before = rank) {
+        rank = rank_of(result, row);
+        if (row && compare_ranks(&before, &rank) > 0)
+            return false;
+    }
+    return true;
+}
+
+int database_list_order(struct database_list *list)
+{
+    int count = PQntuples(list->result);
+    _cleanup_free_ struct rank *ranks = NULL;
+
+    if (in_order(list->result))
+        return 0;
+    ranks = calloc((size_t)count, sizeof(*ranks));
+    list->rows = calloc((size_t)count, sizeof(*list->rows));
+    if (!ranks || !list->rows)
+        return -ENOMEM;
+    for (int row = 0; row < count; row++)
+        ranks[row] = rank_of(list->result, row);
+    qsort(ranks, (size_t)count, sizeof(*ranks), compare_ranks);
+    for (int i = 0; i < count; i++)
+        list->rows[i] = ranks[i].row;
+    return 0;
+}
+
+static int row_at(const struct database_list *list, int i)
+{
+    return list->rows ? list->rows[i] : i;
+}
+
+/* The place of the first row whose batch is not below an id. */
+static int first_of(const struct database_list *list, int64_t id)
+{
+    int low = 0, high = PQntuples(list->result);
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (database_big(list->result, row_at(list, middle), 0) < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return low;
 }
 
-int database_row_of(const PGresult *result, int64_t id)
-{
-    int row = first_of(result, id);
+/* What adds a row of samples or of flows. */
+typedef int adder(struct batch *batch, const struct database_place *jobs, const struct database_place *volumes,
+                  const PGresult *result, int row);
 
-    return row < PQntuples(result) && database_big(result, row, 0) == id ? row : -1;
+static int add_list(struct batch *batch, int64_t id, const struct database_place *jobs,
+                    const struct database_place *volumes, const struct database_list *list, adder *add)
+{
+    int err = 0;
+
+    for (int i = first_of(list, id); !err && i < PQntuples(list->result); i++) {
+        int row = row_at(list, i);
+
+        if (database_big(list->result, row, 0) != id)
+            break;
+        err = add(batch, jobs, volumes, list->result, row);
+    }
+    return err;
 }
 
 /* The place of an id in the batch's own table; the list ends with an id that nobody has. */
@@ -65,19 +152,19 @@ static int add_sample(struct batch *batch, const struct database_place *jobs, co
                            index_of(volumes, database_big(samples, row, 2)), NO_INDEX, op, &record);
 
     if (!err) {
-        record->bytes += (uint64_t)database_big(samples, row, 4);
-        record->errors += (uint64_t)database_big(samples, row, 5);
-        record->latency_sum_ns += (uint64_t)database_big(samples, row, 6);
+        record->bytes += database_count(samples, row, 4);
+        record->errors += database_count(samples, row, 5);
+        record->latency_sum_ns += database_count(samples, row, 6);
         for (int i = 0; i < ORDER_COUNT; i++)
-            record->order[i] += (uint64_t)database_big(samples, row, 9 + i);
-        record->in_flight += (uint64_t)database_big(samples, row, 12);
-        if ((uint64_t)database_big(samples, row, 13) > record->oldest_ns)
-            record->oldest_ns = (uint64_t)database_big(samples, row, 13);
+            record->order[i] += database_count(samples, row, 9 + i);
+        record->in_flight += database_count(samples, row, 12);
+        if (database_count(samples, row, 13) > record->oldest_ns)
+            record->oldest_ns = database_count(samples, row, 13);
         for (int i = 0; i < CACHE_COUNTS; i++)
-            record->cache[i] += (uint64_t)database_big(samples, row, 14 + i);
+            record->cache[i] += database_count(samples, row, 14 + i);
         for (int i = 0; i < FAULT_KINDS; i++)
-            record->faults[i] += (uint64_t)database_big(samples, row, 14 + CACHE_COUNTS + i);
-        record->in_flight_ns += (uint64_t)database_big(samples, row, 15 + CACHE_COUNTS + FAULT_KINDS);
+            record->faults[i] += database_count(samples, row, 14 + CACHE_COUNTS + i);
+        record->in_flight_ns += database_count(samples, row, 15 + CACHE_COUNTS + FAULT_KINDS);
         err = codec_histogram_unpack(PQgetvalue(samples, row, 7),
                                      (size_t)PQgetlength(samples, row, 7), &record->size);
     }
@@ -174,14 +261,10 @@ static int add_space(struct batch *batch, const PGresult *storage, int64_t batch
 int database_add_rows(struct batch *batch, const struct database_rows *rows, int64_t id,
                       const struct database_place *jobs, const struct database_place *volumes)
 {
-    const PGresult *samples = rows->samples, *flows = rows->flows;
-    int err = 0;
+    int err = add_list(batch, id, jobs, volumes, &rows->samples, add_sample);
 
-    for (int i = first_of(samples, id);
-         !err && i < PQntuples(samples) && database_big(samples, i, 0) == id; i++)
-        err = add_sample(batch, jobs, volumes, samples, i);
-    for (int i = first_of(flows, id); !err && i < PQntuples(flows) && database_big(flows, i, 0) == id; i++)
-        err = add_flow(batch, jobs, volumes, flows, i);
+    if (!err)
+        err = add_list(batch, id, jobs, volumes, &rows->flows, add_flow);
     if (!err)
         err = add_stations(batch, rows->storage, id);
     if (!err)
