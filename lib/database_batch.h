@@ -34,12 +34,13 @@
 /*
  * What a group of intervals refers to, in the order that database_batch() wants. $1: ids of jobs, or of volumes; of the
  * rest $1 and $2 are the times of the first and the last interval, and $3 the ids of their batches. Rows of that time
- * come from an index and are then joined: asked for so many ids, BRIN would look for each in each of its ranges.
- * Samples and flows come as they lie there, which is their order but for what came late: whoever reads them looks
- * through them faster than PostgreSQL sorts.
+ * come from an index, and the ids are a filter that cannot become anything else: a join would hash the rows, not the
+ * ids, as nobody knows how many rows a batch has, and asked for so many ids, BRIN would look for each in each of its
+ * ranges. Samples and flows come as they lie there, which is their order but for what came late: whoever reads them
+ * looks through them faster than PostgreSQL sorts.
  */
 #define DATABASE_OF_BATCHES                                                                        \
-    " join unnest($3::bigint[]) as asked (batch_id) using (batch_id) where time between $1 and $2"
+    " where time between $1 and $2 and not (batch_id not in (select unnest($3::bigint[])))"
 #define DATABASE_JOBS                                                                              \
     "select " DATABASE_JOB_COLUMNS " from unblend.jobs where job_id = any($1::bigint[]) order by job_id"
 #define DATABASE_VOLUMES                                                                           \

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +188,15 @@ static int take(struct database_reader *reader, PGresult *result)
     return reader->step == STEP_READY ? 0 : ask_rows(reader);
 }
 
+/* Something has come that was not read yet: libpq reads some 16 KB at once, the socket holds more, and the database
+   waits while it is full. */
+static bool readable(const struct database_reader *reader)
+{
+    struct pollfd socket = {.fd = PQsocket(reader->conn), .events = POLLIN};
+
+    return poll(&socket, 1, 0) > 0;
+}
+
 /* Receives what has come, or, if it may wait, all that was asked for. A statement has one result, and NULL behind
    it. */
 static int receive(struct database_reader *reader, bool wait)
@@ -197,8 +208,11 @@ static int receive(struct database_reader *reader, bool wait)
 
         if (!wait && !PQconsumeInput(reader->conn))
             return failed(reader);
-        if (!wait && PQisBusy(reader->conn))
+        if (!wait && PQisBusy(reader->conn)) {
+            if (readable(reader))
+                continue;
             return 0;
+        }
         result = PQgetResult(reader->conn);
         PQclear(PQgetResult(reader->conn));
         err = take(reader, result);
