@@ -9,6 +9,8 @@
 #include "lib/cleanup.h"
 
 #define SEED        UINT64_C(0x9e3779b97f4a7c15)
+#define STEP        SEED /* of the state, for each number */
+#define NORMAL_NUMBERS 2 /* that a normal one is made of */
 #define POISSON_FEW 30 /* below, a normal distribution is too far off */
 #define COUNT_MIN   1e-9 /* of a bin that a draw leaves empty */
 #define TAIL        0.025
@@ -38,7 +40,7 @@ void draws_add_parts(struct draws *draws, const struct part *parts)
 /* SplitMix64 (Steele, Lea, Flood 2014), as a number in (0, 1). */
 static double uniform(uint64_t *state)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *state += STEP;
 
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -65,24 +67,6 @@ static double poisson(double mean, uint64_t *state)
         count++;
     } while (product > limit);
     return count;
-}
-
-/* A draw of all recipes; a signature's weights add up to 1 again. */
-static void vary_recipes(const struct catalogue *catalogue, uint64_t *state, double *recipes)
-{
-    for (uint32_t p = 0; p < catalogue->count; p++)
-        for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {
-            const struct signature *signature = &catalogue->profiles[p].signatures[s];
-            double total = 0;
-
-            for (uint32_t n = 0; n < signature->ingredient_count; n++) {
-                recipes[n] = signature->ingredients[n].weight * exp(RECIPE_SPREAD * normal(state));
-                total += recipes[n];
-            }
-            for (uint32_t n = 0; n < signature->ingredient_count; n++)
-                recipes[n] /= total;
-            recipes += signature->ingredient_count;
-        }
 }
 
 /* What draws are made from. */
@@ -115,6 +99,42 @@ static void swap_rival(struct drawing *drawing, uint32_t profile)
 static bool is_contested(const struct drawing *drawing, uint32_t profile)
 {
     return drawing->fitting->active[profile] && drawing->at[profile].contested > 0;
+}
+
+/* The profile takes part in a fit of the draw: as one that was found, or as the rival of one. */
+static bool is_drawn(const struct drawing *drawing, uint32_t profile)
+{
+    for (uint32_t p = 0; p < drawing->fitting->catalogue->count; p++)
+        if (is_contested(drawing, p) && drawing->at[p].rival == profile)
+            return true;
+    return drawing->fitting->active[profile];
+}
+
+/* A draw of all recipes; a signature's weights add up to 1 again. Those that no fit asks for are passed over, with the
+   numbers that they would have taken. */
+static void vary_recipes(struct drawing *drawing)
+{
+    const struct catalogue *catalogue = drawing->fitting->catalogue;
+    double *recipes = drawing->recipes;
+
+    for (uint32_t p = 0; p < catalogue->count; p++) {
+        bool drawn = is_drawn(drawing, p);
+
+        for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {
+            const struct signature *signature = &catalogue->profiles[p].signatures[s];
+            double total = 0;
+
+            for (uint32_t n = 0; drawn && n < signature->ingredient_count; n++) {
+                recipes[n] = signature->ingredients[n].weight * exp(RECIPE_SPREAD * normal(&drawing->state));
+                total += recipes[n];
+            }
+            for (uint32_t n = 0; drawn && n < signature->ingredient_count; n++)
+                recipes[n] /= total;
+            if (!drawn)
+                drawing->state += signature->ingredient_count * NORMAL_NUMBERS * STEP;
+            recipes += signature->ingredient_count;
+        }
+    }
 }
 
 /* Fits the set that was found, or the one with a rival in it that explains the draw better. */
@@ -152,7 +172,7 @@ static int draw_shares(struct drawing *drawing, double *ops, double *bytes)
     int err;
 
     draw_counts(drawing, drawing->seen);
-    vary_recipes(fitting->catalogue, &drawing->state, drawing->recipes);
+    vary_recipes(drawing);
     err = fit_draw(drawing, &swapped);
     for (uint32_t p = 0; !err && p < unknown; p++) {
         ops[p] += fitting->ops[p];
@@ -186,7 +206,7 @@ static int draw_found(struct drawing *drawing, struct leftover *to)
     int err;
 
     memcpy(fitting->observed, drawing->seen, fitting->all_count * sizeof(double));
-    vary_recipes(fitting->catalogue, &drawing->state, drawing->recipes);
+    vary_recipes(drawing);
     fitting->recipes = drawing->recipes;
     err = fitting_predict(fitting, drawing->expected);
     fitting->recipes = NULL;
