@@ -13,15 +13,16 @@
 
 /*
  * A round is many small sums, each of which waits for the one before: so neighbouring bins are predicted side by side,
- * and neighbouring signatures are weighed side by side. Each sum is added in the order that it always had, so what comes
- * out is the same to the last bit.
+ * and neighbouring signatures are weighed side by side. Each sum is added in the order that it always had, so what
+ * comes out is the same to the last bit.
  */
 #define LANES 2
 #define BLOCK 2 /* lanes */
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), may_alias));
 typedef int64_t lanes_mask __attribute__((vector_size(LANES * sizeof(double))));
 
-/* Signatures by rows, each with a bin a lane, and by bins, each with a row a lane; what fills up the last lanes is 0. */
+/* Signatures by rows, each with a bin a lane, and by bins, each with a row a lane; what fills up the last lanes is 0.
+ */
 struct rows {
     size_t count, bins;
     size_t wide, high; /* bins and rows, in lanes */

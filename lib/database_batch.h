@@ -19,7 +19,8 @@
     "overflow_ops, hooks, bypass, shed_ms, io_some_ns, io_full_ns, job_watched_ns, job_exposed_ns"
 /* Most counts are 0, and a null costs PostgreSQL and libpq a small part of what a number does. */
 #define DATABASE_SAMPLE_COLUMNS                                                                    \
-    "batch_id, job_id, volume_id, op, nullif(bytes, 0), nullif(errors, 0), latency_sum_ns, nullif(size, ''), latency, " \
+    "batch_id, job_id, volume_id, op, nullif(bytes, 0), nullif(errors, 0), latency_sum_ns, nullif(size, ''), " \
+    "latency, " \
     "nullif(sequential, 0), nullif(consecutive, 0), nullif(random, 0), nullif(in_flight, 0), nullif(oldest_ns, 0), " \
     "nullif(cache_hit_ops, 0), nullif(cache_hit_bytes, 0), nullif(cache_miss_ops, 0), nullif(cache_miss_bytes, 0), " \
     "nullif(read_faults, 0), nullif(write_faults, 0), nullif(minor_faults, 0), error_codes, nullif(in_flight_ns, 0), " \

@@ -69,8 +69,8 @@ static void group_clear(struct database_reader *reader, struct group *group)
     *group = (struct group){0};
 }
 
-/* Each query is short and there are many, so what is compiled or started for one costs more than it brings; and who reads
-   has the other processor. */
+/* Each query is short and there are many, so what is compiled or started for one costs more than it brings; and who
+   reads has the other processor. */
 static int plan_plainly(struct database_reader *reader)
 {
     _cleanup_(result_clearp) PGresult *result =

@@ -64,7 +64,8 @@ static struct batch *take(const struct database_rows *rows, int64_t id)
     uint32_t at;
 
     assert_int_equal(batch_new(&batch), 0);
-    assert_int_equal(batch_job(batch, &(struct job){.name = "job", .kind = "slurm", .command = "", .exit = -1}, &at), 0);
+    assert_int_equal(batch_job(batch, &(struct job){.name = "job", .kind = "slurm", .command = "", .exit = -1}, &at),
+                     0);
     assert_int_equal(batch_volume(batch, &(struct volume){.name = "/data", .source = "", .fstype = ""}, &at), 0);
     assert_int_equal(database_add_rows(batch, rows, id, places, places), 0);
     return batch;
