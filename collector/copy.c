@@ -7,8 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array_text.h"
+
 #define KEEP       (4u << 20)
 #define EPOCH_2000 INT64_C(946684800000000) /* PostgreSQL counts us from 2000 on */
+#define INT8_OID   20 /* of pg_type: the same in every PostgreSQL */
+#define INT4_OID   23
 
 static void add(struct copy *copy, const void *data, size_t size)
 {
@@ -69,6 +73,45 @@ void copy_int8(struct copy *copy, int64_t value)
 void copy_time(struct copy *copy, int64_t ns)
 {
     copy_int8(copy, ns / 1000 - EPOCH_2000);
+}
+
+/* What PostgreSQL's array_recv() takes: dimensions, whether there are nulls, the elements' type; of the one dimension
+   its length and first index. */
+static void add_array(struct copy *copy, const int64_t *numbers, size_t count, uint32_t type,
+                      void (*element)(struct copy *, int64_t))
+{
+    const size_t at = copy->size;
+    uint32_t head[5] = {htonl(count != 0), 0, htonl(type), htonl((uint32_t)count), htonl(1)}, length = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == ARRAY_NULL)
+            head[1] = htonl(1);
+    add(copy, &length, sizeof(length));
+    add(copy, head, count ? sizeof(head) : 3 * sizeof(*head));
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == ARRAY_NULL)
+            copy_null(copy);
+        else
+            element(copy, numbers[i]);
+    if (copy->failed)
+        return;
+    length = htonl((uint32_t)(copy->size - at - sizeof(length)));
+    memcpy(copy->data + at, &length, sizeof(length));
+}
+
+static void add_as_int4(struct copy *copy, int64_t value)
+{
+    copy_int4(copy, (int32_t)value);
+}
+
+void copy_int8s(struct copy *copy, const int64_t *numbers, size_t count)
+{
+    add_array(copy, numbers, count, INT8_OID, copy_int8);
+}
+
+void copy_int4s(struct copy *copy, const int64_t *numbers, size_t count)
+{
+    add_array(copy, numbers, count, INT4_OID, add_as_int4);
 }
 
 int copy_end(struct copy *copy)

@@ -24,6 +24,10 @@ void copy_bytes(struct copy *copy, const void *data, size_t size); /* bytea, tex
 void copy_null(struct copy *copy);
 void copy_time(struct copy *copy, int64_t ns);                     /* timestamptz, cut to us */
 
+/* bigint[] and integer[]; ARRAY_NULL is a null. */
+void copy_int8s(struct copy *copy, const int64_t *numbers, size_t count);
+void copy_int4s(struct copy *copy, const int64_t *numbers, size_t count);
+
 /* The end of the data. 0 or -ENOMEM. */
 int copy_end(struct copy *copy);
 

@@ -175,13 +175,11 @@ static int put_outward(struct store *store, struct batch *batch)
     return err ? err : store_outbox_put(store, body, size);
 }
 
-int ingest_put(struct store *store, const struct identity *who, const char *line, size_t size,
-                    bool *begun, struct answer *answer)
+int ingest_read(const struct identity *who, const char *line, size_t size, struct store_item *item,
+                struct answer *answer)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
     struct codec_error error = {.field = ""};
-    uint8_t hash[SHA256_SIZE];
-    enum verdict verdict;
     int err = codec_decode(line, size, &batch, &error);
 
     if (!err)
@@ -205,30 +203,45 @@ int ingest_put(struct store *store, const struct identity *who, const char *line
     }
     if (err)
         return err;
+    sha256(line, size, item->hash);
+    item->batch = take_pointer(batch);
+    return 0;
+}
+
+int ingest_note(struct store *store, struct store_item *item, struct answer *answer)
+{
+    if (item->verdict == VERDICT_CONFLICT) {
+        refuse(answer, 409, answer->line, "seq",
+               "this stream and seq were stored with another body: take a new stream");
+        return 0;
+    }
+    if (item->verdict == VERDICT_DUPLICATE) {
+        answer->duplicates++;
+        return 0;
+    }
+    answer->batches++;
+    answer->records += item->batch->record_count;
+    return forwarded ? put_outward(store, item->batch) : 0;
+}
+
+/* One line, into the store's transaction, which is begun with the first line that is worth it. 0 with answer->status
+   200, or a refusal in the answer; or what the store says. */
+static int put_line(struct store *store, const struct identity *who, const char *line, size_t size, bool *begun,
+                    struct answer *answer)
+{
+    _cleanup_(store_item_clear) struct store_item item = {.batch = NULL};
+    int err = ingest_read(who, line, size, &item, answer);
+
+    if (err || !item.batch)
+        return err;
     if (!*begun) {
         err = store_begin(store);
         if (err)
             return err;
         *begun = true;
     }
-    sha256(line, size, hash);
-    err = store_put(store, batch, hash, &verdict);
-    if (err)
-        return err;
-    if (verdict == VERDICT_CONFLICT) {
-        refuse(answer, 409, answer->line, "seq",
-               "this stream and seq were stored with another body: take a new stream");
-        return 0;
-    }
-    if (verdict == VERDICT_DUPLICATE) {
-        answer->duplicates++;
-    } else {
-        answer->batches++;
-        answer->records += batch->record_count;
-        if (forwarded)
-            err = put_outward(store, batch);
-    }
-    return err;
+    err = store_put(store, &item, 1);
+    return err ? err : ingest_note(store, &item, answer);
 }
 
 /* Memory is bounded by taking one large line at a time; whoever comes second is asked to come
@@ -240,12 +253,12 @@ static int put_bounded(struct store *store, const struct identity *who, const ch
     int err;
 
     if (size <= LINE_LARGE)
-        return ingest_put(store, who, line, size, begun, answer);
+        return put_line(store, who, line, size, begun, answer);
     if (pthread_mutex_trylock(&one)) {
         refuse(answer, 503, answer->line, "", "the collector is overloaded: send it again later");
         return 0;
     }
-    err = ingest_put(store, who, line, size, begun, answer);
+    err = put_line(store, who, line, size, begun, answer);
     pthread_mutex_unlock(&one);
     return err;
 }

@@ -33,10 +33,14 @@ int ingest_validate(const struct batch *batch, struct codec_error *error);
  * body. */
 bool ingest_line(const char *text, size_t size, size_t *at, const char **line, size_t *line_size);
 
-/* One line, into the store's transaction, which is begun with the first line that is worth it. 0 with answer->status
-   200, or a refusal in the answer, which then holds for this line alone; or what the store says. */
-int ingest_put(struct store *store, const struct identity *who, const char *line, size_t size, bool *begun,
-               struct answer *answer);
+/* One line, as far as it goes without the database. 0 with item->batch, to be cleared, and answer->status 200; or with
+   a refusal in the answer, which holds for this line alone, and item->batch NULL; or -ENOMEM. */
+int ingest_read(const struct identity *who, const char *line, size_t size, struct store_item *item,
+                struct answer *answer);
+
+/* What store_put() made of it, into the answer; it may wait for another site from now on, and the batch is for nothing
+   else then. Results of the store. */
+int ingest_note(struct store *store, struct store_item *item, struct answer *answer);
 
 /* Stores a body's batches for somebody who has shown a token. Never fails but through the answer.
  */

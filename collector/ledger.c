@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIM_EVERY  64 /* batches */
 #define LEDGER_KEEP "2 days" /* hashes of a stream that is over */
 
 static int64_t number(const PGresult *result, int column)
@@ -245,9 +244,10 @@ static int drop(struct db *db, const struct batch *batch, const struct dropped *
     return err ? err : close_gaps(db, &place, first, last);
 }
 
-static int note(struct db *db, const struct ledger_place *place, int64_t seq, int64_t next_seq,
+static int note(struct db *db, struct ledger_place *place, int64_t seq, int64_t next_seq,
                 const uint8_t hash[SHA256_SIZE])
 {
+    _cleanup_result_ PGresult *result = NULL;
     struct db_args args = {.count = 0};
     int err;
 
@@ -258,10 +258,16 @@ static int note(struct db *db, const struct ledger_place *place, int64_t seq, in
     err =
         db_query(db,
                  "with hash as (insert into unblend.ledger values ($1, $2, $3)) "
-                 "update unblend.stream set next_seq = $4, last_batch = now() where stream_id = $1",
-                 &args, NULL);
-    if (err || seq % TRIM_EVERY)
+                 "update unblend.stream set next_seq = $4, last_batch = now() where stream_id = $1 "
+                 "returning nextval('unblend.batch_id')",
+                 &args, &result);
+    if (!err && PQntuples(result) != 1)
+        err = -EDEADLK; /* removed at this very moment: once more */
+    if (err)
         return err;
+    place->batch_id = number(result, 0);
+    if (seq % LEDGER_TRIM_EVERY)
+        return 0;
     args.count = 1;
     db_number(&args, next_seq - LEDGER_WINDOW);
     return db_query(db, "delete from unblend.ledger where stream_id = $1 and seq < $2", &args,
@@ -269,7 +275,7 @@ static int note(struct db *db, const struct ledger_place *place, int64_t seq, in
 }
 
 /* Makes room for the batch in what is known of its stream. */
-static int enter(struct db *db, const struct ledger_place *place, const struct batch *batch, int64_t next_seq,
+static int enter(struct db *db, struct ledger_place *place, const struct batch *batch, int64_t next_seq,
                  enum lapse lapse, const uint8_t hash[SHA256_SIZE])
 {
     int64_t seq = (int64_t)batch->seq;

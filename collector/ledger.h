@@ -10,9 +10,12 @@
 #include "collector/db.h"
 #include "collector/store.h"
 
+#define LEDGER_TRIM_EVERY 64 /* batches of a stream: then hashes that are out of the window go */
+
 struct ledger_place {
     int64_t node_id;
     int64_t stream_id;
+    int64_t batch_id; /* of a batch that was entered */
 };
 
 /* Enters the batch unless it is there, and what it says was dropped before it. Results of db.h; *place and *verdict

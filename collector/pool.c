@@ -24,22 +24,29 @@ struct pool {
     struct worker workers[];
 };
 
-/* Cuts the front of the queue off: one task, or those that go together with it. */
+/* Out of the queue: its first task, and those that go together with it, wherever they stand. */
 static struct task *take(struct pool *pool)
 {
-    struct task *first = pool->first, *last = first;
+    struct task *first = pool->first, *end = first, **link = &pool->first;
+    unsigned n = 1;
 
-    pool->queued--;
-    for (unsigned n = 1; n < POOL_TOGETHER && first->run_together && last->next &&
-                         last->next->run_together == first->run_together;
-         n++) {
-        last = last->next;
-        pool->queued--;
+    pool->first = first->next;
+    while (*link && first->run_together && n < POOL_TOGETHER) {
+        struct task *task = *link;
+
+        if (task->run_together != first->run_together) {
+            link = &task->next;
+            continue;
+        }
+        *link = task->next;
+        end->next = task;
+        end = task;
+        n++;
     }
-    pool->first = last->next;
-    if (!pool->first)
-        pool->last = &pool->first;
-    last->next = NULL;
+    if (!*link)
+        pool->last = link;
+    end->next = NULL;
+    pool->queued -= n;
     return first;
 }
 

@@ -10,10 +10,10 @@
 
 #include "collector/store.h"
 
-#define POOL_TOGETHER 64 /* tasks */
+#define POOL_TOGETHER 256 /* tasks */
 
-/* Embedded in what is to be done. Tasks that wait one behind the other and have the same way to be run together, are:
-   a chain by next. So the busier the database is, the more it gets done at once. */
+/* Embedded in what is to be done. Tasks that wait and have the same way to be run together, are: a chain by next, in
+   the order they came in. So the busier the database is, the more it gets done at once. */
 struct task {
     struct task *next;
     void (*run)(struct task *task, struct store *store);

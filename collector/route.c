@@ -93,24 +93,42 @@ static atomic_uint_fast64_t *known_place(struct request *request, uint64_t *part
     return &request->listener->known[*part % KNOWN];
 }
 
-static void run_identify(struct task *task, struct store *store)
+static void note_identity(struct request *request, const struct store *store, bool known, int err)
 {
-    struct request *request = (struct request *)task;
-    int err = store_identify(store, request->token, &request->who);
     uint64_t part;
     atomic_uint_fast64_t *place = known_place(request, &part);
 
-    note_database(err);
-    if (!err) {
+    if (err) {
+        ingest_refuse(store, err, &request->answer);
+    } else if (known) {
         atomic_store(place, part);
         visitor_prove(request->listener->visitors, request->visitor);
-    } else if (err == -EACCES) {
+    } else {
         limit_take(request->listener->failures, visitor_address(request->visitor), 1);
         refuse(request, 401, "the token is not known: enroll the node");
-    } else {
-        ingest_refuse(store, err, &request->answer);
     }
     wake(request);
+}
+
+/* The tokens of many, in one question. */
+static void run_identify_together(struct task *first, struct store *store)
+{
+    struct asker askers[POOL_TOGETHER];
+    unsigned count = 0;
+    int err;
+
+    for (struct task *task = first; task; task = task->next) {
+        struct request *request = (struct request *)task;
+
+        askers[count++] = (struct asker){.hash = request->token, .who = &request->who};
+    }
+    err = store_identify(store, askers, count);
+    note_database(err);
+    count = 0;
+    for (struct task *task = first, *next; task; task = next) {
+        next = task->next; /* once awake, it is not ours any more */
+        note_identity((struct request *)task, store, askers[count++].known, err);
+    }
 }
 
 static void run_store(struct task *task, struct store *store)
@@ -192,7 +210,7 @@ static enum MHD_Result start_batches(struct request *request)
         refuse(request, 415, "Content-Encoding must be zstd, gzip or none");
         return answer_early(request);
     }
-    return take_token(request) ? ask(request, REQUEST_ASKED, run_identify, NULL) : answer_early(request);
+    return take_token(request) ? ask(request, REQUEST_ASKED, run_identify_together, run_identify_together) : answer_early(request);
 }
 
 /* The body is small, and says for whom: so it is read before anybody is asked. */

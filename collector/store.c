@@ -28,6 +28,7 @@ void store_free(struct store *store)
     if (!store)
         return;
     db_close(&store->db);
+    copy_clear(&store->batches);
     copy_clear(&store->samples);
     copy_clear(&store->flows);
     copy_clear(&store->pending);
@@ -68,6 +69,7 @@ int store_begin(struct store *store)
 {
     int err = store_prepare(store);
 
+    copy_reset(&store->batches);
     copy_reset(&store->samples);
     copy_reset(&store->flows);
     copy_reset(&store->pending);
@@ -88,6 +90,7 @@ void store_rollback(struct store *store)
 {
     char why[sizeof(store->db.why)];
 
+    copy_reset(&store->batches);
     copy_reset(&store->samples);
     copy_reset(&store->flows);
     copy_reset(&store->pending);

@@ -31,20 +31,31 @@ const char *store_why(const struct store *store);
 /* Connects if need be and asks the server something. -ENOENT without our schema, in our version. */
 int store_check(struct store *store);
 
+/* A batch to be stored; the hash is that of its body. */
+struct store_item {
+    struct batch *batch;
+    uint8_t hash[SHA256_SIZE];
+    enum verdict verdict; /* what store_put() says */
+};
+
 /*
- * The transaction: begin, put any number of batches, commit; a batch is in the database, for good,
- * when store_commit() has returned 0. After any failure: store_rollback(), and nothing has happened
- * (after a failed commit: perhaps all of it, never a part). body_hash identifies the batch's body.
- * put also: -ENOMEM.
+ * The transaction: begin, put any number of batches, at once where they are many, commit; a batch is in the database,
+ * for good, when store_commit() has returned 0. After any failure: store_rollback(), and nothing has happened
+ * (after a failed commit: perhaps all of it, never a part). put also: -ENOMEM.
  */
 int store_begin(struct store *store);
-int store_put(struct store *store, const struct batch *batch, const uint8_t body_hash[SHA256_SIZE],
-              enum verdict *verdict);
+int store_put(struct store *store, struct store_item *items, unsigned count);
 int store_commit(struct store *store);
 void store_rollback(struct store *store);
 
-/* Who holds the token with that hash; -EACCES if nobody does. */
-int store_identify(struct store *store, const uint8_t hash[SHA256_SIZE], struct identity *out);
+/* Somebody with a token. */
+struct asker {
+    const uint8_t *hash;
+    struct identity *who; /* filled in */
+    bool known;           /* whether anybody has that token */
+};
+
+int store_identify(struct store *store, struct asker *askers, unsigned count);
 
 /* Gives a node a new token, in place of the one it had; cluster "" is any. */
 int store_enroll(struct store *store, const struct identity *who, const uint8_t hash[SHA256_SIZE]);
@@ -104,6 +115,12 @@ int store_grant(struct store *store, const char *role, bool may_write);
 /* The connection itself, ready for use, for what the database is kept in order by; NULL when store_why() says why
    not. */
 struct db *store_db(struct store *store);
+
+static inline void store_item_clear(struct store_item *item)
+{
+    batch_free(item->batch);
+    item->batch = NULL;
+}
 
 static inline void store_freep(struct store **store)
 {

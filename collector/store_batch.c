@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/batch_row.h"
 #include "collector/dimension.h"
-#include "collector/ledger.h"
+#include "collector/ledger_next.h"
 #include "collector/sample_row.h"
 #include "collector/store_private.h"
-#include "lib/array_text.h"
 #include "lib/cleanup.h"
 #include "lib/codec_flow.h"
-#include "lib/codec_station.h"
-#include "lib/codec_tree.h"
 
 #define ROWS_MAX (8u << 20) /* bytes of rows gathered before they are sent */
+
+static const char copy_batches[] = "copy unblend.batch (" BATCH_COLUMNS ") from stdin (format binary)";
 
 static const char copy_samples[] = "copy unblend.sample (" SAMPLE_COLUMNS ") from stdin (format binary)";
 
@@ -26,174 +26,6 @@ static const char copy_flows[] = "copy unblend.flow (time, batch_id, job_id, vol
 
 static const char copy_pending[] =
     "copy unblend.pending_1m (time, batch_id, node_id) from stdin (format binary)";
-
-/* Ends and exits of a batch's jobs; left NULL when all of them run. */
-static int ends_text(const struct batch *batch, char **ends, char **exits)
-{
-    _cleanup_free_ int64_t *end = calloc(batch->job_count + 1, sizeof(*end));
-    _cleanup_free_ int64_t *exit_status = calloc(batch->job_count + 1, sizeof(*exit_status));
-    bool any = false;
-
-    if (!end || !exit_status)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < batch->job_count; i++) {
-        end[i] = batch->jobs[i].end_ns ? batch->jobs[i].end_ns : ARRAY_NULL;
-        exit_status[i] = batch->jobs[i].exit >= 0 ? batch->jobs[i].exit : ARRAY_NULL;
-        any |= end[i] != ARRAY_NULL || exit_status[i] != ARRAY_NULL;
-    }
-    if (!any)
-        return 0;
-    *ends = array_text(end, batch->job_count);
-    *exits = array_text(exit_status, batch->job_count);
-    return *ends && *exits ? 0 : -ENOMEM;
-}
-
-/* For how long the ranks of a batch's jobs were watched, and waited; left NULL when nobody watched any. */
-static int stalls_text(const struct batch *batch, char **watched, char **exposed)
-{
-    _cleanup_free_ int64_t *watched_ns = calloc(batch->job_count + 1, sizeof(*watched_ns));
-    _cleanup_free_ int64_t *exposed_ns = calloc(batch->job_count + 1, sizeof(*exposed_ns));
-    bool any = false;
-
-    if (!watched_ns || !exposed_ns)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < batch->job_count; i++) {
-        const struct job *job = &batch->jobs[i];
-
-        watched_ns[i] = job->watched_ns ? (int64_t)job->watched_ns : ARRAY_NULL;
-        exposed_ns[i] = job->watched_ns ? (int64_t)job->exposed_ns : ARRAY_NULL;
-        any |= job->watched_ns != 0;
-    }
-    if (!any)
-        return 0;
-    *watched = array_text(watched_ns, batch->job_count);
-    *exposed = array_text(exposed_ns, batch->job_count);
-    return *watched && *exposed ? 0 : -ENOMEM;
-}
-
-/* NULL when there is none. */
-static int stations_text(const struct batch *batch, char **text)
-{
-    json_auto_t *list = batch->station_count ? codec_stations(batch) : NULL;
-
-    if (!batch->station_count)
-        return 0;
-    *text = list ? json_dumps(list, JSON_COMPACT) : NULL;
-    return *text ? 0 : -ENOMEM;
-}
-
-/* NULL when there are none. */
-static int trees_text(const struct batch *batch, char **text)
-{
-    json_auto_t *list = batch->tree_count ? codec_trees(batch) : NULL;
-
-    if (!batch->tree_count)
-        return 0;
-    *text = list ? json_dumps(list, JSON_COMPACT) : NULL;
-    return *text ? 0 : -ENOMEM;
-}
-
-/* Of volumes that told; NULL when none did. */
-static int space_text(const struct batch *batch, char **text)
-{
-    json_auto_t *list = json_array();
-    bool failed = !list;
-
-    for (uint32_t i = 0; i < batch->volume_count; i++) {
-        const struct space *space = &batch->volumes[i].space;
-
-        if (batch->volumes[i].has_space)
-            failed |= json_array_append_new(list, json_pack("[I,I,I,I,I]", (json_int_t)i, (json_int_t)space->used_bytes,
-                                                            (json_int_t)space->total_bytes,
-                                                            (json_int_t)space->used_files,
-                                                            (json_int_t)space->total_files)) != 0;
-    }
-    if (failed)
-        return -ENOMEM;
-    if (!json_array_size(list))
-        return 0;
-    *text = json_dumps(list, JSON_COMPACT);
-    return *text ? 0 : -ENOMEM;
-}
-
-static void number_or_null(struct db_args *args, bool known, uint64_t number)
-{
-    if (known)
-        db_number(args, (int64_t)number);
-    else
-        db_text(args, NULL);
-}
-
-static int insert_interval(struct store *store, const struct batch *batch,
-                           const struct ledger_place *place, int64_t host_id, const int64_t *jobs,
-                           const int64_t *volumes, int64_t *batch_id)
-{
-    _cleanup_free_ char *job_ids = array_text(jobs, batch->job_count);
-    _cleanup_free_ char *volume_ids = array_text(volumes, batch->volume_count);
-    _cleanup_free_ char *ends = NULL, *exits = NULL, *shed = NULL, *stations = NULL, *space = NULL, *trees = NULL;
-    _cleanup_free_ char *watched = NULL, *exposed = NULL;
-    int64_t shed_ms[SHED_COUNT];
-    _cleanup_result_ PGresult *result = NULL;
-    struct db_args args = {.count = 0};
-    int err = ends_text(batch, &ends, &exits);
-
-    for (unsigned i = 0; i < SHED_COUNT; i++)
-        shed_ms[i] = (int64_t)batch->coverage.shed_ms[i];
-    shed = array_text(shed_ms, SHED_COUNT);
-    if (!err)
-        err = stalls_text(batch, &watched, &exposed);
-    if (!err)
-        err = stations_text(batch, &stations);
-    if (!err)
-        err = space_text(batch, &space);
-    if (!err)
-        err = trees_text(batch, &trees);
-    if (err || !job_ids || !volume_ids || !shed)
-        return -ENOMEM;
-    db_number(&args, place->node_id);
-    db_number(&args, place->stream_id);
-    db_number(&args, (int64_t)batch->seq);
-    db_number(&args, host_id);
-    db_number(&args, batch->start_ns);
-    db_number(&args, (int64_t)batch->duration_ns);
-    db_number(&args, batch->interval_ms);
-    db_number(&args, (int64_t)batch->coverage.lost);
-    db_number(&args, (int64_t)batch->coverage.killed);
-    db_number(&args, (int64_t)batch->coverage.in_flight);
-    db_number(&args, (int64_t)batch->coverage.unattributed);
-    db_number(&args, (int64_t)batch->coverage.overflow);
-    db_number(&args, batch->record_count);
-    db_text(&args, job_ids);
-    db_text(&args, ends);
-    db_text(&args, exits);
-    db_text(&args, volume_ids);
-    db_text(&args, shed);
-    db_text(&args, stations);
-    db_text(&args, space);
-    number_or_null(&args, batch->pressure.known, batch->pressure.some_ns);
-    number_or_null(&args, batch->pressure.known, batch->pressure.full_ns);
-    db_text(&args, watched);
-    db_text(&args, exposed);
-    db_text(&args, trees);
-    err = db_query(
-        &store->db,
-        "insert into unblend.batch (time, node_id, stream_id, seq, host_id, start_ns, "
-        "duration_ns, interval_ms, lost, killed, in_flight, unattributed, overflow, records, "
-        "job_ids, job_end_ns, job_exit, volume_ids, shed_ms, storage, space, io_some_ns, io_full_ns, "
-        "job_watched_ns, job_exposed_ns, trees) "
-        "values (unblend.timestamp_of($5), $1, $2, "
-        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25) "
-        "returning batch_id",
-        &args, &result);
-    if (err)
-        return err;
-    *batch_id = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
-    copy_row(&store->pending, 3); /* its rollup is to be made */
-    copy_time(&store->pending, batch->start_ns);
-    copy_int8(&store->pending, *batch_id);
-    copy_int4(&store->pending, (int32_t)place->node_id);
-    return 0;
-}
 
 static int send_rows(struct store *store, const char *statement, struct copy *rows)
 {
@@ -297,41 +129,70 @@ static int add_flows(struct store *store, const struct batch *batch, int64_t nod
     return err;
 }
 
-int store_put(struct store *store, const struct batch *batch, const uint8_t body_hash[SHA256_SIZE],
-              enum verdict *verdict)
+static int put_rows(struct store *store, const struct batch *batch, const struct ledger_place *place)
 {
     _cleanup_free_ int64_t *jobs = calloc(batch->job_count + 1, sizeof(*jobs));
     _cleanup_free_ int64_t *volumes = calloc(batch->volume_count + 1, sizeof(*volumes));
-    struct ledger_place place;
-    int64_t host_id, batch_id;
-    enum verdict v;
+    struct batch_ids ids = {.jobs = jobs, .volumes = volumes};
+    const int64_t node_id = place->node_id;
     int err;
 
     if (!jobs || !volumes)
         return -ENOMEM;
-    err = ledger_enter(&store->db, batch, body_hash, &place, &v);
-    if (!err && v == VERDICT_STORED) {
-        err = dimension_host(&store->db, &store->dimensions, place.node_id, batch, &host_id);
-        if (!err)
-            err = dimension_jobs(&store->db, &store->dimensions, place.node_id, batch, jobs);
-        if (!err)
-            err = dimension_volumes(&store->db, &store->dimensions, place.node_id, batch, volumes);
-        if (!err)
-            err = insert_interval(store, batch, &place, host_id, jobs, volumes, &batch_id);
-        if (!err)
-            err = add_samples(store, batch, place.node_id, batch_id, jobs, volumes);
-        if (!err)
-            err = add_flows(store, batch, place.node_id, batch_id, jobs, volumes);
-    }
+    err = dimension_host(&store->db, &store->dimensions, node_id, batch, &ids.host);
     if (!err)
-        *verdict = v;
+        err = dimension_jobs(&store->db, &store->dimensions, node_id, batch, jobs);
+    if (!err)
+        err = dimension_volumes(&store->db, &store->dimensions, node_id, batch, volumes);
+    if (!err)
+        err = batch_row_add(&store->batches, batch, place, &ids);
+    if (err)
+        return err;
+    copy_row(&store->pending, 3); /* its rollup is to be made */
+    copy_time(&store->pending, batch->start_ns);
+    copy_int8(&store->pending, place->batch_id);
+    copy_int4(&store->pending, (int32_t)node_id);
+    if (store->batches.size > ROWS_MAX)
+        err = send_rows(store, copy_batches, &store->batches);
+    if (!err)
+        err = add_samples(store, batch, node_id, place->batch_id, jobs, volumes);
+    return err ? err : add_flows(store, batch, node_id, place->batch_id, jobs, volumes);
+}
+
+/* A batch that is not simply the next one of a stream that is known. */
+static int enter(struct store *store, struct store_item *item, struct ledger_place *place)
+{
+    /* What is known of older bodies it may learn from the rows of batches: they must be there. */
+    int err = send_rows(store, copy_batches, &store->batches);
+
+    if (!err)
+        err = ledger_enter(&store->db, item->batch, item->hash, place, &item->verdict);
+    if (!err)
+        ledger_remember(&store->dimensions, item->batch, place);
+    return err;
+}
+
+int store_put(struct store *store, struct store_item *items, unsigned count)
+{
+    _cleanup_free_ struct ledger_place *places = calloc(count + 1, sizeof(*places));
+    int err = places ? ledger_next(&store->db, &store->dimensions, items, count, places) : -ENOMEM;
+
+    for (unsigned i = 0; i < count && !err; i++) {
+        items[i].verdict = VERDICT_STORED;
+        if (!places[i].batch_id)
+            err = enter(store, &items[i], &places[i]);
+        if (!err && items[i].verdict == VERDICT_STORED)
+            err = put_rows(store, items[i].batch, &places[i]);
+    }
     return err;
 }
 
 int store_commit(struct store *store)
 {
-    int err = send_rows(store, copy_samples, &store->samples);
+    int err = send_rows(store, copy_batches, &store->batches);
 
+    if (!err)
+        err = send_rows(store, copy_samples, &store->samples);
     if (!err)
         err = send_rows(store, copy_flows, &store->flows);
     if (!err)

@@ -11,7 +11,7 @@
 struct store {
     struct db db;
     char *conninfo;
-    struct copy samples, flows, pending; /* of the transaction that is open */
+    struct copy batches, samples, flows, pending; /* of the transaction that is open */
     struct dimension_cache dimensions;
     bool checked;        /* this connection has seen our schema */
 };

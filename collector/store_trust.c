@@ -40,28 +40,43 @@ static void copy_text(char *to, size_t size, const PGresult *result, int row, in
     snprintf(to, size, "%s", PQgetvalue(result, row, column));
 }
 
-int store_identify(struct store *store, const uint8_t hash[SHA256_SIZE], struct identity *out)
+int store_identify(struct store *store, struct asker *askers, unsigned count)
 {
     _cleanup_result_ PGresult *result = NULL;
+    _cleanup_free_ char *lookups = malloc((size_t)count * (2 * LOOKUP_SIZE + 6) + 3);
     struct db_args args = {.count = 0};
+    char *to = lookups;
     int err;
 
-    db_bytes(&args, hash, LOOKUP_SIZE);
+    if (!lookups)
+        return -ENOMEM;
+    for (unsigned i = 0; i < count; i++) {
+        to = stpcpy(to, i ? ",\"\\\\x" : "{\"\\\\x");
+        for (unsigned j = 0; j < LOOKUP_SIZE; j++)
+            to += sprintf(to, "%02x", askers[i].hash[j]);
+        *to++ = '"';
+        askers[i].known = false;
+    }
+    strcpy(to, "}");
+    db_text(&args, lookups);
     err = ask(store,
-              "select sha256, cluster, node, '' from unblend.token where lookup = $1 union all "
-              "select sha256, '', '', site from unblend.site where lookup = $1",
+              "with asked as (select * from unnest($1::bytea[]) with ordinality as asked (lookup, n)) "
+              "select n, sha256, cluster, node, '' from asked join unblend.token using (lookup) union all "
+              "select n, sha256, '', '', site from asked join unblend.site using (lookup)",
               &args, &result);
     if (err)
         return err;
-    err = -EACCES;
-    for (int i = 0; i < PQntuples(result); i++)
-        if (holds(result, i, 0, hash)) {
-            copy_text(out->cluster, sizeof(out->cluster), result, i, 1);
-            copy_text(out->node, sizeof(out->node), result, i, 2);
-            copy_text(out->site, sizeof(out->site), result, i, 3);
-            err = 0;
+    for (int row = 0; row < PQntuples(result); row++) {
+        struct asker *asker = &askers[strtoll(PQgetvalue(result, row, 0), NULL, 10) - 1];
+
+        if (holds(result, row, 1, asker->hash)) {
+            copy_text(asker->who->cluster, sizeof(asker->who->cluster), result, row, 2);
+            copy_text(asker->who->node, sizeof(asker->who->node), result, row, 3);
+            copy_text(asker->who->site, sizeof(asker->who->site), result, row, 4);
+            asker->known = true;
         }
-    return err;
+    }
+    return 0;
 }
 
 static int put_token(struct store *store, const struct identity *who, const uint8_t hash[SHA256_SIZE],

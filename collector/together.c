@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "collector/metrics.h"
 #include "lib/cleanup.h"
@@ -10,6 +11,7 @@
 
 #define BODY_SMALL  (64u << 10) /* larger ones are a transaction's worth by themselves */
 #define PLAIN_SMALL (2u << 20)
+#define READ_MAX    (2u << 20) /* of text: decoded, it takes ten times as much */
 
 /* Only bodies of one line: those of many would have to be undone as a whole when one line is refused. */
 static bool only_line(const char *text, size_t size, const char **line, size_t *line_size)
@@ -19,12 +21,22 @@ static bool only_line(const char *text, size_t size, const char **line, size_t *
     return ingest_line(text, size, &at, line, line_size) && *line_size && at >= size;
 }
 
-/* Into the open transaction, or a new one. *taken is false for what has to go by itself. */
-static int put(struct store *store, const struct parcel *parcel, bool *begun, bool *taken)
+/* Bodies that were read and not yet put. */
+struct group {
+    struct store_item items[TOGETHER_MAX];
+    struct answer *answers[TOGETHER_MAX];
+    unsigned count;
+    size_t bytes; /* of their texts */
+    bool begun;
+};
+
+/* *taken is false for what has to go by itself. */
+static int read_one(struct group *group, const struct parcel *parcel, bool *taken)
 {
     _cleanup_free_ void *plain = NULL;
     const char *line;
     size_t size, line_size;
+    int err;
 
     *taken = parcel->size <= BODY_SMALL &&
              decompress(parcel->encoding, parcel->body, parcel->size, PLAIN_SMALL, &plain, &size) == 0 &&
@@ -32,7 +44,38 @@ static int put(struct store *store, const struct parcel *parcel, bool *begun, bo
     if (!*taken)
         return 0;
     *parcel->answer = (struct answer){.status = 200, .line = 1};
-    return ingest_put(store, parcel->who, line, line_size, begun, parcel->answer);
+    group->items[group->count] = (struct store_item){.batch = NULL};
+    err = ingest_read(parcel->who, line, line_size, &group->items[group->count], parcel->answer);
+    if (!err && group->items[group->count].batch) {
+        group->answers[group->count++] = parcel->answer;
+        group->bytes += size;
+    }
+    return err;
+}
+
+static void forget(struct group *group)
+{
+    for (unsigned i = 0; i < group->count; i++)
+        store_item_clear(&group->items[i]);
+    group->count = 0;
+    group->bytes = 0;
+}
+
+/* Into the open transaction, or a new one. */
+static int put(struct store *store, struct group *group)
+{
+    int err = 0;
+
+    if (group->count && !group->begun) {
+        err = store_begin(store);
+        group->begun = !err;
+    }
+    if (!err && group->count)
+        err = store_put(store, group->items, group->count);
+    for (unsigned i = 0; i < group->count && !err; i++)
+        err = ingest_note(store, &group->items[i], group->answers[i]);
+    forget(group);
+    return err;
 }
 
 static void count(const struct parcel *parcel, int64_t start)
@@ -52,15 +95,22 @@ static void count(const struct parcel *parcel, int64_t start)
    known to be stored. */
 static int put_all(struct store *store, const struct parcel *parcels, unsigned count_, bool *taken)
 {
-    bool begun = false;
-    int err = 0;
+    _cleanup_free_ struct group *group = calloc(1, sizeof(*group));
+    int err = group ? 0 : -ENOMEM;
 
-    for (unsigned i = 0; i < count_ && !err; i++)
-        err = put(store, &parcels[i], &begun, &taken[i]);
-    if (!err && begun)
+    for (unsigned i = 0; i < count_ && !err; i++) {
+        err = read_one(group, &parcels[i], &taken[i]);
+        if (!err && group->bytes > READ_MAX)
+            err = put(store, group);
+    }
+    if (!err)
+        err = put(store, group);
+    if (!err && group->begun)
         err = store_commit(store);
-    if (err && begun)
+    if (err && group && group->begun)
         store_rollback(store);
+    if (group)
+        forget(group);
     return err;
 }
 

@@ -40,9 +40,12 @@ int store_check(struct store *store)
     return 0;
 }
 
-int store_identify(struct store *store, const uint8_t hash[SHA256_SIZE], struct identity *out)
+int store_identify(struct store *store, struct asker *askers, unsigned count)
 {
-    *out = (struct identity){.node = "n1"};
+    for (unsigned i = 0; i < count; i++) {
+        *askers[i].who = (struct identity){.node = "n1"};
+        askers[i].known = true;
+    }
     return 0;
 }
 
@@ -52,10 +55,12 @@ int store_begin(struct store *store)
     return 0;
 }
 
-int store_put(struct store *store, const struct batch *batch, const uint8_t hash[SHA256_SIZE], enum verdict *verdict)
+int store_put(struct store *store, struct store_item *items, unsigned count)
 {
-    CHECK(begun && strcmp(batch->node, "n1") == 0);
-    *verdict = VERDICT_STORED;
+    for (unsigned i = 0; i < count; i++) {
+        CHECK(begun && strcmp(items[i].batch->node, "n1") == 0);
+        items[i].verdict = VERDICT_STORED;
+    }
     return 0;
 }
 

@@ -29,17 +29,20 @@ int store_begin(struct store *store)
     return 0;
 }
 
-int store_put(struct store *store, const struct batch *batch, const uint8_t hash[SHA256_SIZE],
-              enum verdict *verdict)
+int store_put(struct store *store, struct store_item *items, unsigned count)
 {
-    struct codec_error error;
+    CHECK(begun && count);
+    for (unsigned n = 0; n < count; n++) {
+        const struct batch *batch = items[n].batch;
+        struct codec_error error;
 
-    CHECK(begun && ingest_validate(batch, &error) == 0 && !batch->process_count);
-    for (uint32_t i = 0; i < batch->record_count; i++)
-        CHECK(batch->records[i].job < batch->job_count &&
-              batch->records[i].volume < batch->volume_count);
-    put++;
-    *verdict = (enum verdict)(hash[0] % 3);
+        CHECK(ingest_validate(batch, &error) == 0 && !batch->process_count);
+        for (uint32_t i = 0; i < batch->record_count; i++)
+            CHECK(batch->records[i].job < batch->job_count &&
+                  batch->records[i].volume < batch->volume_count);
+        put++;
+        items[n].verdict = (enum verdict)(items[n].hash[0] % 3);
+    }
     return 0;
 }
 

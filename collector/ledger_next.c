@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/ledger_next.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array_text.h"
+#include "lib/cleanup.h"
+
+#define STREAMS 3 /* among the tables of dimension.c */
+
+struct next {
+    int64_t stream_id, seq;
+    unsigned item;
+};
+
+/* The columns of what is asked for, as arrays in texts. */
+struct columns {
+    char *streams, *seqs, *hashes;
+};
+
+static void columns_free(struct columns *columns)
+{
+    free(columns->streams);
+    free(columns->seqs);
+    free(columns->hashes);
+}
+
+static struct dimension_key key_of(const struct batch *batch)
+{
+    struct dimension_key key = {.table = STREAMS};
+    char name[3 * 256];
+    uint8_t hash[SHA256_SIZE];
+    int length = snprintf(name, sizeof(name), "%s%c%s%c%s", batch->cluster, 0, batch->node, 0, batch->stream);
+
+    sha256(name, (size_t)length, hash);
+    memcpy(key.digest, hash, sizeof(key.digest));
+    return key;
+}
+
+void ledger_remember(struct dimension_cache *cache, const struct batch *batch, const struct ledger_place *place)
+{
+    const struct dimension_key key = key_of(batch);
+    int64_t known;
+
+    if (!dimension_cached(cache, &key, &known))
+        dimension_remember(cache, &key, place->stream_id);
+}
+
+static int by_stream(const void *a, const void *b)
+{
+    const struct next *x = a, *y = b;
+
+    if (x->stream_id != y->stream_id)
+        return x->stream_id < y->stream_id ? -1 : 1;
+    return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* Of each stream the first, in the order of streams, so that two who want the same ones do not wait for each other. */
+static unsigned choose(const struct dimension_cache *cache, const struct store_item *items, unsigned count,
+                       struct next *nexts)
+{
+    unsigned found = 0, kept = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct batch *batch = items[i].batch;
+        const struct dimension_key key = key_of(batch);
+        int64_t stream_id;
+
+        if (!batch->coverage.dropped_count && dimension_cached(cache, &key, &stream_id))
+            nexts[found++] = (struct next){stream_id, (int64_t)batch->seq, i};
+    }
+    qsort(nexts, found, sizeof(*nexts), by_stream);
+    for (unsigned i = 0; i < found; i++)
+        if (!i || nexts[i].stream_id != nexts[i - 1].stream_id)
+            nexts[kept++] = nexts[i];
+    return kept;
+}
+
+static char *hashes_text(const struct store_item *items, const struct next *nexts, unsigned count)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = malloc((size_t)count * (2 * SHA256_SIZE + 6) + 3), *to = text;
+
+    if (!text)
+        return NULL;
+    *to++ = '{';
+    for (unsigned i = 0; i < count; i++) {
+        const uint8_t *hash = items[nexts[i].item].hash;
+
+        to = stpcpy(to, i ? ",\"\\\\x" : "\"\\\\x");
+        for (unsigned j = 0; j < SHA256_SIZE; j++) {
+            *to++ = digits[hash[j] >> 4];
+            *to++ = digits[hash[j] & 15];
+        }
+        *to++ = '"';
+    }
+    strcpy(to, "}");
+    return text;
+}
+
+static int columns_of(const struct store_item *items, const struct next *nexts, unsigned count, struct columns *columns)
+{
+    _cleanup_free_ int64_t *numbers = calloc(count, sizeof(*numbers));
+
+    if (!numbers)
+        return -ENOMEM;
+    for (unsigned i = 0; i < count; i++)
+        numbers[i] = nexts[i].stream_id;
+    columns->streams = array_text(numbers, count);
+    for (unsigned i = 0; i < count; i++)
+        numbers[i] = nexts[i].seq;
+    columns->seqs = array_text(numbers, count);
+    columns->hashes = hashes_text(items, nexts, count);
+    return columns->streams && columns->seqs && columns->hashes ? 0 : -ENOMEM;
+}
+
+/*
+ * A stream that another transaction moves on meanwhile is waited for, and looked at again: then the seq is not its next
+ * one any more, and the row is not among the results.
+ */
+static int move_on(struct db *db, const struct columns *columns, PGresult **result)
+{
+    static const char sql[] =
+        "with asked as (select * from unnest($1::bigint[], $2::bigint[], $3::bytea[]) with ordinality "
+        "as asked (stream_id, seq, sha256, n)), "
+        "moved as (update unblend.stream as s set next_seq = asked.seq + 1, last_batch = now() from asked "
+        "where s.stream_id = asked.stream_id and s.next_seq = asked.seq "
+        "returning asked.n, s.stream_id, s.node_id, asked.seq, asked.sha256), "
+        "noted as (insert into unblend.ledger (stream_id, seq, sha256) select stream_id, seq, sha256 from moved) "
+        "select n, node_id, nextval('unblend.batch_id') from moved";
+    struct db_args args = {.count = 0};
+
+    db_text(&args, columns->streams);
+    db_text(&args, columns->seqs);
+    db_text(&args, columns->hashes);
+    return db_query(db, sql, &args, result);
+}
+
+/* Hashes that are out of the window, of streams that have come to a round number. */
+static int trim(struct db *db, const struct next *nexts, unsigned count, const struct ledger_place *places)
+{
+    _cleanup_free_ int64_t *streams = calloc(count, sizeof(*streams)), *seqs = calloc(count, sizeof(*seqs));
+    struct db_args args = {.count = 0};
+    _cleanup_free_ char *stream_text = NULL, *seq_text = NULL;
+    unsigned due = 0;
+
+    if (!streams || !seqs)
+        return -ENOMEM;
+    for (unsigned i = 0; i < count; i++)
+        if (places[nexts[i].item].batch_id && nexts[i].seq % LEDGER_TRIM_EVERY == 0) {
+            streams[due] = nexts[i].stream_id;
+            seqs[due++] = nexts[i].seq + 1 > LEDGER_WINDOW ? nexts[i].seq + 1 - LEDGER_WINDOW : 0;
+        }
+    if (!due)
+        return 0;
+    stream_text = array_text(streams, due);
+    seq_text = array_text(seqs, due);
+    if (!stream_text || !seq_text)
+        return -ENOMEM;
+    db_text(&args, stream_text);
+    db_text(&args, seq_text);
+    return db_query(db,
+                    "delete from unblend.ledger as l using unnest($1::bigint[], $2::bigint[]) as due (stream_id, seq) "
+                    "where l.stream_id = due.stream_id and l.seq < due.seq",
+                    &args, NULL);
+}
+
+int ledger_next(struct db *db, const struct dimension_cache *cache, const struct store_item *items, unsigned count,
+                struct ledger_place *places)
+{
+    _cleanup_free_ struct next *nexts = calloc(count + 1, sizeof(*nexts));
+    _cleanup_(columns_free) struct columns columns = {NULL};
+    _cleanup_result_ PGresult *result = NULL;
+    unsigned asked;
+    int err;
+
+    if (!nexts)
+        return -ENOMEM;
+    asked = choose(cache, items, count, nexts);
+    if (!asked)
+        return 0;
+    err = columns_of(items, nexts, asked, &columns);
+    if (!err)
+        err = move_on(db, &columns, &result);
+    if (err)
+        return err;
+    for (int row = 0; row < PQntuples(result); row++) {
+        const struct next *next = &nexts[strtoll(PQgetvalue(result, row, 0), NULL, 10) - 1];
+
+        places[next->item] = (struct ledger_place){
+            .node_id = strtoll(PQgetvalue(result, row, 1), NULL, 10),
+            .stream_id = next->stream_id,
+            .batch_id = strtoll(PQgetvalue(result, row, 2), NULL, 10),
+        };
+    }
+    return trim(db, nexts, asked, places);
+}
