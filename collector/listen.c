@@ -96,7 +96,8 @@ static void listener_free(struct listener *listener)
     free(listener);
 }
 
-static int listener_new(const struct listen_options *options, struct pool *pool, struct listener **out)
+static int listener_new(const struct listen_options *options, struct pool *pool, struct pool *writers,
+                        struct listener **out)
 {
     struct listener *listener = calloc(1, sizeof(*listener));
     double rate = (double)options->node_rate;
@@ -105,6 +106,7 @@ static int listener_new(const struct listen_options *options, struct pool *pool,
     if (!listener)
         return -ENOMEM;
     listener->pool = pool;
+    listener->writers = writers;
     listener->is_tls = options->is_tls;
     listener->wants_certificates = options->client_ca;
     err = visitors_new(listener->is_tls, &listener->visitors);
@@ -144,10 +146,11 @@ static struct MHD_Daemon *start_daemon(int fd, const struct listen_options *opti
         listener->visitors, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
-int listen_start(int fd, const struct listen_options *options, struct pool *pool, struct listener **out)
+int listen_start(int fd, const struct listen_options *options, struct pool *pool, struct pool *writers,
+                 struct listener **out)
 {
     struct listener *listener = NULL;
-    int err = listener_new(options, pool, &listener);
+    int err = listener_new(options, pool, writers, &listener);
 
     if (err) {
         close(fd);
@@ -177,7 +180,8 @@ void listen_stop(struct listener *listener)
     fd = MHD_quiesce_daemon(listener->daemon);
     while (atomic_load(&listener->active) && listen_now() < deadline)
         nanosleep(&tick, NULL);
-    pool_stop(listener->pool); /* wakes the last connection: no suspended one may be left */
+    pool_stop(listener->pool); /* wakes the last connections: no suspended one may be left */
+    pool_stop(listener->writers);
     MHD_stop_daemon(listener->daemon);
     if (fd != MHD_INVALID_SOCKET)
         close(fd);

@@ -20,10 +20,12 @@ struct listen_options {
     uint64_t node_rate;            /* requests a second of each node; 0: no limit */
 };
 
-/* Serves a listening socket, which becomes the listener's. 0 or -errno (logged). */
-int listen_start(int fd, const struct listen_options *options, struct pool *pool, struct listener **out);
+/* Serves a listening socket, which becomes the listener's; bodies that may go together are for the writers. 0 or -errno
+   (logged). */
+int listen_start(int fd, const struct listen_options *options, struct pool *pool, struct pool *writers,
+                 struct listener **out);
 
-/* Takes no more connections, lets requests under way finish for some seconds, stops the pool, and
+/* Takes no more connections, lets requests under way finish for some seconds, stops the pools, and
    ends. NULL is fine. */
 void listen_stop(struct listener *listener);
 

@@ -15,7 +15,7 @@
 
 struct listener {
     struct MHD_Daemon *daemon;
-    struct pool *pool;
+    struct pool *pool, *writers;
     struct visitors *visitors;
     struct limit *nodes;    /* requests of those who have a token */
     struct limit *failures; /* wrong tokens of an address */

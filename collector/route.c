@@ -51,21 +51,28 @@ static void wake(struct request *request)
     MHD_resume_connection(request->connection);
 }
 
-/* Hands the request to the pool; its connection sleeps until then. */
-static enum MHD_Result ask(struct request *request, enum request_state state,
-                           void (*run)(struct task *, struct store *),
-                           void (*run_together)(struct task *, struct store *))
+/* Hands the request to a pool; its connection sleeps until then. */
+static enum MHD_Result ask_pool(struct request *request, struct pool *pool, enum request_state state,
+                                void (*run)(struct task *, struct store *),
+                                void (*run_together)(struct task *, struct store *))
 {
     request->state = state;
     request->task.run = run;
     request->task.run_together = run_together;
     visitor_busy(request->listener->visitors, request->visitor, true);
     MHD_suspend_connection(request->connection);
-    if (!pool_push(request->listener->pool, &request->task)) {
+    if (!pool_push(pool, &request->task)) {
         refuse(request, 503, overloaded);
         wake(request);
     }
     return MHD_YES;
+}
+
+static enum MHD_Result ask(struct request *request, enum request_state state,
+                           void (*run)(struct task *, struct store *),
+                           void (*run_together)(struct task *, struct store *))
+{
+    return ask_pool(request, request->listener->pool, state, run, run_together);
 }
 
 static void note_database(int err)
@@ -336,8 +343,10 @@ static enum MHD_Result go_on(struct request *request)
 /* The whole body is there. */
 static enum MHD_Result finish(struct request *request)
 {
+    if (request->route == ROUTE_BATCHES && request->size <= TOGETHER_SIZE)
+        return ask_pool(request, request->listener->writers, REQUEST_STORING, run_store, run_store_together);
     if (request->route == ROUTE_BATCHES)
-        return ask(request, REQUEST_STORING, run_store, run_store_together);
+        return ask(request, REQUEST_STORING, run_store, NULL);
     if (join_decode(request->body, request->size, &request->who, &request->answer) == 0)
         check_certificate(request);
     return request->answer.status ? request_answer(request) : ask(request, REQUEST_STORING, run_join, NULL);

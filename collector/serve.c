@@ -24,8 +24,9 @@
 #include "lib/porter.h"
 #include "lib/privilege.h"
 
-#define THREADS   8
-#define QUEUE_MAX 512
+#define THREADS   6
+#define WRITERS   2 /* of bodies that go together: one reads while the other waits; more make smaller groups */
+#define QUEUE_MAX 4096
 #define PEM_MAX   (1u << 20)
 #define PATIENCE  50 /* looks, five a second */
 #define LOCK_S    30 /* for enroll and its like to be done with the directory */
@@ -37,7 +38,7 @@ struct daemon {
     char *client_ca;
     int socket;
     struct embedded *embedded;
-    struct pool *pool;
+    struct pool *pool, *writers;
     struct listener *listener;
     struct forward *forward;
     struct outward outward; /* of what is forwarded */
@@ -186,6 +187,8 @@ static int start(struct daemon *d)
     err = store_new(d->conninfo, &d->store);
     if (!err)
         err = pool_new(d->conninfo, THREADS, QUEUE_MAX, &d->pool);
+    if (!err)
+        err = pool_new(d->conninfo, WRITERS, QUEUE_MAX, &d->writers);
     if (err)
         return err;
     memcpy(retention.keep_ns, o->setup.keep_ns, sizeof(retention.keep_ns));
@@ -199,7 +202,7 @@ static int start(struct daemon *d)
     listening = (struct listen_options){.is_tls = o->tls_cert,
                                         .client_ca = d->client_ca,
                                         .node_rate = o->node_rate};
-    err = listen_start(d->socket, &listening, d->pool, &d->listener);
+    err = listen_start(d->socket, &listening, d->pool, d->writers, &d->listener);
     d->socket = -1; /* the listener's, or closed */
     if (!err)
         err = upkeep_start(d->conninfo, &retention, &d->upkeep);
@@ -257,6 +260,7 @@ static void stop(struct daemon *d)
     forward_stop(d->forward);
     upkeep_stop(d->upkeep);
     pool_free(d->pool);
+    pool_free(d->writers);
     store_free(d->store);
     embedded_stop(d->embedded);
     if (d->socket >= 0)

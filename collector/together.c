@@ -9,7 +9,6 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 
-#define BODY_SMALL  (64u << 10) /* larger ones are a transaction's worth by themselves */
 #define PLAIN_SMALL (2u << 20)
 #define READ_MAX    (2u << 20) /* of text: decoded, it takes ten times as much */
 
@@ -38,7 +37,7 @@ static int read_one(struct group *group, const struct parcel *parcel, bool *take
     size_t size, line_size;
     int err;
 
-    *taken = parcel->size <= BODY_SMALL &&
+    *taken = parcel->size <= TOGETHER_SIZE &&
              decompress(parcel->encoding, parcel->body, parcel->size, PLAIN_SMALL, &plain, &size) == 0 &&
              only_line(plain, size, &line, &line_size);
     if (!*taken)

@@ -9,7 +9,8 @@
 #include "collector/ingest.h"
 #include "collector/pool.h"
 
-#define TOGETHER_MAX POOL_TOGETHER /* bodies */
+#define TOGETHER_MAX  POOL_TOGETHER /* bodies */
+#define TOGETHER_SIZE (64u << 10)   /* bytes: larger ones are a transaction's worth by themselves */
 
 struct parcel {
     const struct identity *who;

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@
 #define WINDOW_LOG_MAX 23
 
 #define FIRST_ROOM 65536
+#define DCTX_KEEP  (512u << 10)
 
 int encoding_by_name(const char *name, enum encoding *out)
 {
@@ -37,9 +40,39 @@ static void free_cctx(ZSTD_CCtx **c)
     ZSTD_freeCCtx(*c);
 }
 
-static void free_dctx(ZSTD_DCtx **d)
+static pthread_key_t dctx_key;
+static pthread_once_t dctx_once = PTHREAD_ONCE_INIT;
+static bool has_dctx_key;
+
+static void free_dctx(void *context)
 {
-    ZSTD_freeDCtx(*d);
+    ZSTD_freeDCtx(context);
+}
+
+static void make_dctx_key(void)
+{
+    has_dctx_key = pthread_key_create(&dctx_key, free_dctx) == 0;
+}
+
+/* Making one takes longer than what a node sends: a thread keeps its own. NULL without memory. */
+static ZSTD_DCtx *take_dctx(void)
+{
+    ZSTD_DCtx *context;
+
+    pthread_once(&dctx_once, make_dctx_key);
+    context = has_dctx_key ? pthread_getspecific(dctx_key) : NULL;
+    if (!context)
+        return ZSTD_createDCtx();
+    pthread_setspecific(dctx_key, NULL);
+    ZSTD_DCtx_reset(context, ZSTD_reset_session_and_parameters);
+    return context;
+}
+
+/* One that has grown by a large window is not kept. */
+static void leave_dctx(ZSTD_DCtx **context)
+{
+    if (!*context || !has_dctx_key || ZSTD_sizeof_DCtx(*context) > DCTX_KEEP || pthread_setspecific(dctx_key, *context))
+        ZSTD_freeDCtx(*context);
 }
 
 int compress_zstd(const void *data, size_t size, void **out, size_t *out_size)
@@ -67,6 +100,7 @@ struct sink {
     size_t size;
     size_t room;
     size_t limit;
+    unsigned long long hint; /* of all that comes; not to be trusted */
 };
 
 static void sink_free(struct sink *sink)
@@ -83,6 +117,8 @@ static int sink_grow(struct sink *sink)
     if (sink->size > sink->limit)
         return -EFBIG;
     room = room > most / 2 ? most : room * 2;
+    if (!sink->room && sink->hint && sink->hint < room)
+        room = (size_t)sink->hint;
     grown = realloc(sink->data, room + 1);
     if (!grown)
         return -ENOMEM;
@@ -106,12 +142,14 @@ static int unpack_none(struct sink *sink, const void *data, size_t size)
 
 static int unpack_zstd(struct sink *sink, const void *data, size_t size)
 {
-    _cleanup_(free_dctx) ZSTD_DCtx *context = ZSTD_createDCtx();
+    _cleanup_(leave_dctx) ZSTD_DCtx *context = take_dctx();
     ZSTD_inBuffer in = {.src = data, .size = size};
     size_t more = 1; /* 0 between frames */
 
     if (!context)
         return -ENOMEM;
+    /* Most frames say how much they hold; of those that are small, nothing is moved afterwards. */
+    sink->hint = ZSTD_getFrameContentSize(data, size);
     ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     while (in.pos < in.size || more) {
         ZSTD_outBuffer out;
