@@ -4,8 +4,10 @@
  * stream, send a batch of 20 histograms an interval, spread evenly over it; the latency of every answer counts from
  * when the batch was due. Node N has the name "nN" and the token of 64 digits that is N in hexadecimal.
  *
- *     fleet --url URL --nodes N --interval TIME --duration TIME [--threads N] [--ahead] [--storm] [--insecure]
+ *     fleet --url URL --nodes N --interval TIME --duration TIME [--threads N] [--together N] [--ahead] [--storm]
+ *           [--insecure]
  *
+ * --together: so many batches in a body, as agents send them that are behind.
  * --ahead: the batches are made before the clock starts, so that what is measured is the collector.
  * --storm: all nodes connect at once and shake hands, and send one batch each; who is not served comes again. The
  * latency is that from the beginning to the answer.
@@ -43,7 +45,7 @@ static void send_body(struct worker *worker, struct node *node, const struct bod
     (void)histogram_add(&tally->latency, (uint64_t)(monotonic_ns() - due_ns), 1);
     tally->status[status > 0 && status < STATUSES ? status : 0]++;
     tally->sent_bytes += body->size;
-    tally->batches++;
+    tally->batches += worker->settings->together;
 }
 
 static void wait_until(int64_t ns)
@@ -188,13 +190,14 @@ static int run_storm(const struct settings *s, struct tally *tally, int64_t *beg
 
 int main(int argc, char **argv)
 {
-    struct settings s = {.nodes = 1000, .interval_ns = 10000000000, .duration_ns = 60000000000, .threads = 64};
+    struct settings s = {.nodes = 1000, .interval_ns = 10000000000, .duration_ns = 60000000000, .threads = 64, .together = 1};
     const struct option_spec options[] = {
         {"url", 0, OPTION_STRING, "URL", &s.url, "the collector's /v1/batches"},
         {"nodes", 0, OPTION_COUNT, "N", &s.nodes, "how many"},
         {"interval", 0, OPTION_DURATION, "TIME", &s.interval_ns, "a batch of each so often"},
         {"duration", 0, OPTION_DURATION, "TIME", &s.duration_ns, "for how long"},
         {"threads", 0, OPTION_COUNT, "N", &s.threads, "requests under way at most"},
+        {"together", 0, OPTION_COUNT, "N", &s.together, "batches in a body"},
         {"ahead", 0, OPTION_FLAG, NULL, &s.ahead, "make the batches before the clock starts"},
         {"storm", 0, OPTION_FLAG, NULL, &s.storm, "one batch of each, all at once"},
         {"insecure", 0, OPTION_FLAG, NULL, &s.insecure, "take any certificate"},
@@ -209,7 +212,7 @@ int main(int argc, char **argv)
 
     if (option_parse(&program, argc, argv, &first))
         return 2;
-    if (!s.url || !s.nodes || !s.threads || !s.interval_ns) {
+    if (!s.url || !s.nodes || !s.threads || !s.interval_ns || !s.together) {
         fprintf(stderr, "fleet: --url is needed, and numbers above 0\n");
         return 2;
     }

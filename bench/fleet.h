@@ -13,7 +13,7 @@
 
 struct settings {
     const char *url;
-    uint64_t nodes, interval_ns, duration_ns, threads;
+    uint64_t nodes, interval_ns, duration_ns, threads, together;
     bool ahead, storm, insecure;
 };
 
@@ -39,7 +39,7 @@ struct tally {
 /* 0 or -ENOMEM. */
 int node_prepare(const struct settings *settings, struct node *node, uint64_t number);
 
-/* The node's next batch, with its counts added to the tally; ends the program without memory. */
+/* The body with the node's next batches, with their counts added to the tally; ends the program without memory. */
 struct body node_body(const struct settings *settings, struct node *node, struct tally *tally);
 
 /* All nodes connect at once, each with a batch, and come again until it is taken. 0, or 1 with a line on stderr. */

@@ -123,18 +123,32 @@ int node_prepare(const struct settings *settings, struct node *node, uint64_t nu
     return 0;
 }
 
-struct body node_body(const struct settings *settings, struct node *node, struct tally *tally)
+static void put_line(const struct settings *settings, struct node *node, FILE *lines, struct tally *tally)
 {
     const int64_t interval_ns = (int64_t)settings->interval_ns;
     int64_t start_ns = wall_clock_ns() / interval_ns * interval_ns - interval_ns;
     _cleanup_(batch_freep) struct batch *batch = make(node, start_ns, settings->interval_ns);
     _cleanup_free_ char *json = NULL;
-    struct body body;
     size_t size;
 
-    if (!batch || codec_encode(batch, &json, &size) || compress_zstd(json, size, &body.data, &body.size))
+    if (!batch || codec_encode(batch, &json, &size) || fwrite(json, 1, size, lines) != size || fputc('\n', lines) == EOF)
         abort();
     for (uint32_t i = 0; i < batch->record_count; i++)
         tally->histograms += (batch->records[i].size.length != 0) + (batch->records[i].latency_ns.length != 0);
+}
+
+struct body node_body(const struct settings *settings, struct node *node, struct tally *tally)
+{
+    _cleanup_free_ char *text = NULL;
+    size_t size;
+    FILE *lines = open_memstream(&text, &size);
+    struct body body;
+
+    if (!lines)
+        abort();
+    for (uint64_t i = 0; i < settings->together; i++)
+        put_line(settings, node, lines, tally);
+    if (fclose(lines) || compress_zstd(text, size, &body.data, &body.size))
+        abort();
     return body;
 }

@@ -47,8 +47,8 @@ static int on_timer(CURLM *multi, long ms, void *context)
 }
 
 /* Who was answered, and who comes again: how many are done. */
-static uint64_t settle(struct loop *loop, struct tally *tally, int64_t begin_ns, struct waiting *waiting,
-                       uint64_t *waits)
+static uint64_t settle(struct loop *loop, const struct settings *settings, struct tally *tally, int64_t begin_ns,
+                       struct waiting *waiting, uint64_t *waits)
 {
     uint64_t done = 0;
     CURLMsg *message;
@@ -64,7 +64,7 @@ static uint64_t settle(struct loop *loop, struct tally *tally, int64_t begin_ns,
         curl_multi_remove_handle(loop->multi, curl);
         if (status == 200) {
             (void)histogram_add(&tally->latency, (uint64_t)(monotonic_ns() - begin_ns), 1);
-            tally->batches++;
+            tally->batches += settings->together;
             done++;
         } else {
             waiting[(*waits)++] =
@@ -128,7 +128,7 @@ int storm(const struct settings *settings, struct node *nodes, struct tally *tal
     }
     while (done < settings->nodes) {
         turn(&loop);
-        done += settle(&loop, tally, begin_ns, waiting, &waits);
+        done += settle(&loop, settings, tally, begin_ns, waiting, &waits);
         come_again(&loop, waiting, &waits);
     }
     free(waiting);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/group.h"
 #include "collector/metrics.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -224,54 +225,52 @@ int ingest_note(struct store *store, struct store_item *item, struct answer *ans
     return forwarded ? put_outward(store, item->batch) : 0;
 }
 
-/* One line, into the store's transaction, which is begun with the first line that is worth it. 0 with answer->status
-   200, or a refusal in the answer; or what the store says. */
-static int put_line(struct store *store, const struct identity *who, const char *line, size_t size, bool *begun,
-                    struct answer *answer)
+/* What was read before a line that is refused may be refused, too: then that is what the client is told. */
+static int put_before(struct store *store, struct group *group, struct answer *answer)
 {
-    _cleanup_(store_item_clear) struct store_item item = {.batch = NULL};
-    int err = ingest_read(who, line, size, &item, answer);
+    const struct answer refusal = *answer;
+    int err;
 
-    if (err || !item.batch)
-        return err;
-    if (!*begun) {
-        err = store_begin(store);
-        if (err)
-            return err;
-        *begun = true;
-    }
-    err = store_put(store, &item, 1);
-    return err ? err : ingest_note(store, &item, answer);
+    if (refusal.status != 200)
+        answer->status = 200;
+    err = group_put(store, group);
+    if (!err && answer->status == 200 && refusal.status != 200)
+        *answer = refusal;
+    return err;
 }
 
 /* Memory is bounded by taking one large line at a time; whoever comes second is asked to come
  * again. */
-static int put_bounded(struct store *store, const struct identity *who, const char *line,
-                       size_t size, bool *begun, struct answer *answer)
+static int put_large(struct store *store, const struct identity *who, const char *line, size_t size,
+                     struct group *group, struct answer *answer)
 {
     static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-    int err;
+    const unsigned number = answer->line;
+    int err = group_put(store, group);
 
-    if (size <= LINE_LARGE)
-        return put_line(store, who, line, size, begun, answer);
+    if (err || answer->status != 200)
+        return err;
+    answer->line = number;
     if (pthread_mutex_trylock(&one)) {
         refuse(answer, 503, answer->line, "", "the collector is overloaded: send it again later");
         return 0;
     }
-    err = put_line(store, who, line, size, begun, answer);
+    err = group_read(group, who, line, size, answer);
+    if (!err)
+        err = group_put(store, group);
     pthread_mutex_unlock(&one);
     return err;
 }
 
-/* One transaction for a body. */
-static int put_lines(struct store *store, const struct identity *who, const char *text, size_t size,
+/* One transaction for a body; most is how many lines are put at once. */
+static int put_lines(struct store *store, const struct identity *who, const char *text, size_t size, unsigned most,
                      struct answer *answer)
 {
+    _cleanup_free_ struct group *group = calloc(1, sizeof(*group));
     unsigned number = 0, filled = 0;
-    bool begun = false;
     const char *line;
     size_t at = 0, line_size;
-    int err = 0;
+    int err = group ? 0 : -ENOMEM;
 
     *answer = (struct answer){.status = 200};
     while (!err && answer->status == 200 && ingest_line(text, size, &at, &line, &line_size)) {
@@ -280,16 +279,27 @@ static int put_lines(struct store *store, const struct identity *who, const char
             continue;
         filled++;
         answer->line = number;
-        err = put_bounded(store, who, line, line_size, &begun, answer);
+        if (line_size > LINE_LARGE) {
+            err = put_large(store, who, line, line_size, group, answer);
+            continue;
+        }
+        err = group_read(group, who, line, line_size, answer);
+        if (!err && (answer->status != 200 || group->count == most || group_is_full(group)))
+            err = put_before(store, group, answer);
     }
+    if (!err && answer->status == 200)
+        err = group_put(store, group);
     if (!err && !filled)
         refuse(answer, 400, 1, "", "the body holds no batch");
     if (!err && answer->status == 200) {
         answer->line = 0;
         err = store_commit(store);
     }
-    if (begun && (err || answer->status != 200))
+    if (!group)
+        return err;
+    if (group->begun && (err || answer->status != 200))
         store_rollback(store);
+    group_clear(group);
     return err;
 }
 
@@ -311,13 +321,15 @@ static void put_body(struct store *store, const struct identity *who, char *text
     int err = -EDEADLK;
 
     for (unsigned attempt = 0; attempt < ATTEMPTS && err == -EDEADLK; attempt++)
-        err = put_lines(store, who, text, size, answer);
+        err = put_lines(store, who, text, size, GROUP_MAX, answer);
+    if (err == -EINVAL) /* which of the lines it is shows when they are put one by one */
+        err = put_lines(store, who, text, size, 1, answer);
     if (!err && answer->status == 400 && answer->line == 1 && !*answer->field &&
         size <= LINE_LARGE && is_one_batch(text, size)) {
         for (char *newline = text;
              (newline = memchr(newline, '\n', size - (size_t)(newline - text)));)
             *newline = ' '; /* JSON strings hold no bare newline, so only layout changes */
-        err = put_lines(store, who, text, size, answer);
+        err = put_lines(store, who, text, size, GROUP_MAX, answer);
     }
     if (err) {
         if (err != -EAGAIN && err != -ENOENT)

@@ -16,9 +16,9 @@ struct next {
     unsigned item;
 };
 
-/* The columns of what is asked for, as arrays in texts. */
+/* The columns of what is asked for, as arrays in texts: of batches, and of runs. */
 struct columns {
-    char *streams, *seqs, *hashes;
+    char *streams, *seqs, *hashes, *run_streams, *firsts, *lasts;
 };
 
 static void columns_free(struct columns *columns)
@@ -26,6 +26,9 @@ static void columns_free(struct columns *columns)
     free(columns->streams);
     free(columns->seqs);
     free(columns->hashes);
+    free(columns->run_streams);
+    free(columns->firsts);
+    free(columns->lasts);
 }
 
 static struct dimension_key key_of(const struct batch *batch)
@@ -58,7 +61,8 @@ static int by_stream(const void *a, const void *b)
     return x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* Of each stream the first, in the order of streams, so that two who want the same ones do not wait for each other. */
+/* Of each stream the first and what follows it without a gap, in the order of streams, so that two who want the same
+   ones do not wait for each other. */
 static unsigned choose(const struct dimension_cache *cache, const struct store_item *items, unsigned count,
                        struct next *nexts)
 {
@@ -73,9 +77,12 @@ static unsigned choose(const struct dimension_cache *cache, const struct store_i
             nexts[found++] = (struct next){stream_id, (int64_t)batch->seq, i};
     }
     qsort(nexts, found, sizeof(*nexts), by_stream);
-    for (unsigned i = 0; i < found; i++)
-        if (!i || nexts[i].stream_id != nexts[i - 1].stream_id)
+    for (unsigned i = 0; i < found; i++) {
+        const bool first = !i || nexts[i].stream_id != nexts[i - 1].stream_id;
+
+        if (first || (nexts[kept - 1].stream_id == nexts[i].stream_id && nexts[kept - 1].seq + 1 == nexts[i].seq))
             nexts[kept++] = nexts[i];
+    }
     return kept;
 }
 
@@ -103,39 +110,58 @@ static char *hashes_text(const struct store_item *items, const struct next *next
 
 static int columns_of(const struct store_item *items, const struct next *nexts, unsigned count, struct columns *columns)
 {
-    _cleanup_free_ int64_t *numbers = calloc(count, sizeof(*numbers));
+    _cleanup_free_ int64_t *numbers = calloc(3 * (size_t)count, sizeof(*numbers));
+    int64_t *seqs = numbers + count, *lasts = seqs + count;
+    unsigned runs = 0;
 
     if (!numbers)
         return -ENOMEM;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         numbers[i] = nexts[i].stream_id;
+        seqs[i] = nexts[i].seq;
+    }
     columns->streams = array_text(numbers, count);
-    for (unsigned i = 0; i < count; i++)
-        numbers[i] = nexts[i].seq;
-    columns->seqs = array_text(numbers, count);
+    columns->seqs = array_text(seqs, count);
     columns->hashes = hashes_text(items, nexts, count);
-    return columns->streams && columns->seqs && columns->hashes ? 0 : -ENOMEM;
+    for (unsigned i = 0; i < count; i++) {
+        if (!i || nexts[i].stream_id != nexts[i - 1].stream_id) {
+            numbers[runs] = nexts[i].stream_id;
+            seqs[runs++] = nexts[i].seq;
+        }
+        lasts[runs - 1] = nexts[i].seq;
+    }
+    columns->run_streams = array_text(numbers, runs);
+    columns->firsts = array_text(seqs, runs);
+    columns->lasts = array_text(lasts, runs);
+    return columns->streams && columns->seqs && columns->hashes && columns->run_streams && columns->firsts &&
+                   columns->lasts
+               ? 0
+               : -ENOMEM;
 }
 
 /*
  * A stream that another transaction moves on meanwhile is waited for, and looked at again: then the seq is not its next
- * one any more, and the row is not among the results.
+ * one any more, and no row of its is among the results.
  */
 static int move_on(struct db *db, const struct columns *columns, PGresult **result)
 {
     static const char sql[] =
         "with asked as (select * from unnest($1::bigint[], $2::bigint[], $3::bytea[]) with ordinality "
         "as asked (stream_id, seq, sha256, n)), "
-        "moved as (update unblend.stream as s set next_seq = asked.seq + 1, last_batch = now() from asked "
-        "where s.stream_id = asked.stream_id and s.next_seq = asked.seq "
-        "returning asked.n, s.stream_id, s.node_id, asked.seq, asked.sha256), "
-        "noted as (insert into unblend.ledger (stream_id, seq, sha256) select stream_id, seq, sha256 from moved) "
-        "select n, node_id, nextval('unblend.batch_id') from moved";
+        "runs as (select * from unnest($4::bigint[], $5::bigint[], $6::bigint[]) as runs (stream_id, first, last)), "
+        "moved as (update unblend.stream as s set next_seq = runs.last + 1, last_batch = now() from runs "
+        "where s.stream_id = runs.stream_id and s.next_seq = runs.first returning s.stream_id, s.node_id), "
+        "entered as (select n, stream_id, seq, sha256, node_id from asked join moved using (stream_id)), "
+        "noted as (insert into unblend.ledger (stream_id, seq, sha256) select stream_id, seq, sha256 from entered) "
+        "select n, node_id, nextval('unblend.batch_id') from entered order by n";
     struct db_args args = {.count = 0};
 
     db_text(&args, columns->streams);
     db_text(&args, columns->seqs);
     db_text(&args, columns->hashes);
+    db_text(&args, columns->run_streams);
+    db_text(&args, columns->firsts);
+    db_text(&args, columns->lasts);
     return db_query(db, sql, &args, result);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ledger's usual case, for many batches at once: each is the next one of a stream that was met before. One
+ * The ledger's usual case, for many batches at once: each is the next one of a stream that was met before, or follows one. One
  * statement moves the streams on and notes the hashes; whatever is not as expected is left to ledger_enter().
  */
 #ifndef UNBLEND_COLLECTOR_LEDGER_NEXT_H
