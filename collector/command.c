@@ -14,6 +14,7 @@
 #include "collector/command_profiles.h"
 #include "collector/command_trust.h"
 #include "collector/embedded.h"
+#include "collector/json_memory.h"
 #include "collector/work.h"
 #include "lib/log.h"
 #include "lib/notify.h"
@@ -268,6 +269,7 @@ int collector_main(int argc, char **argv)
     const struct command *command = find_command(argc > 1 ? argv[1] : NULL);
 
     program_begin(PROGRAM);
+    json_memory_use();
     notify_init();
     if (command->name) {
         argc--;

@@ -14,7 +14,7 @@
 #define INT8_OID   20 /* of pg_type: the same in every PostgreSQL */
 #define INT4_OID   23
 
-static void add(struct copy *copy, const void *data, size_t size)
+static bool make_room(struct copy *copy, size_t size)
 {
     if (copy->capacity - copy->size < size) {
         size_t wanted = (copy->size + size) * 2;
@@ -22,11 +22,18 @@ static void add(struct copy *copy, const void *data, size_t size)
 
         if (!grown) {
             copy->failed = true;
-            return;
+            return false;
         }
         copy->data = grown;
         copy->capacity = wanted;
     }
+    return true;
+}
+
+static void add(struct copy *copy, const void *data, size_t size)
+{
+    if (!make_room(copy, size))
+        return;
     memcpy(copy->data + copy->size, data, size);
     copy->size += size;
 }
@@ -54,6 +61,19 @@ void copy_null(struct copy *copy)
     const uint32_t none = UINT32_MAX;
 
     add(copy, &none, sizeof(none));
+}
+
+void *copy_reserve(struct copy *copy, size_t most)
+{
+    return make_room(copy, sizeof(uint32_t) + most) ? copy->data + copy->size + sizeof(uint32_t) : NULL;
+}
+
+void copy_reserved(struct copy *copy, size_t size)
+{
+    uint32_t length = htonl((uint32_t)size);
+
+    memcpy(copy->data + copy->size, &length, sizeof(length));
+    copy->size += sizeof(length) + size;
 }
 
 void copy_int4(struct copy *copy, int32_t value)

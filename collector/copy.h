@@ -22,6 +22,11 @@ void copy_int4(struct copy *copy, int32_t value);
 void copy_int8(struct copy *copy, int64_t value);
 void copy_bytes(struct copy *copy, const void *data, size_t size); /* bytea, text, enum, json */
 void copy_null(struct copy *copy);
+
+/* Room for bytes that are written there and then told by copy_reserved(); NULL without memory. */
+void *copy_reserve(struct copy *copy, size_t most);
+void copy_reserved(struct copy *copy, size_t size);
+
 void copy_time(struct copy *copy, int64_t ns);                     /* timestamptz, cut to us */
 
 /* bigint[] and integer[]; ARRAY_NULL is a null. */

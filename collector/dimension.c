@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/dimension_print.h"
 #include "lib/sha256.h"
 
 /* A table of rows that are found by digest: $1 is the node, $2 a JSON array of rows. */
@@ -79,78 +80,74 @@ static int find(struct db *db, const char *sql, const struct db_args *args, int6
     return 0;
 }
 
-static bool key_of(const struct dimension *dimension, int64_t node_id, const json_t *row, struct dimension_key *key)
-{
-    const char *hex = json_string_value(json_object_get(row, "digest"));
+/* What a batch has of one table. */
+struct wanted {
+    const struct dimension *dimension;
+    int64_t node_id;
+    struct dimension_key *keys;
+    int64_t *ids; /* to be found */
+    size_t count;
+};
 
-    *key = (struct dimension_key){.table = dimension->number, .node_id = node_id};
-    for (unsigned i = 0; i < DIGEST_SIZE; i++)
-        if (sscanf(hex + 2 * i, "%2hhx", &key->digest[i]) != 1)
+static bool all_cached(const struct dimension_cache *cache, const struct wanted *wanted)
+{
+    for (size_t i = 0; i < wanted->count; i++)
+        if (!dimension_cached(cache, &wanted->keys[i], &wanted->ids[i]))
             return false;
     return true;
 }
 
-static bool all_cached(const struct dimension_cache *cache, const struct dimension *dimension, int64_t node_id,
-                       const json_t *rows, int64_t *ids)
+static void remember(struct dimension_cache *cache, const struct wanted *wanted)
 {
-    struct dimension_key key;
-
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        if (!key_of(dimension, node_id, json_array_get(rows, i), &key) || !dimension_cached(cache, &key, &ids[i]))
-            return false;
-    return true;
-}
-
-static void remember(struct dimension_cache *cache, const struct dimension *dimension, int64_t node_id,
-                     const json_t *rows, const int64_t *ids)
-{
-    struct dimension_key key;
     int64_t known;
 
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        if (key_of(dimension, node_id, json_array_get(rows, i), &key) && !dimension_cached(cache, &key, &known))
-            dimension_remember(cache, &key, ids[i]);
+    for (size_t i = 0; i < wanted->count; i++)
+        if (!dimension_cached(cache, &wanted->keys[i], &known))
+            dimension_remember(cache, &wanted->keys[i], wanted->ids[i]);
 }
 
 /* The ids of rows, in their order; those that are missing are added. */
-static int resolve(struct db *db, struct dimension_cache *cache, const struct dimension *dimension, int64_t node_id,
-                   json_t *rows, int64_t *ids)
+static int resolve(struct db *db, struct dimension_cache *cache, const struct wanted *wanted, const json_t *rows)
 {
-    _cleanup_free_ char *text = NULL;
+    const struct dimension *dimension = wanted->dimension;
+    _cleanup_free_ char *text = json_dumps(rows, JSON_COMPACT);
     struct db_args args = {.count = 0};
     bool all;
     int err;
 
-    if (all_cached(cache, dimension, node_id, rows, ids))
-        return 0;
-    text = json_dumps(rows, JSON_COMPACT);
     if (!text)
         return -ENOMEM;
-    db_number(&args, node_id);
+    db_number(&args, wanted->node_id);
     db_text(&args, text);
-    err = find(db, dimension->find, &args, ids, json_array_size(rows), &all);
-    if (!err && all)
-        remember(cache, dimension, node_id, rows, ids);
-    if (err || all)
-        return err;
-    err = db_query(db, dimension->insert, &args, NULL);
+    err = find(db, dimension->find, &args, wanted->ids, wanted->count, &all);
+    if (!err && !all) {
+        err = db_query(db, dimension->insert, &args, NULL);
+        if (!err)
+            err = find(db, dimension->find, &args, wanted->ids, wanted->count, &all);
+        if (!err && !all)
+            err = -EDEADLK; /* removed at this very moment: once more */
+    }
     if (!err)
-        err = find(db, dimension->find, &args, ids, json_array_size(rows), &all);
-    if (!err && !all)
-        err = -EDEADLK; /* removed at this very moment: once more */
-    if (!err)
-        remember(cache, dimension, node_id, rows, ids);
+        remember(cache, wanted);
     return err;
 }
 
 int dimension_host(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
-                   int64_t *host_id)
+                   struct copy *room, int64_t *host_id)
 {
     const struct coverage *coverage = &batch->coverage;
-    json_auto_t *rows = json_array();
-    json_t *hooks = json_array(), *bypasses = json_array(), *row;
+    struct dimension_key key = {.table = hosts.number, .node_id = node_id};
+    const struct wanted wanted = {&hosts, node_id, &key, host_id, 1};
+    json_auto_t *rows = NULL;
+    json_t *hooks, *bypasses, *row;
     bool failed = false;
+    int err = dimension_print_host(batch, room, &key);
 
+    if (err || all_cached(cache, &wanted))
+        return err;
+    rows = json_array();
+    hooks = json_array();
+    bypasses = json_array();
     for (uint32_t i = 0; i < coverage->hook_count; i++) {
         const struct hook *hook = &coverage->hooks[i];
 
@@ -171,7 +168,7 @@ int dimension_host(struct db *db, struct dimension_cache *cache, int64_t node_id
     failed |= !add_digest(row);
     if (json_array_append_new(rows, row) || failed)
         return -ENOMEM;
-    return resolve(db, cache, &hosts, node_id, rows, host_id);
+    return resolve(db, cache, &wanted, rows);
 }
 
 static json_t *job_row(const struct job *job)
@@ -199,7 +196,7 @@ static int end_jobs(struct db *db, const struct batch *batch, const int64_t *ids
     json_auto_t *ended = json_array();
     _cleanup_free_ char *text = NULL;
     struct db_args args = {.count = 0};
-    bool failed = false;
+    bool failed = !ended;
 
     for (uint32_t i = 0; i < batch->job_count; i++) {
         const struct job *job = &batch->jobs[i];
@@ -229,43 +226,77 @@ static int end_jobs(struct db *db, const struct batch *batch, const int64_t *ids
         &args, NULL);
 }
 
-int dimension_jobs(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
-                   int64_t *ids)
+static int find_jobs(struct db *db, struct dimension_cache *cache, const struct batch *batch,
+                     const struct wanted *wanted, struct copy *room)
 {
-    json_auto_t *rows = json_array();
-    int err;
+    json_auto_t *rows = NULL;
+    int err = 0;
 
-    if (!batch->job_count)
-        return 0;
+    for (uint32_t i = 0; i < batch->job_count && !err; i++) {
+        wanted->keys[i] = (struct dimension_key){.table = jobs.number, .node_id = wanted->node_id};
+        err = dimension_print_job(&batch->jobs[i], room, &wanted->keys[i]);
+    }
+    if (err || all_cached(cache, wanted))
+        return err;
+    rows = json_array();
     for (uint32_t i = 0; i < batch->job_count; i++)
         if (json_array_append_new(rows, job_row(&batch->jobs[i])))
             return -ENOMEM;
-    err = resolve(db, cache, &jobs, node_id, rows, ids);
+    return resolve(db, cache, wanted, rows);
+}
+
+int dimension_jobs(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
+                   struct copy *room, int64_t *ids)
+{
+    _cleanup_free_ struct dimension_key *keys = calloc(batch->job_count + 1, sizeof(*keys));
+    const struct wanted wanted = {&jobs, node_id, keys, ids, batch->job_count};
+    int err = keys ? find_jobs(db, cache, batch, &wanted, room) : -ENOMEM;
+
     return err ? err : end_jobs(db, batch, ids);
 }
 
-int dimension_volumes(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
-                      int64_t *ids)
+static json_t *volume_row(const struct volume *volume)
 {
-    json_auto_t *rows = json_array();
+    json_t *mounts = json_array(), *row;
+    bool failed = false;
 
-    if (!batch->volume_count)
-        return 0;
-    for (uint32_t i = 0; i < batch->volume_count; i++) {
-        const struct volume *volume = &batch->volumes[i];
-        json_t *mounts = json_array(), *row;
-        bool failed = false;
-
-        for (uint32_t m = 0; m < volume->mount_count; m++)
-            failed |= json_array_append_new(mounts, json_string(volume->mounts[m])) != 0;
-        row = json_pack("{s:s, s:s, s:s, s:s, s:o}", "volume", volume->name, "source",
-                        volume->source, "fstype", volume->fstype, "scope",
-                        volume->scope == SCOPE_SHARED ? "shared" : "local", "mounts", mounts);
-        if (volume->lower) /* else the digest is what it was before there were any */
-            failed |= json_object_set_new(row, "lower", json_string(volume->lower)) != 0;
-        failed |= !add_digest(row);
-        if (json_array_append_new(rows, row) || failed)
-            return -ENOMEM;
+    for (uint32_t m = 0; m < volume->mount_count; m++)
+        failed |= json_array_append_new(mounts, json_string(volume->mounts[m])) != 0;
+    row = json_pack("{s:s, s:s, s:s, s:s, s:o}", "volume", volume->name, "source", volume->source, "fstype",
+                    volume->fstype, "scope", volume->scope == SCOPE_SHARED ? "shared" : "local", "mounts", mounts);
+    if (volume->lower) /* else the digest is what it was before there were any */
+        failed |= json_object_set_new(row, "lower", json_string(volume->lower)) != 0;
+    if (failed || !add_digest(row)) {
+        json_decref(row);
+        return NULL;
     }
-    return resolve(db, cache, &volumes, node_id, rows, ids);
+    return row;
+}
+
+static int find_volumes(struct db *db, struct dimension_cache *cache, const struct batch *batch,
+                        const struct wanted *wanted, struct copy *room)
+{
+    json_auto_t *rows = NULL;
+    int err = 0;
+
+    for (uint32_t i = 0; i < batch->volume_count && !err; i++) {
+        wanted->keys[i] = (struct dimension_key){.table = volumes.number, .node_id = wanted->node_id};
+        err = dimension_print_volume(&batch->volumes[i], room, &wanted->keys[i]);
+    }
+    if (err || all_cached(cache, wanted))
+        return err;
+    rows = json_array();
+    for (uint32_t i = 0; i < batch->volume_count; i++)
+        if (json_array_append_new(rows, volume_row(&batch->volumes[i])))
+            return -ENOMEM;
+    return resolve(db, cache, wanted, rows);
+}
+
+int dimension_volumes(struct db *db, struct dimension_cache *cache, int64_t node_id, const struct batch *batch,
+                      struct copy *room, int64_t *ids)
+{
+    _cleanup_free_ struct dimension_key *keys = calloc(batch->volume_count + 1, sizeof(*keys));
+    const struct wanted wanted = {&volumes, node_id, keys, ids, batch->volume_count};
+
+    return keys ? find_volumes(db, cache, batch, &wanted, room) : -ENOMEM;
 }

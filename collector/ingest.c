@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collector/group.h"
+#include "collector/json_memory.h"
 #include "collector/metrics.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -181,8 +182,11 @@ int ingest_read(const struct identity *who, const char *line, size_t size, struc
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
     struct codec_error error = {.field = ""};
-    int err = codec_decode(line, size, &batch, &error);
+    int err;
 
+    json_memory_begin();
+    err = codec_decode(line, size, &batch, &error);
+    json_memory_end();
     if (!err)
         err = ingest_validate(batch, &error);
     if (!err)

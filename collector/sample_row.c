@@ -16,12 +16,12 @@
 
 int copy_histogram(struct copy *rows, const struct histogram *histogram)
 {
-    size_t size;
-    _cleanup_free_ unsigned char *data = codec_histogram_pack(histogram, &size);
+    const size_t most = codec_histogram_room(histogram);
+    unsigned char *data = copy_reserve(rows, most);
 
     if (!data)
         return -ENOMEM;
-    copy_bytes(rows, data, size);
+    copy_reserved(rows, (size_t)(codec_histogram_put(data, histogram) - data));
     return 0;
 }
 

@@ -32,6 +32,7 @@ void store_free(struct store *store)
     copy_clear(&store->samples);
     copy_clear(&store->flows);
     copy_clear(&store->pending);
+    copy_clear(&store->room);
     dimension_forget(&store->dimensions);
     free(store->conninfo);
     free(store);

@@ -139,11 +139,11 @@ static int put_rows(struct store *store, const struct batch *batch, const struct
 
     if (!jobs || !volumes)
         return -ENOMEM;
-    err = dimension_host(&store->db, &store->dimensions, node_id, batch, &ids.host);
+    err = dimension_host(&store->db, &store->dimensions, node_id, batch, &store->room, &ids.host);
     if (!err)
-        err = dimension_jobs(&store->db, &store->dimensions, node_id, batch, jobs);
+        err = dimension_jobs(&store->db, &store->dimensions, node_id, batch, &store->room, jobs);
     if (!err)
-        err = dimension_volumes(&store->db, &store->dimensions, node_id, batch, volumes);
+        err = dimension_volumes(&store->db, &store->dimensions, node_id, batch, &store->room, volumes);
     if (!err)
         err = batch_row_add(&store->batches, batch, place, &ids);
     if (err)

@@ -12,6 +12,7 @@ struct store {
     struct db db;
     char *conninfo;
     struct copy batches, samples, flows, pending; /* of the transaction that is open */
+    struct copy room; /* to work in */
     struct dimension_cache dimensions;
     bool checked;        /* this connection has seen our schema */
 };

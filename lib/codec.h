@@ -43,7 +43,8 @@ int codec_histogram_decode(const char *text, struct histogram *h);
  * valid pointer for an empty one. unpack as codec_histogram_decode().
  */
 unsigned char *codec_histogram_pack(const struct histogram *h, size_t *size);
-/* The same into a buffer of 2 * VARINT_MAX bytes a cell; returns the end. */
+/* The same into a buffer of codec_histogram_room() bytes; returns the end. */
+size_t codec_histogram_room(const struct histogram *h);
 unsigned char *codec_histogram_put(unsigned char *to, const struct histogram *h);
 int codec_histogram_unpack(const void *data, size_t size, struct histogram *h);
 

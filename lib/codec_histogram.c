@@ -116,9 +116,14 @@ unsigned char *codec_histogram_put(unsigned char *to, const struct histogram *h)
     return to;
 }
 
+size_t codec_histogram_room(const struct histogram *h)
+{
+    return (size_t)h->length * 2 * VARINT_MAX + 1;
+}
+
 unsigned char *codec_histogram_pack(const struct histogram *h, size_t *size)
 {
-    unsigned char *data = malloc((size_t)h->length * 2 * VARINT_MAX + 1);
+    unsigned char *data = malloc(codec_histogram_room(h));
 
     if (data)
         *size = (size_t)(codec_histogram_put(data, h) - data);
