@@ -9,8 +9,8 @@
  *
  * --together: so many batches in a body, as agents send them that are behind.
  * --ahead: the batches are made before the clock starts, so that what is measured is the collector.
- * --storm: all nodes connect at once and shake hands, and send one batch each; who is not served comes again. The
- * latency is that from the beginning to the answer.
+ * --storm: all nodes connect and shake hands, at most --threads at a time, and send one batch each; who is not served
+ * comes again. The latency is that from the beginning to the answer.
  */
 #include <errno.h>
 #include <inttypes.h>

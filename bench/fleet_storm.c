@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All nodes at once, from one thread: what a collector sees when the network or it itself comes back. */
+/*
+ * All nodes at once, from one thread: what a collector sees when the network or it itself comes back. One thread cannot
+ * shake ten thousand hands at the same moment as their owners would: of those under way it has a number at most, the
+ * others wait as if in the network, and the clock of all of them runs from the beginning.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -110,7 +114,7 @@ int storm(const struct settings *settings, struct node *nodes, struct tally *tal
     struct waiting *waiting = calloc(settings->nodes, sizeof(*waiting));
     struct loop loop = {curl_multi_init(), epoll_create1(EPOLL_CLOEXEC), -1};
     const int64_t begin_ns = monotonic_ns();
-    uint64_t done = 0, waits = 0;
+    uint64_t begun = 0, done = 0, waits = 0;
 
     if (!waiting || !loop.multi || loop.epoll < 0) {
         fprintf(stderr, "fleet: out of memory\n");
@@ -122,11 +126,11 @@ int storm(const struct settings *settings, struct node *nodes, struct tally *tal
     curl_multi_setopt(loop.multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(loop.multi, CURLMOPT_TIMERDATA, &loop);
     curl_multi_setopt(loop.multi, CURLMOPT_MAXCONNECTS, (long)settings->nodes); /* they stay connected */
-    for (uint64_t i = 0; i < settings->nodes; i++) {
-        curl_easy_setopt(nodes[i].curl, CURLOPT_FRESH_CONNECT, 1L); /* no node takes another's connection */
-        curl_multi_add_handle(loop.multi, nodes[i].curl);
-    }
     while (done < settings->nodes) {
+        for (; begun < settings->nodes && begun - done - waits < settings->threads; begun++) {
+            curl_easy_setopt(nodes[begun].curl, CURLOPT_FRESH_CONNECT, 1L); /* no node takes another's connection */
+            curl_multi_add_handle(loop.multi, nodes[begun].curl);
+        }
         turn(&loop);
         done += settle(&loop, settings, tally, begin_ns, waiting, &waits);
         come_again(&loop, waiting, &waits);

@@ -340,14 +340,32 @@ class TestLedger(test_collector.Database):
         other = batch(7, start_ns=batch(900)["start_ns"] + 5)
         self.assertEqual(self.collector.post(other, self.token)[0], 409)
 
-    def test_many_agents_share_a_transaction_and_not_a_fault(self):
-        """While the database is slow bodies wait; then they are stored together, each with its own answer."""
-        nodes = [f"g{n}" for n in range(40)]
-        tokens = {node: self.enroll(node) for node in nodes}
-        self.assertEqual(self.collector.post(batch(1, node="g7"), tokens["g7"])[0], 200)
+    def send_while_slow(self, tokens, body_of):
+        """Bodies of all nodes wait for a lock at the same time; then they are stored together. The answers."""
         answers = {}
 
         def send(node):
+            answers[node] = self.collector.post(body_of(node), tokens[node])
+        locker = subprocess.Popen(["psql", "-XAtq", self.conninfo], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True)
+        locker.stdin.write("begin; lock table unblend.stream; select 'locked';\n")
+        locker.stdin.flush()
+        self.assertEqual("locked", locker.stdout.readline().strip())
+        threads = [threading.Thread(target=send, args=(node,)) for node in tokens]
+        for thread in threads:
+            thread.start()
+        time.sleep(1.5)
+        locker.communicate("commit;\n", timeout=30)
+        for thread in threads:
+            thread.join(60)
+        return answers
+
+    def test_many_agents_share_a_transaction_and_not_a_fault(self):
+        """While the database is slow bodies wait; then they are stored together, each with its own answer."""
+        tokens = {node: self.enroll(node) for node in [f"g{n}" for n in range(40)]}
+        self.assertEqual(self.collector.post(batch(1, node="g7"), tokens["g7"])[0], 200)
+
+        def body(node):
             value = batch(1, node=node)
             if node == "g5":
                 value["records"][0]["size"] = "nonsense"
@@ -356,25 +374,44 @@ class TestLedger(test_collector.Database):
             if node == "g9":
                 value["records"][0]["op"] = "block_write"
                 value["jobs"][0]["job"] = "a\u0000b"  # PostgreSQL takes no such text
-            answers[node] = self.collector.post(value, tokens[node])
-        locker = subprocess.Popen(["psql", "-XAtq", self.conninfo], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                  text=True)
-        locker.stdin.write("begin; lock table unblend.stream; select 'locked';\n")
-        locker.stdin.flush()
-        self.assertEqual("locked", locker.stdout.readline().strip())
-        threads = [threading.Thread(target=send, args=(node,)) for node in nodes]
-        for thread in threads:
-            thread.start()
-        time.sleep(1.5)
-        locker.communicate("commit;\n", timeout=30)
-        for thread in threads:
-            thread.join(60)
+            return value
+        answers = self.send_while_slow(tokens, body)
         self.assertEqual(400, answers.pop("g5")[0])
         self.assertEqual(409, answers.pop("g7")[0])
         self.assertEqual(400, answers.pop("g9")[0])
         self.assertEqual({200}, {status for status, _ in answers.values()}, answers)
         self.assertEqual("38", self.sql("select count(*) from unblend.intervals"))
         self.assertLess(int(self.sql("select count(distinct xmin::text) from unblend.batch")), 25)
+
+    def test_many_lines_share_a_transaction_and_not_a_fault(self):
+        """The same of bodies of many lines: what is wrong with one of a body's is wrong with the body alone."""
+        tokens = {node: self.enroll(node) for node in [f"h{n}" for n in range(30)]}
+        for node in tokens:  # so that their streams are known
+            for _ in range(2 if node == "h3" else 1):
+                self.assertEqual(self.collector.post(batch(0, node=node), tokens[node])[0], 200)
+        self.assertEqual(self.collector.post(batch(1, node="h3"), tokens["h3"])[1]["stored"], 1)
+        self.assertEqual(self.collector.post(batch(2, node="h7"), tokens["h7"])[1]["stored"], 1)
+
+        def body(node):
+            values = [batch(seq, node=node) for seq in (1, 2, 3, 2, 5)]
+            if node == "h5":
+                values[1]["records"][0]["size"] = "nonsense"
+            if node == "h7":
+                values[1]["kernel"] = values[3]["kernel"] = "other"
+            return b"\n" + lines(*values)
+        answers = self.send_while_slow(tokens, body)
+        self.assertEqual((400, 3), (answers["h5"][0], answers.pop("h5")[1]["line"]))
+        self.assertEqual((409, 3), (answers["h7"][0], answers.pop("h7")[1]["line"]))
+        self.assertEqual((200, {"stored": 3, "duplicates": 2}), answers.pop("h3"))
+        self.assertEqual({(200, 4, 1)}, {(status, answer.get("stored"), answer.get("duplicates"))
+                                         for status, answer in answers.values()}, answers)
+        self.assertEqual("0|5", self.sql("select min(seq), max(seq) from unblend.intervals where node = 'h1'"))
+        self.assertEqual(str(27 * 5 + 5 + 1 + 2), self.sql("select count(*) from unblend.intervals"))
+        self.assertEqual(str(27 + 1), self.sql("select count(*) from unblend.gap where (first_seq, last_seq) = (4, 4)"))
+        self.assertEqual("0", self.sql("select count(*) - count(distinct (stream_id, seq)) from unblend.batch"))
+        again = self.send_while_slow({node: tokens[node] for node in ("h1", "h2", "h3", "h7")}, body)
+        self.assertEqual((409, 3), (again["h7"][0], again.pop("h7")[1]["line"]))
+        self.assertEqual({"stored": 0, "duplicates": 5}, again["h1"][1])
 
     def test_a_server_that_became_a_standby_is_left(self):
         """A session on it would be read-only for ever."""

@@ -12,6 +12,7 @@
 
 #include "collector/copy.h"
 #include "collector/ingest.h"
+#include "lib/array_text.h"
 #include "lib/cleanup.h"
 
 /* --- lines --- */
@@ -201,9 +202,36 @@ static void rows_have_postgresqls_form(void **state)
     copy_clear(&copy);
 }
 
+static void arrays_are_as_array_recv_takes_them(void **state)
+{
+    static const unsigned char expected[] = {
+        0, 0, 0, 48, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 1, /* with a null, bigint, 3 from 1 */
+        0, 0, 0, 8,  0, 0, 0, 0, 0, 0, 1, 2, 0xff, 0xff, 0xff, 0xff,              /* 258, null */
+        0, 0, 0, 8,  0, 0, 0, 0, 0, 0, 0, 0,                                      /* 0 */
+        0, 0, 0, 28, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 23, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 7,
+        0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 23, /* none */
+        0, 0, 0, 2,  'o', 'p',
+    };
+    static const int64_t numbers[] = {258, ARRAY_NULL, 0}, seven = 7;
+    struct copy copy = {0};
+    unsigned char *room;
+
+    copy_int8s(&copy, numbers, 3);
+    copy_int4s(&copy, &seven, 1);
+    copy_int4s(&copy, NULL, 0);
+    room = copy_reserve(&copy, 100);
+    assert_non_null(room);
+    memcpy(room, "op", 2);
+    copy_reserved(&copy, 2);
+    assert_int_equal(copy.size, sizeof(expected));
+    assert_memory_equal(copy.data, expected, sizeof(expected));
+    copy_clear(&copy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arrays_are_as_array_recv_takes_them),
         cmocka_unit_test(lines_are_cut),
         cmocka_unit_test(each_field_is_validated),
         cmocka_unit_test(sha256_of_the_standard),
