@@ -190,7 +190,8 @@ static int run_storm(const struct settings *s, struct tally *tally, int64_t *beg
 
 int main(int argc, char **argv)
 {
-    struct settings s = {.nodes = 1000, .interval_ns = 10000000000, .duration_ns = 60000000000, .threads = 64, .together = 1};
+    struct settings s = {
+        .nodes = 1000, .interval_ns = 10000000000, .duration_ns = 60000000000, .threads = 64, .together = 1};
     const struct option_spec options[] = {
         {"url", 0, OPTION_STRING, "URL", &s.url, "the collector's /v1/batches"},
         {"nodes", 0, OPTION_COUNT, "N", &s.nodes, "how many"},

@@ -392,8 +392,8 @@ int rollup_round(struct db *db, enum rollup rollup, bool all, int64_t *batches)
         *batches = 0;
     if (err || !mine)
         return err;
-    /* One picture: what is taken is what was read. Tables of which PostgreSQL does not know yet how full they are looked
-       small to it, and a row of the one was looked for in all of the other: minutes in the place of a second. */
+    /* One picture: what is taken is what was read. Tables of which PostgreSQL does not know yet how full they are look
+       small to it: it must not look for each row of the one in all of the other, which takes minutes. */
     err = db_run(db, "begin isolation level repeatable read; set local enable_nestloop = off; "
                      "set local cursor_tuple_fraction = 1; set local jit = off");
     if (!err)
