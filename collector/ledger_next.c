@@ -198,7 +198,7 @@ int ledger_next(struct db *db, const struct dimension_cache *cache, const struct
                 struct ledger_place *places)
 {
     _cleanup_free_ struct next *nexts = calloc(count + 1, sizeof(*nexts));
-    _cleanup_(columns_free) struct columns columns = {NULL};
+    _cleanup_(columns_free) struct columns columns = {.streams = NULL};
     _cleanup_result_ PGresult *result = NULL;
     unsigned asked;
     int err;
