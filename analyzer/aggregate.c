@@ -115,7 +115,7 @@ static int find_job(struct aggregate *a, const struct batch *batch, const struct
 {
     const char *name = group_name(a, batch, job, volume);
     const char *node = is_local(a, job) ? batch->node : NULL;
-    uint32_t hash = lookup_hash(name, strlen(name)), cursor = hash, at;
+    uint32_t hash = lookup_hash(name, strlen(name)) ^ (node ? lookup_hash(node, strlen(node)) : 0), cursor = hash, at;
     struct job_total *total;
 
     while (lookup_next(&a->job_index, hash, &cursor, &at)) {

@@ -18,11 +18,16 @@ static const char *copy(struct arena *arena, const char *text)
     return text ? arena_strdup(arena, text) : NULL;
 }
 
+static uint32_t hash_of(const char *text)
+{
+    return lookup_hash(text, strlen(text));
+}
+
 static struct backend *find_backend(struct backends *backends, struct arena *arena, const struct batch *batch,
                                     const struct station *station)
 {
     const struct volume *volume = &batch->volumes[station->volume];
-    uint32_t hash = lookup_hash(volume->name, strlen(volume->name)), cursor = hash, at;
+    uint32_t node = hash_of(batch->node), hash = hash_of(volume->name) ^ node, cursor = hash, at;
     struct backend *backend;
 
     while (lookup_next(&backends->index, hash, &cursor, &at)) {
@@ -32,7 +37,7 @@ static struct backend *find_backend(struct backends *backends, struct arena *are
             return backend;
     }
     if (vector_reserve((void **)&backends->list, &backends->capacity, backends->count, sizeof(*backend)) ||
-        lookup_reserve(&backends->index))
+        lookup_reserve(&backends->index) || lookup_reserve(&backends->by_node))
         return NULL;
     backend = &backends->list[backends->count];
     *backend = (struct backend){.layer = station->layer, .last_ns = INT64_MIN};
@@ -43,6 +48,7 @@ static struct backend *find_backend(struct backends *backends, struct arena *are
     backend->fstype = copy(arena, volume->fstype);
     if (!backend->cluster || !backend->node || !backend->volume || !backend->source || !backend->fstype)
         return NULL;
+    lookup_insert(&backends->by_node, node, backends->count);
     lookup_insert(&backends->index, hash, backends->count++);
     return backend;
 }
@@ -73,6 +79,7 @@ static struct party_total *find_party(struct backend *backend, struct arena *are
 int backends_add(struct backends *backends, struct arena *arena, const struct batch *batch)
 {
     int64_t end = batch->start_ns + (int64_t)batch->duration_ns;
+    uint32_t hash = hash_of(batch->node), cursor = hash, at;
 
     for (uint32_t i = 0; i < batch->station_count; i++) {
         const struct station *station = &batch->stations[i];
@@ -91,9 +98,9 @@ int backends_add(struct backends *backends, struct arena *arena, const struct ba
             backend->last_ns = end;
     }
     /* A station that says nothing of an interval had nothing in flight at its end. */
-    for (uint32_t i = 0; i < backends->count; i++)
-        if (backends->list[i].last_ns < end && strcmp(backends->list[i].node, batch->node) == 0)
-            backends->list[i].requests[REQUEST_ALL].in_flight = 0;
+    while (lookup_next(&backends->by_node, hash, &cursor, &at))
+        if (backends->list[at].last_ns < end && strcmp(backends->list[at].node, batch->node) == 0)
+            backends->list[at].requests[REQUEST_ALL].in_flight = 0;
     return 0;
 }
 
@@ -126,7 +133,8 @@ void backends_sort(struct backends *backends)
     qsort(backends->list, backends->count, sizeof(*backends->list), by_name);
     for (uint32_t i = 0; i < backends->count; i++)
         qsort(backends->list[i].parties, backends->list[i].party_count, sizeof(*backends->list[i].parties), by_party);
-    lookup_clear(&backends->index); /* its positions are stale now */
+    lookup_clear(&backends->index);
+    lookup_clear(&backends->by_node); /* its positions are stale now */
 }
 
 void backends_clear(struct backends *backends)

@@ -29,7 +29,8 @@ struct backend {
 struct backends {
     struct backend *list;
     uint32_t count, capacity;
-    struct lookup index;
+    struct lookup index;   /* by volume and node */
+    struct lookup by_node;
 };
 
 /* Adds what a batch has; strings go to the arena. 0, -ENOMEM or -ERANGE. */

@@ -112,7 +112,7 @@ class TestCitus(test_collector.Database):
                     self.assertIn(spread[table][0], statement)
                 elif " using " in statement or " in (select" in statement:
                     self.assertRegex(statement, r"s\.node_id = b\.node_id|q\.node_id")
-        self.assertLessEqual({("insert into", "batch"), ("copy", "sample"), ("copy", "pending_1m"),
+        self.assertLessEqual({("copy", "batch"), ("copy", "sample"), ("copy", "pending_1m"),
                               ("insert into", "batch_1m"), ("copy", "sample_1m"), ("copy", "total_1m"),
                               ("copy", "demand_1m"), ("copy", "pending_1h"), ("delete from", "pending_1m")}, wrote)
 
