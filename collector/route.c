@@ -217,7 +217,8 @@ static enum MHD_Result start_batches(struct request *request)
         refuse(request, 415, "Content-Encoding must be zstd, gzip or none");
         return answer_early(request);
     }
-    return take_token(request) ? ask(request, REQUEST_ASKED, run_identify_together, run_identify_together) : answer_early(request);
+    return take_token(request) ? ask(request, REQUEST_ASKED, run_identify_together, run_identify_together)
+                               : answer_early(request);
 }
 
 /* The body is small, and says for whom: so it is read before anybody is asked. */

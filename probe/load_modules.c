@@ -13,28 +13,16 @@
 #include "probe/objects.h"
 
 static const struct {
-    const char *module, *type; /* which its programs look at */
+    const char *module, *type; /* of the module alone: the kernel has those that its own headers name, without it */
 } needs[HOOK_OBJECTS] = {
     [HOOK_FUSE] = {"fuse", "fuse_req"},
-    [HOOK_NFS] = {"nfs", "nfs_pgio_header"},
+    [HOOK_NFS] = {"nfs", "nfs_client_initdata"},
     [HOOK_NFSD] = {"nfsd", "svc_export"},
 };
 
 int load_types(enum hook_object which)
 {
     return needs[which].module ? module_types_open(needs[which].module) : -ENOENT;
-}
-
-bool load_awaits_module(struct loaded *loaded, enum hook_object which)
-{
-    char why[200];
-
-    if (!needs[which].module || hook_module_type(needs[which].module, needs[which].type))
-        return false;
-    loaded->awaits[which] = true;
-    snprintf(why, sizeof(why), "the kernel's module %s is not loaded; it is watched from then on", needs[which].module);
-    load_explain_all(loaded, which, why);
-    return true;
 }
 
 /* Its types are to be read before it has started, and its tracepoints only from then on. */
@@ -46,6 +34,22 @@ static bool is_live(const char *module)
     snprintf(path, sizeof(path), "/sys/module/%s/initstate", module);
     file = fopen(path, "re");
     return file && fgets(state, sizeof(state), file) && strncmp(state, "live", 4) == 0;
+}
+
+bool load_awaits_module(struct loaded *loaded, enum hook_object which)
+{
+    const char *module = needs[which].module;
+    char why[200];
+
+    if (!module || hook_module_type(module, needs[which].type))
+        return false;
+    loaded->awaits[which] = !is_live(module);
+    snprintf(why, sizeof(why),
+             loaded->awaits[which] ? "the kernel's module %s is not loaded; it is watched from then on"
+                                   : "the kernel's module %s says nothing of its types (CONFIG_DEBUG_INFO_BTF_MODULES)",
+             module);
+    load_explain_all(loaded, which, why);
+    return true;
 }
 
 static void forget(struct loaded *loaded, enum hook_object which)

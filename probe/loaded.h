@@ -41,7 +41,7 @@ struct loaded {
 /* load.c: loads and attaches an object that the rest goes on without; the reason stands beside its hooks. */
 void load_more(struct loaded *loaded, enum hook_object which, const struct probe_options *options);
 
-/* load_modules.c: whether an object needs a kernel module that is not loaded; it is tried again when it is. */
+/* load_modules.c: whether an object lacks the types of a kernel module; it is tried again when that is loaded, once. */
 bool load_awaits_module(struct loaded *loaded, enum hook_object which);
 
 /* The kernel's types with those of the module that an object's programs look at: an open file; -ENOENT where the

@@ -90,23 +90,25 @@ int BPF_PROG(on_nfsd_operation, __u32 asked, __u32 answered, __u32 status, const
     return 0;
 }
 
-SEC("raw_tp/nfsd_read_io_done")
-int BPF_PROG(on_nfsd_read, struct svc_rqst *request, struct svc_fh *handle, __u64 offset, __u32 bytes)
+static __always_inline void add_bytes(__u32 bytes)
 {
     struct abi_remote *entry = served_now();
 
     if (entry)
         entry->bytes += bytes;
+}
+
+SEC("raw_tp/nfsd_read_io_done")
+int BPF_PROG(on_nfsd_read, struct svc_rqst *request, struct svc_fh *handle, __u64 offset, __u32 bytes)
+{
+    add_bytes(bytes);
     return 0;
 }
 
 SEC("raw_tp/nfsd_write_io_done")
 int BPF_PROG(on_nfsd_write, struct svc_rqst *request, struct svc_fh *handle, __u64 offset, __u32 bytes)
 {
-    struct abi_remote *entry = served_now();
-
-    if (entry)
-        entry->bytes += bytes;
+    add_bytes(bytes);
     return 0;
 }
 

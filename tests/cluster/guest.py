@@ -169,6 +169,12 @@ def read_links(path):
     return {"text": "\n".join(os.readlink(os.path.join(path, name)) for name in os.listdir(path))}
 
 
+def hide_file(path):
+    """An empty one is there in its place."""
+    write("/tmp/nothing", "")
+    checked(LIBC.mount(b"/tmp/nothing", path.encode(), None, MS_BIND, None), f"mount --bind {path}")
+
+
 def drop_caches():
     os.sync()
     write("/proc/sys/vm/drop_caches", "3")
@@ -177,7 +183,8 @@ def drop_caches():
 DEEDS = {"serve": serve_nfs, "mount": mount_export, "execute": execute, "start": start, "contain": start_container,
          "host": start_hosted,
          "ask": ask_agent,
-         "drop": drop_caches, "nfsd": lambda: load_modules(server=True), "links": read_links, "read": lambda path: {"text": read(path)}, "write": write}
+         "drop": drop_caches, "nfsd": lambda: load_modules(server=True), "hide": hide_file, "links": read_links,
+         "read": lambda path: {"text": read(path)}, "write": write}
 
 
 class Handler(socketserver.StreamRequestHandler):

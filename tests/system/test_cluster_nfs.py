@@ -223,6 +223,16 @@ class TestCluster(ClusterTest):
             self.assertEqual({"attached"}, {state for hook, state in self.hooks(client).items() if "svc" in hook or
                                             "nfsd" in hook})
 
+    def test_module_without_types(self):
+        """That it is loaded does not help: it is said once, and not waited for."""
+        self.client1.do("hide", path="/sys/kernel/btf/nfs")
+        self.client1.run("unblend", "record", "-i", "0.1", "-o", "/tmp/types.rec", "--", PYTHON, "-IS", "-c",
+                         "import time; time.sleep(1)")
+        report = json.loads(self.client1.run("unblend", "report", "--format", "json", "/tmp/types.rec"))
+        hook = {hook["hook"]: hook for hook in report["coverage"]["hooks"]}["raw_tp/rpc_task_begin"]
+        self.assertEqual("unavailable", hook["state"])
+        self.assertIn("nfs says nothing of its types", hook["why"])
+
     def test_hang(self):
         """The server does not answer: who waits is told within two intervals, on each client and by the collector."""
         job, go = {"UNBLEND_JOB": "hung"}, "/tmp/go"
