@@ -23,6 +23,8 @@
 #include "lib/clock.h"
 #include "lib/option.h"
 
+#define FILES_A_NODE 3 /* its connection, and what libcurl wakes itself by */
+
 struct worker {
     pthread_t thread;
     const struct settings *settings;
@@ -36,12 +38,16 @@ struct worker {
 static void send_body(struct worker *worker, struct node *node, const struct body *body, int64_t due_ns)
 {
     struct tally *tally = &worker->tally;
+    CURLcode result;
     long status = 0;
 
     curl_easy_setopt(node->curl, CURLOPT_POSTFIELDS, body->data);
     curl_easy_setopt(node->curl, CURLOPT_POSTFIELDSIZE, (long)body->size);
-    if (curl_easy_perform(node->curl) == CURLE_OK)
+    result = curl_easy_perform(node->curl);
+    if (result == CURLE_OK)
         curl_easy_getinfo(node->curl, CURLINFO_RESPONSE_CODE, &status);
+    else if (!tally->status[0])
+        fprintf(stderr, "fleet: %s\n", curl_easy_strerror(result));
     (void)histogram_add(&tally->latency, (uint64_t)(monotonic_ns() - due_ns), 1);
     tally->status[status > 0 && status < STATUSES ? status : 0]++;
     tally->sent_bytes += body->size;
@@ -188,6 +194,21 @@ static int run_storm(const struct settings *s, struct tally *tally, int64_t *beg
     return nodes ? storm(s, nodes, tally) : 1;
 }
 
+/* Root may have more of them than it was given. */
+static void allow_descriptors(uint64_t number)
+{
+    struct rlimit files = {.rlim_cur = number, .rlim_max = number};
+
+    if (setrlimit(RLIMIT_NOFILE, &files) == 0)
+        return;
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    if (files.rlim_cur < number)
+        fprintf(stderr, "fleet: %" PRIu64 " files may be open, and all nodes need %" PRIu64 "\n",
+                (uint64_t)files.rlim_cur, number);
+}
+
 int main(int argc, char **argv)
 {
     struct settings s = {
@@ -205,7 +226,6 @@ int main(int argc, char **argv)
     };
     const struct option_program program = {"fleet", "[OPTION...]", "Plays a fleet of nodes.", options,
                                            sizeof(options) / sizeof(*options), NULL};
-    struct rlimit files = {.rlim_cur = 0};
     struct tally tally = {.batches = 0};
     double cpu = 0;
     int64_t begin = 0;
@@ -219,9 +239,7 @@ int main(int argc, char **argv)
     }
     if (s.threads > s.nodes)
         s.threads = s.nodes;
-    getrlimit(RLIMIT_NOFILE, &files);
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
+    allow_descriptors(s.nodes * FILES_A_NODE + 64);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     if (s.storm ? run_storm(&s, &tally, &begin, &cpu) : run(&s, &tally, &begin, &cpu))
         return 1;

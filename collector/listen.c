@@ -109,7 +109,7 @@ static int listener_new(const struct listen_options *options, struct pool *pool,
     listener->writers = writers;
     listener->is_tls = options->is_tls;
     listener->wants_certificates = options->client_ca;
-    err = visitors_new(listener->is_tls, &listener->visitors);
+    err = visitors_new(listener->is_tls, allow_descriptors(), &listener->visitors);
     if (!err)
         err = limit_new(rate, rate * NODE_BURST_S, &listener->nodes);
     if (!err)
@@ -123,10 +123,10 @@ static int listener_new(const struct listen_options *options, struct pool *pool,
     return err;
 }
 
-static struct MHD_Daemon *start_daemon(int fd, const struct listen_options *options, struct listener *listener)
+static struct MHD_Daemon *start_daemon(const struct listen_options *options, struct listener *listener)
 {
-    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-                           (options->is_tls ? MHD_USE_TLS : 0);
+    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
+                           MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | (options->is_tls ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls[4] = {{MHD_OPTION_END, 0, NULL}};
     unsigned n = 0;
 
@@ -140,8 +140,7 @@ static struct MHD_Daemon *start_daemon(int fd, const struct listen_options *opti
     return MHD_start_daemon(
         flags, 0, NULL, NULL, route_request, listener, MHD_OPTION_EXTERNAL_LOGGER, log_library,
         listener->visitors, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, allow_descriptors(),
-        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
+        MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
         MHD_OPTION_NOTIFY_COMPLETED, completed, listener, MHD_OPTION_NOTIFY_CONNECTION, visitors_notify,
         listener->visitors, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
@@ -156,7 +155,7 @@ int listen_start(int fd, const struct listen_options *options, struct pool *pool
         close(fd);
         return err;
     }
-    listener->daemon = start_daemon(fd, options, listener);
+    listener->daemon = start_daemon(options, listener);
     if (!listener->daemon) {
         log_error("cannot serve HTTP: %s",
                   options->client_ca ? "check --tls-client-ca, it must be PEM"
@@ -164,6 +163,13 @@ int listen_start(int fd, const struct listen_options *options, struct pool *pool
         close(fd);
         listener_free(listener);
         return -EINVAL;
+    }
+    err = door_open(fd, listener->daemon, listener->visitors, &listener->door);
+    if (err) {
+        log_error("cannot serve HTTP: %s", log_errno(err));
+        MHD_stop_daemon(listener->daemon);
+        listener_free(listener);
+        return err;
     }
     *out = listener;
     return 0;
@@ -173,17 +179,14 @@ void listen_stop(struct listener *listener)
 {
     const struct timespec tick = {.tv_nsec = 20000000};
     time_t deadline = listen_now() + FINISH_S;
-    MHD_socket fd;
 
     if (!listener)
         return;
-    fd = MHD_quiesce_daemon(listener->daemon);
+    door_close(listener->door);
     while (atomic_load(&listener->active) && listen_now() < deadline)
         nanosleep(&tick, NULL);
     pool_stop(listener->pool); /* wakes the last connections: no suspended one may be left */
     pool_stop(listener->writers);
     MHD_stop_daemon(listener->daemon);
-    if (fd != MHD_INVALID_SOCKET)
-        close(fd);
     listener_free(listener);
 }

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "collector/door.h"
 #include "collector/limit.h"
 #include "collector/listen.h"
 #include "collector/visitor.h"
@@ -17,6 +18,7 @@ struct listener {
     struct MHD_Daemon *daemon;
     struct pool *pool, *writers;
     struct visitors *visitors;
+    struct door *door;
     struct limit *nodes;    /* requests of those who have a token */
     struct limit *failures; /* wrong tokens of an address */
     struct limit *others;   /* requests that need none, of an address */

@@ -1,51 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collector/visitor.h"
+#include "collector/visitor_private.h"
 
 #include <errno.h>
 #include <linux/tcp.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
-#include "collector/metrics.h"
 #include "collector/refusal.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/thread.h"
 
-#define SWEEP_MS       250
 #define NONSENSE_BYTES 8 /* more than these came */
 
-struct visitor {
-    struct visitor *next, *before; /* in the list of those who have shown nothing */
-    int fd;
-    bool proven, busy, cut;
-    bool asked; /* of the library's thread alone */
-    int64_t deadline_ms;
-    char address[64];
-};
+bool visitors_have_room(const struct visitors *visitors)
+{
+    return visitors->count + visitors->entering < UNPROVEN_MAX &&
+           visitors->connections + visitors->entering < visitors->connections_max;
+}
 
-struct visitors {
-    pthread_mutex_t lock;
-    pthread_cond_t ending;
-    pthread_t sweeper;
-    struct visitor list; /* its head; the oldest first */
-    unsigned count;
-    unsigned said; /* of the library's thread alone */
-    bool tls, is_ending;
-};
-
-/* Out of the list. */
-static void leave(struct visitors *visitors, struct visitor *visitor)
+void visitor_leave(struct visitors *visitors, struct visitor *visitor)
 {
     visitor->before->next = visitor->next;
     visitor->next->before = visitor->before;
     visitors->count--;
+    visitors->is_stuck = false;
+    pthread_cond_signal(&visitors->room);
 }
 
 /* To its end. */
@@ -57,91 +41,7 @@ static void join(struct visitors *visitors, struct visitor *visitor)
     visitors->count++;
 }
 
-/* The library then finds it closed. */
-static void cut(struct visitors *visitors, struct visitor *visitor)
-{
-    static const char answer[] = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-
-    if (!visitors->tls && send(visitor->fd, answer, sizeof(answer) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
-        metrics_answer(408);
-    shutdown(visitor->fd, SHUT_RDWR);
-    visitor->cut = true;
-    leave(visitors, visitor);
-}
-
-/* Those whose time is over, and how many there were. */
-static unsigned cut_late(struct visitors *visitors, char address[64])
-{
-    int64_t now = monotonic_ms();
-    unsigned number = 0;
-
-    for (struct visitor *visitor = visitors->list.next, *next; visitor != &visitors->list; visitor = next) {
-        next = visitor->next;
-        if (visitor->busy || visitor->deadline_ms > now)
-            continue;
-        strcpy(address, visitor->address);
-        cut(visitors, visitor);
-        number++;
-    }
-    return number;
-}
-
-/* The oldest, while there are too many. */
-static unsigned cut_crowd(struct visitors *visitors, char address[64])
-{
-    unsigned number = 0;
-
-    for (struct visitor *visitor = visitors->list.next, *next;
-         visitor != &visitors->list && visitors->count > UNPROVEN_MAX; visitor = next) {
-        next = visitor->next;
-        if (visitor->busy)
-            continue;
-        strcpy(address, visitor->address);
-        cut(visitors, visitor);
-        number++;
-    }
-    return number;
-}
-
-static void say(unsigned number, const char *address, const char *why)
-{
-    char what[64];
-
-    snprintf(what, sizeof(what), number == 1 ? "a connection" : "%u connections, the last", number);
-    if (number)
-        refusal_log(address, 0, what, "", why);
-}
-
-static void *sweep(void *context)
-{
-    struct visitors *visitors = context;
-
-    pthread_mutex_lock(&visitors->lock);
-    while (!visitors->is_ending) {
-        struct timespec until;
-        char address[64], crowd_address[64];
-        unsigned late = cut_late(visitors, address), crowd = cut_crowd(visitors, crowd_address);
-
-        if (late || crowd) {
-            pthread_mutex_unlock(&visitors->lock);
-            say(late, address, "no request of somebody with a token within 10 s");
-            say(crowd, crowd_address, "too many that have not shown a token");
-            pthread_mutex_lock(&visitors->lock);
-        }
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += SWEEP_MS * 1000000L;
-        if (until.tv_nsec >= 1000000000L) {
-            until.tv_nsec -= 1000000000L;
-            until.tv_sec++;
-        }
-        if (!visitors->is_ending)
-            pthread_cond_timedwait(&visitors->ending, &visitors->lock, &until);
-    }
-    pthread_mutex_unlock(&visitors->lock);
-    return NULL;
-}
-
-int visitors_new(bool tls, struct visitors **out)
+int visitors_new(bool tls, unsigned connections_max, struct visitors **out)
 {
     struct visitors *visitors = calloc(1, sizeof(*visitors));
     int err;
@@ -149,10 +49,12 @@ int visitors_new(bool tls, struct visitors **out)
     if (!visitors)
         return -ENOMEM;
     thread_condition(&visitors->ending);
+    pthread_cond_init(&visitors->room, NULL);
     pthread_mutex_init(&visitors->lock, NULL);
     visitors->list.next = visitors->list.before = &visitors->list;
     visitors->tls = tls;
-    err = thread_start(&visitors->sweeper, sweep, visitors);
+    visitors->connections_max = connections_max;
+    err = thread_start(&visitors->sweeper, visitors_sweep, visitors);
     if (err) {
         free(visitors);
         return err;
@@ -171,8 +73,41 @@ void visitors_free(struct visitors *visitors)
     pthread_mutex_unlock(&visitors->lock);
     pthread_join(visitors->sweeper, NULL);
     pthread_cond_destroy(&visitors->ending);
+    pthread_cond_destroy(&visitors->room);
     pthread_mutex_destroy(&visitors->lock);
     free(visitors);
+}
+
+bool visitors_await_room(struct visitors *visitors)
+{
+    bool is_shut;
+
+    pthread_mutex_lock(&visitors->lock);
+    while (!visitors->is_shut && !visitors_have_room(visitors)) {
+        visitors->is_awaited = true;
+        pthread_cond_wait(&visitors->room, &visitors->lock);
+    }
+    visitors->is_awaited = false;
+    is_shut = visitors->is_shut;
+    if (!is_shut)
+        visitors->entering++;
+    pthread_mutex_unlock(&visitors->lock);
+    return !is_shut;
+}
+
+void visitors_gave_up(struct visitors *visitors)
+{
+    pthread_mutex_lock(&visitors->lock);
+    visitors->entering--;
+    pthread_mutex_unlock(&visitors->lock);
+}
+
+void visitors_shut(struct visitors *visitors)
+{
+    pthread_mutex_lock(&visitors->lock);
+    visitors->is_shut = true;
+    pthread_cond_signal(&visitors->room);
+    pthread_mutex_unlock(&visitors->lock);
 }
 
 static void arrive(struct visitors *visitors, struct MHD_Connection *connection, void **slot)
@@ -219,7 +154,7 @@ static void depart(struct visitors *visitors, void **slot)
         return;
     pthread_mutex_lock(&visitors->lock);
     if (!visitor->proven && !visitor->cut)
-        leave(visitors, visitor);
+        visitor_leave(visitors, visitor);
     pthread_mutex_unlock(&visitors->lock);
     if (was_nonsense(visitor)) {
         if (visitors->said)
@@ -232,6 +167,17 @@ static void depart(struct visitors *visitors, void **slot)
     *slot = NULL;
 }
 
+/* With its visitor, if there was memory for one, or without. */
+static void count(struct visitors *visitors, bool comes)
+{
+    pthread_mutex_lock(&visitors->lock);
+    visitors->connections += comes ? 1 : -1u;
+    if (comes && visitors->entering)
+        visitors->entering--;
+    pthread_cond_signal(&visitors->room);
+    pthread_mutex_unlock(&visitors->lock);
+}
+
 void visitors_notify(void *context, struct MHD_Connection *connection, void **slot,
                      enum MHD_ConnectionNotificationCode code)
 {
@@ -239,6 +185,7 @@ void visitors_notify(void *context, struct MHD_Connection *connection, void **sl
         arrive(context, connection, slot);
     else
         depart(context, slot);
+    count(context, code == MHD_CONNECTION_NOTIFY_STARTED);
 }
 
 struct visitor *visitor_of(struct MHD_Connection *connection)
@@ -276,7 +223,7 @@ void visitor_prove(struct visitors *visitors, struct visitor *visitor)
 {
     pthread_mutex_lock(&visitors->lock);
     if (!visitor->proven && !visitor->cut) {
-        leave(visitors, visitor);
+        visitor_leave(visitors, visitor);
         visitor->proven = true;
     }
     pthread_mutex_unlock(&visitors->lock);

@@ -11,7 +11,7 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
-#define BACKLOG 1024
+#define BACKLOG 4096
 
 static bool is_loopback(const struct sockaddr *address)
 {

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "collector/metrics.h"
+#include "collector/refusal.h"
+#include "collector/visitor_private.h"
+#include "lib/clock.h"
+
+#define SWEEP_MS  250
+#define QUIET_MS  1000
+#define SHARE_CUT 8 /* of those without a token, when nobody is quiet: one of so many in a sweep */
+
+/* The library then finds it closed. */
+static void cut(struct visitors *visitors, struct visitor *visitor)
+{
+    static const char answer[] = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+
+    if (!visitors->tls && send(visitor->fd, answer, sizeof(answer) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+        metrics_answer(408);
+    shutdown(visitor->fd, SHUT_RDWR);
+    visitor->cut = true;
+    visitor_leave(visitors, visitor);
+}
+
+/* Those whose time is over, and how many there were. */
+static unsigned cut_late(struct visitors *visitors, char address[64])
+{
+    int64_t now = monotonic_ms();
+    unsigned number = 0;
+
+    for (struct visitor *visitor = visitors->list.next, *next; visitor != &visitors->list; visitor = next) {
+        next = visitor->next;
+        if (visitor->busy || visitor->deadline_ms > now)
+            continue;
+        strcpy(address, visitor->address);
+        cut(visitors, visitor);
+        number++;
+    }
+    return number;
+}
+
+/* What came of it has been read, and it is its turn to go on. */
+static bool waits_for_client(const struct visitor *visitor)
+{
+    int unread = 0;
+
+    return !visitor->busy && ioctl(visitor->fd, FIONREAD, &unread) == 0 && unread == 0;
+}
+
+static bool is_quiet(const struct visitor *visitor)
+{
+    struct tcp_info info = {.tcpi_state = 0};
+    socklen_t length = sizeof(info);
+
+    return getsockopt(visitor->fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_last_data_recv >= QUIET_MS;
+}
+
+/* At most so many, the oldest first. */
+static unsigned cut_waited_for(struct visitors *visitors, bool quiet, unsigned most, char address[64])
+{
+    unsigned number = 0;
+
+    for (struct visitor *visitor = visitors->list.next, *next; visitor != &visitors->list && number < most;
+         visitor = next) {
+        next = visitor->next;
+        if (!waits_for_client(visitor) || (quiet && !is_quiet(visitor)))
+            continue;
+        strcpy(address, visitor->address);
+        cut(visitors, visitor);
+        number++;
+    }
+    return number;
+}
+
+/* Those who keep others out, when nobody has left since the last sweep. */
+static unsigned cut_crowd(struct visitors *visitors, char address[64])
+{
+    unsigned number = 0;
+
+    if (visitors->is_stuck)
+        number = cut_waited_for(visitors, true, visitors->count, address);
+    if (visitors->is_stuck)
+        number = cut_waited_for(visitors, false, visitors->count / SHARE_CUT, address);
+    visitors->is_stuck = visitors->is_awaited && !visitors_have_room(visitors);
+    return number;
+}
+
+static void say(unsigned number, const char *address, const char *why)
+{
+    char what[64];
+
+    snprintf(what, sizeof(what), number == 1 ? "a connection" : "%u connections, the last", number);
+    if (number)
+        refusal_log(address, 0, what, "", why);
+}
+
+void *visitors_sweep(void *context)
+{
+    struct visitors *visitors = context;
+
+    pthread_mutex_lock(&visitors->lock);
+    while (!visitors->is_ending) {
+        struct timespec until;
+        char address[64], crowd_address[64];
+        unsigned late = cut_late(visitors, address), crowd = cut_crowd(visitors, crowd_address);
+
+        if (late || crowd) {
+            pthread_mutex_unlock(&visitors->lock);
+            say(late, address, "no request of somebody with a token within 10 s");
+            say(crowd, crowd_address, "too many that have not shown a token");
+            pthread_mutex_lock(&visitors->lock);
+        }
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += SWEEP_MS * 1000000L;
+        if (until.tv_nsec >= 1000000000L) {
+            until.tv_nsec -= 1000000000L;
+            until.tv_sec++;
+        }
+        if (!visitors->is_ending)
+            pthread_cond_timedwait(&visitors->ending, &visitors->lock, &until);
+    }
+    pthread_mutex_unlock(&visitors->lock);
+    return NULL;
+}
