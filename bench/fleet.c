@@ -9,33 +9,54 @@
  *
  * --together: so many batches in a body, as agents send them that are behind.
  * --ahead: the batches are made before the clock starts, so that what is measured is the collector.
- * --storm: all nodes connect and shake hands, at most --threads at a time, and send one batch each; who is not served
- * comes again. The latency is that from the beginning to the answer.
+ * --storm: all nodes connect and shake hands at once, each in a thread of its own, and send one batch; who is not
+ * served comes again. The latency is that from the beginning to the answer.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bench/fleet.h"
 #include "lib/clock.h"
 #include "lib/option.h"
 
-#define FILES_A_NODE 3 /* its connection, and what libcurl wakes itself by */
+#define COME_AGAIN_NS 2000000000 /* at least, to twice as long */
+#define STACK_BYTES   (128u << 10) /* there may be ten thousand threads */
+#define LATENCY_CELLS 2048 /* more than a histogram has */
+#define FILES_SPARE   64
+#define FILES_A_NODE  4 /* its connection, and what libcurl wakes itself by */
 
 struct worker {
     pthread_t thread;
     const struct settings *settings;
     struct node *nodes;
-    uint64_t count, first;
-    const int64_t *begin_ns; /* monotonic; there when the gates have opened */
+    uint64_t count;
+    const struct shared *shared;
     pthread_barrier_t *made, *gates;
     struct tally tally;
 };
 
-static void send_body(struct worker *worker, struct node *node, const struct body *body, int64_t due_ns)
+/* Of processes: one may not have as many files open as a fleet needs. */
+struct shared {
+    pthread_barrier_t made;
+    int64_t begin_ns; /* monotonic; there when the gates have opened */
+    struct part {
+        struct tally tally;
+        struct histogram_cell latency[LATENCY_CELLS]; /* the tally's */
+        double cpu_s;
+        bool is_done;
+    } parts[];
+};
+
+/* The status, or 0: no answer came. */
+static long send_body(struct worker *worker, struct node *node, const struct body *body, int64_t due_ns)
 {
     struct tally *tally = &worker->tally;
     CURLcode result;
@@ -48,10 +69,13 @@ static void send_body(struct worker *worker, struct node *node, const struct bod
         curl_easy_getinfo(node->curl, CURLINFO_RESPONSE_CODE, &status);
     else if (!tally->status[0])
         fprintf(stderr, "fleet: %s\n", curl_easy_strerror(result));
-    (void)histogram_add(&tally->latency, (uint64_t)(monotonic_ns() - due_ns), 1);
     tally->status[status > 0 && status < STATUSES ? status : 0]++;
+    if (worker->settings->storm && status != 200)
+        return status;
+    (void)histogram_add(&tally->latency, (uint64_t)(monotonic_ns() - due_ns), 1);
     tally->sent_bytes += body->size;
     tally->batches += worker->settings->together;
+    return status;
 }
 
 static void wait_until(int64_t ns)
@@ -75,21 +99,32 @@ static void make_ahead(struct worker *worker, uint64_t rounds)
     }
 }
 
+/* Nobody comes again at the same moment as all others. */
+static void come_in(struct worker *worker, struct node *node)
+{
+    while (send_body(worker, node, node->bodies, worker->shared->begin_ns) != 200)
+        wait_until(monotonic_ns() + COME_AGAIN_NS + random() % COME_AGAIN_NS);
+}
+
 static void *work(void *context)
 {
     struct worker *worker = context;
     const struct settings *s = worker->settings;
-    uint64_t rounds = s->duration_ns / s->interval_ns;
+    uint64_t rounds = s->storm ? 1 : s->duration_ns / s->interval_ns;
 
-    if (s->ahead)
+    if (s->ahead || s->storm)
         make_ahead(worker, rounds);
     pthread_barrier_wait(worker->made);
     pthread_barrier_wait(worker->gates);
+    if (s->storm) {
+        come_in(worker, worker->nodes);
+        return NULL;
+    }
     for (uint64_t round = 0; round < rounds; round++)
         for (uint64_t i = 0; i < worker->count; i++) {
             struct node *node = &worker->nodes[i];
-            int64_t due = *worker->begin_ns + (int64_t)(round * s->interval_ns) +
-                          (int64_t)(s->interval_ns / s->nodes * (worker->first + i * s->threads));
+            int64_t due = worker->shared->begin_ns + (int64_t)(round * s->interval_ns) +
+                          (int64_t)(s->interval_ns / s->nodes * node->number);
             struct body body;
 
             wait_until(due);
@@ -139,74 +174,98 @@ static void print(const struct settings *s, const struct tally *tally, double se
     printf("}}\n");
 }
 
-/* Threads of nodes; what they did, since when, and the processor time before. */
-static int run(const struct settings *s, struct tally *tally, int64_t *begin, double *cpu)
+/* Every so manieth node, in threads. 0, or 1 with nothing said. */
+static int run(const struct settings *s, struct shared *shared, uint64_t part, uint64_t parts)
 {
-    struct worker *workers = calloc(s->threads, sizeof(*workers));
+    uint64_t nodes = (s->nodes - part + parts - 1) / parts, threads = (s->threads + parts - 1) / parts;
+    struct worker *workers = calloc(threads, sizeof(*workers));
     pthread_barrier_t made, gates;
+    pthread_attr_t small;
+    double cpu;
 
-    if (!workers || pthread_barrier_init(&made, NULL, (unsigned)s->threads + 1) ||
-        pthread_barrier_init(&gates, NULL, (unsigned)s->threads + 1))
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK_BYTES);
+    if (threads > nodes)
+        threads = nodes;
+    if (!workers || pthread_barrier_init(&made, NULL, (unsigned)threads + 1) ||
+        pthread_barrier_init(&gates, NULL, (unsigned)threads + 1))
         return 1;
-    for (uint64_t t = 0; t < s->threads; t++) {
+    for (uint64_t t = 0; t < threads; t++) {
         struct worker *worker = &workers[t];
 
         *worker = (struct worker){.settings = s,
-                                  .count = (s->nodes - t + s->threads - 1) / s->threads,
-                                  .first = t,
-                                  .begin_ns = begin,
+                                  .count = (nodes - t + threads - 1) / threads,
+                                  .shared = shared,
                                   .made = &made,
                                   .gates = &gates};
         worker->nodes = calloc(worker->count, sizeof(*worker->nodes));
         for (uint64_t i = 0; worker->nodes && i < worker->count; i++)
-            if (node_prepare(s, &worker->nodes[i], t + i * s->threads))
+            if (node_prepare(s, &worker->nodes[i], part + parts * (t + i * threads)))
                 return 1;
-        if (!worker->nodes || pthread_create(&worker->thread, NULL, work, worker))
+        if (!worker->nodes || pthread_create(&worker->thread, &small, work, worker))
             return 1;
     }
     pthread_barrier_wait(&made);
-    *begin = monotonic_ns() + 100000000;
-    *cpu = cpu_s();
+    pthread_barrier_wait(&shared->made);
+    shared->begin_ns = monotonic_ns() + 100000000; /* of the last to write, to a microsecond */
+    pthread_barrier_wait(&shared->made);
+    cpu = cpu_s();
     pthread_barrier_wait(&gates);
-    for (uint64_t t = 0; t < s->threads; t++) {
+    for (uint64_t t = 0; t < threads; t++) {
         pthread_join(workers[t].thread, NULL);
-        add(tally, &workers[t].tally);
+        add(&shared->parts[part].tally, &workers[t].tally);
     }
+    if (shared->parts[part].tally.latency.length > LATENCY_CELLS)
+        return 1;
+    memcpy(shared->parts[part].latency, shared->parts[part].tally.latency.cells,
+           shared->parts[part].tally.latency.length * sizeof(struct histogram_cell));
+    shared->parts[part].cpu_s = cpu_s() - cpu;
+    shared->parts[part].is_done = true;
     return 0;
 }
 
-static int run_storm(const struct settings *s, struct tally *tally, int64_t *begin, double *cpu)
+/* As many processes as it takes for all nodes to be connected at once; root may have more files than it was given. */
+static uint64_t count_parts(uint64_t nodes)
 {
-    struct node *nodes = calloc(s->nodes, sizeof(*nodes));
+    uint64_t files = nodes * FILES_A_NODE + FILES_SPARE;
+    struct rlimit limit = {.rlim_cur = files, .rlim_max = files};
 
-    for (uint64_t i = 0; nodes && i < s->nodes; i++)
-        if (node_prepare(s, &nodes[i], i))
-            return 1;
-    for (uint64_t i = 0; nodes && i < s->nodes; i++) {
-        struct body body = node_body(s, &nodes[i], tally);
-
-        curl_easy_setopt(nodes[i].curl, CURLOPT_POSTFIELDS, body.data);
-        curl_easy_setopt(nodes[i].curl, CURLOPT_POSTFIELDSIZE, (long)body.size);
-        tally->sent_bytes += body.size;
-    }
-    *begin = monotonic_ns();
-    *cpu = cpu_s();
-    return nodes ? storm(s, nodes, tally) : 1;
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
+        return 1;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur <= FILES_SPARE ? nodes : files / (limit.rlim_cur - FILES_SPARE) + 1;
 }
 
-/* Root may have more of them than it was given. */
-static void allow_descriptors(uint64_t number)
+static int run_parts(const struct settings *s)
 {
-    struct rlimit files = {.rlim_cur = number, .rlim_max = number};
+    const uint64_t parts = count_parts(s->nodes);
+    struct shared *shared = mmap(NULL, sizeof(*shared) + parts * sizeof(*shared->parts), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    static struct tally tally;
+    pthread_barrierattr_t between;
+    double cpu = 0;
 
-    if (setrlimit(RLIMIT_NOFILE, &files) == 0)
-        return;
-    getrlimit(RLIMIT_NOFILE, &files);
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
-    if (files.rlim_cur < number)
-        fprintf(stderr, "fleet: %" PRIu64 " files may be open, and all nodes need %" PRIu64 "\n",
-                (uint64_t)files.rlim_cur, number);
+    if (shared == MAP_FAILED)
+        return 1;
+    pthread_barrierattr_init(&between);
+    pthread_barrierattr_setpshared(&between, PTHREAD_PROCESS_SHARED);
+    pthread_barrier_init(&shared->made, &between, (unsigned)parts);
+    for (uint64_t part = 0; part < parts; part++)
+        if (fork() == 0)
+            _exit(run(s, shared, part, parts));
+    while (wait(NULL) > 0)
+        ;
+    for (uint64_t part = 0; part < parts; part++) {
+        if (!shared->parts[part].is_done)
+            return 1;
+        shared->parts[part].tally.latency.cells = shared->parts[part].latency;
+        add(&tally, &shared->parts[part].tally);
+        cpu += shared->parts[part].cpu_s;
+    }
+    print(s, &tally, (double)(monotonic_ns() - shared->begin_ns) / 1e9, cpu);
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -226,9 +285,6 @@ int main(int argc, char **argv)
     };
     const struct option_program program = {"fleet", "[OPTION...]", "Plays a fleet of nodes.", options,
                                            sizeof(options) / sizeof(*options), NULL};
-    struct tally tally = {.batches = 0};
-    double cpu = 0;
-    int64_t begin = 0;
     int first;
 
     if (option_parse(&program, argc, argv, &first))
@@ -237,12 +293,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "fleet: --url is needed, and numbers above 0\n");
         return 2;
     }
-    if (s.threads > s.nodes)
+    if (s.threads > s.nodes || s.storm)
         s.threads = s.nodes;
-    allow_descriptors(s.nodes * FILES_A_NODE + 64);
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (s.storm ? run_storm(&s, &tally, &begin, &cpu) : run(&s, &tally, &begin, &cpu))
+    if (run_parts(&s)) {
+        fprintf(stderr, "fleet: out of memory, or of threads\n");
         return 1;
-    print(&s, &tally, (double)(monotonic_ns() - begin) / 1e9, cpu_s() - cpu);
+    }
     return 0;
 }

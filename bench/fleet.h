@@ -42,7 +42,4 @@ int node_prepare(const struct settings *settings, struct node *node, uint64_t nu
 /* The body with the node's next batches, with their counts added to the tally; ends the program without memory. */
 struct body node_body(const struct settings *settings, struct node *node, struct tally *tally);
 
-/* All nodes connect, each with a batch, and come again until it is taken. 0, or 1 with a line on stderr. */
-int storm(const struct settings *settings, struct node *nodes, struct tally *tally);
-
 #endif

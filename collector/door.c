@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -11,70 +12,153 @@
 #include "lib/log.h"
 #include "lib/thread.h"
 
-#define PAUSE_MS 100 /* for descriptors or memory to be there again */
+#define PAUSE_MS 100 /* for descriptors, memory or a place in the line to be there again */
 
 struct door {
-    pthread_t keeper;
+    pthread_t taker, usher;
     struct MHD_Daemon *daemon;
     struct visitors *visitors;
     int fd, closing;
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    int *line; /* descriptors, in a ring */
+    unsigned first, count, max; /* max: with those who are in */
+    bool is_closed, is_taking;
 };
 
-/* Whether it is time to close: at once when there is something else to do. */
-static bool is_closing(const struct door *door, short what, int timeout_ms)
+/* Whether it is time to close: at once when somebody is there, if that is asked for. */
+static bool is_closing(const struct door *door, bool somebody, int timeout_ms)
 {
-    struct pollfd poll_fds[] = {{.fd = door->closing, .events = POLLIN}, {.fd = door->fd, .events = what}};
+    struct pollfd fds[] = {{.fd = door->closing, .events = POLLIN}, {.fd = door->fd, .events = POLLIN}};
 
-    while (poll(poll_fds, what ? 2 : 1, timeout_ms) < 0 && errno == EINTR)
+    while (poll(fds, somebody ? 2 : 1, timeout_ms) < 0 && errno == EINTR)
         ;
-    return poll_fds[0].revents;
+    return fds[0].revents;
 }
 
-/* One who may wait no longer than for us. False: nobody came in. */
-static bool let_in(const struct door *door)
+static bool is_full(struct door *door)
+{
+    bool is_full;
+
+    pthread_mutex_lock(&door->lock);
+    is_full = door->count + visitors_count(door->visitors) >= door->max;
+    pthread_mutex_unlock(&door->lock);
+    return is_full;
+}
+
+static void queue(struct door *door, int fd)
+{
+    pthread_mutex_lock(&door->lock);
+    door->line[(door->first + door->count++) % door->max] = fd;
+    pthread_cond_signal(&door->came);
+    pthread_mutex_unlock(&door->lock);
+}
+
+/* From the kernel's line into ours. */
+static void *take(void *context)
+{
+    struct door *door = context;
+
+    while (!is_closing(door, true, -1)) {
+        int fd = is_full(door) ? -1 : accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+        if (fd >= 0)
+            queue(door, fd);
+        else
+            is_closing(door, false, PAUSE_MS);
+    }
+    return NULL;
+}
+
+/* The first of the line; -1: the door is closed. */
+static int next(struct door *door)
+{
+    int fd = -1;
+
+    pthread_mutex_lock(&door->lock);
+    while (!door->count && !door->is_closed)
+        pthread_cond_wait(&door->came, &door->lock);
+    if (!door->is_closed) {
+        fd = door->line[door->first];
+        door->first = (door->first + 1) % door->max;
+        door->count--;
+    }
+    pthread_mutex_unlock(&door->lock);
+    return fd;
+}
+
+static bool let_in(struct door *door, int fd)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof(address);
-    int fd = accept4(door->fd, (struct sockaddr *)&address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            log_error("cannot take a connection: %s", log_errno(-errno));
-            is_closing(door, 0, PAUSE_MS);
-        }
+    if (getpeername(fd, (struct sockaddr *)&address, &length)) {
+        close(fd); /* gone meanwhile */
         return false;
     }
     /* The library closes it when it fails. */
     return MHD_add_connection(door->daemon, fd, (struct sockaddr *)&address, length) == MHD_YES;
 }
 
-static void *keep(void *context)
+static void *usher(void *context)
 {
     struct door *door = context;
+    int fd;
 
-    while (!is_closing(door, POLLIN, -1) && visitors_await_room(door->visitors))
-        if (!let_in(door))
+    while ((fd = next(door)) >= 0) {
+        if (!visitors_await_room(door->visitors)) {
+            close(fd);
+            break;
+        }
+        if (!let_in(door, fd))
             visitors_gave_up(door->visitors);
+    }
     return NULL;
 }
 
-int door_open(int fd, struct MHD_Daemon *daemon, struct visitors *visitors, struct door **out)
+static void door_free(struct door *door)
+{
+    for (; door->count; door->count--, door->first++)
+        close(door->line[door->first % door->max]);
+    if (door->closing >= 0)
+        close(door->closing);
+    close(door->fd);
+    pthread_cond_destroy(&door->came);
+    pthread_mutex_destroy(&door->lock);
+    free(door->line);
+    free(door);
+}
+
+int door_open(int fd, struct MHD_Daemon *daemon, struct visitors *visitors, unsigned connections_max, struct door **out)
 {
     struct door *door = calloc(1, sizeof(*door));
-    int err = door ? 0 : -ENOMEM;
+    int err;
 
-    if (!err) {
-        *door = (struct door){.daemon = daemon, .visitors = visitors, .fd = fd, .closing = eventfd(0, EFD_CLOEXEC)};
-        err = door->closing < 0 ? -errno : thread_start(&door->keeper, keep, door);
+    if (!door) {
+        close(fd);
+        return -ENOMEM;
     }
-    if (!err) {
+    *door = (struct door){.daemon = daemon,
+                          .visitors = visitors,
+                          .fd = fd,
+                          .closing = eventfd(0, EFD_CLOEXEC),
+                          .line = calloc(connections_max, sizeof(*door->line)),
+                          .max = connections_max};
+    pthread_mutex_init(&door->lock, NULL);
+    pthread_cond_init(&door->came, NULL);
+    err = door->closing < 0 ? -errno : door->line ? 0 : -ENOMEM;
+    if (!err)
+        err = thread_start(&door->usher, usher, door);
+    if (err) {
+        door_free(door);
+        return err;
+    }
+    err = thread_start(&door->taker, take, door);
+    door->is_taking = !err;
+    if (err)
+        door_close(door);
+    else
         *out = door;
-        return 0;
-    }
-    if (door && door->closing >= 0)
-        close(door->closing);
-    free(door);
-    close(fd);
     return err;
 }
 
@@ -84,8 +168,12 @@ void door_close(struct door *door)
         return;
     eventfd_write(door->closing, 1);
     visitors_shut(door->visitors);
-    pthread_join(door->keeper, NULL);
-    close(door->closing);
-    close(door->fd);
-    free(door);
+    pthread_mutex_lock(&door->lock);
+    door->is_closed = true;
+    pthread_cond_signal(&door->came);
+    pthread_mutex_unlock(&door->lock);
+    if (door->is_taking)
+        pthread_join(door->taker, NULL);
+    pthread_join(door->usher, NULL);
+    door_free(door);
 }

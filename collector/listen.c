@@ -109,7 +109,7 @@ static int listener_new(const struct listen_options *options, struct pool *pool,
     listener->writers = writers;
     listener->is_tls = options->is_tls;
     listener->wants_certificates = options->client_ca;
-    err = visitors_new(listener->is_tls, allow_descriptors(), &listener->visitors);
+    err = visitors_new(listener->is_tls, &listener->visitors);
     if (!err)
         err = limit_new(rate, rate * NODE_BURST_S, &listener->nodes);
     if (!err)
@@ -164,7 +164,7 @@ int listen_start(int fd, const struct listen_options *options, struct pool *pool
         listener_free(listener);
         return -EINVAL;
     }
-    err = door_open(fd, listener->daemon, listener->visitors, &listener->door);
+    err = door_open(fd, listener->daemon, listener->visitors, allow_descriptors(), &listener->door);
     if (err) {
         log_error("cannot serve HTTP: %s", log_errno(err));
         MHD_stop_daemon(listener->daemon);

@@ -5,7 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "lib/cleanup.h"
+#include "lib/clock.h"
+#include "lib/thread.h"
+
+#define GATHER_NS 10000000 /* a transaction costs the database as much as several batches in it */
 
 struct worker {
     pthread_t thread;
@@ -19,6 +22,7 @@ struct pool {
     struct task *first;
     struct task **last;
     unsigned queued, queue_max;
+    int64_t together_ns; /* when tasks that go together were last taken; monotonic */
     bool ending;
     unsigned threads;
     struct worker workers[];
@@ -50,14 +54,42 @@ static struct task *take(struct pool *pool)
     return first;
 }
 
+/* Until when the queue's first task waits for others to go with it: not when nothing has gone lately, or many have come. */
+static int64_t gathers_until(const struct pool *pool)
+{
+    return pool->first->run_together && pool->queued < POOL_TOGETHER && !pool->ending ? pool->together_ns + GATHER_NS : 0;
+}
+
+/* For what may have changed by then. False: there is something to take, or the end has come. */
+static bool await(struct pool *pool)
+{
+    int64_t until;
+
+    if (!pool->first && pool->ending)
+        return false;
+    if (!pool->first) {
+        pthread_cond_wait(&pool->work, &pool->lock);
+        return true;
+    }
+    until = gathers_until(pool);
+    if (until <= monotonic_ns())
+        return false;
+    pthread_cond_timedwait(&pool->work, &pool->lock,
+                           &(struct timespec){.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000});
+    return true;
+}
+
 static struct task *next_task(struct pool *pool)
 {
-    struct task *task;
+    struct task *task = NULL;
 
     pthread_mutex_lock(&pool->lock);
-    while (!pool->first && !pool->ending)
-        pthread_cond_wait(&pool->work, &pool->lock);
-    task = pool->first ? take(pool) : NULL;
+    while (await(pool))
+        ;
+    if (pool->first)
+        task = take(pool);
+    if (task && task->run_together)
+        pool->together_ns = monotonic_ns();
     pthread_mutex_unlock(&pool->lock);
     return task;
 }
@@ -82,7 +114,7 @@ int pool_new(const char *conninfo, unsigned threads, unsigned queue_max, struct 
     if (!pool)
         return -ENOMEM;
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->work, NULL);
+    thread_condition(&pool->work);
     pool->last = &pool->first;
     pool->queue_max = queue_max;
     for (; pool->threads < threads; pool->threads++) {

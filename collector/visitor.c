@@ -19,8 +19,7 @@
 
 bool visitors_have_room(const struct visitors *visitors)
 {
-    return visitors->count + visitors->entering < UNPROVEN_MAX &&
-           visitors->connections + visitors->entering < visitors->connections_max;
+    return visitors->count + visitors->entering < UNPROVEN_MAX;
 }
 
 void visitor_leave(struct visitors *visitors, struct visitor *visitor)
@@ -28,7 +27,6 @@ void visitor_leave(struct visitors *visitors, struct visitor *visitor)
     visitor->before->next = visitor->next;
     visitor->next->before = visitor->before;
     visitors->count--;
-    visitors->is_stuck = false;
     pthread_cond_signal(&visitors->room);
 }
 
@@ -41,7 +39,7 @@ static void join(struct visitors *visitors, struct visitor *visitor)
     visitors->count++;
 }
 
-int visitors_new(bool tls, unsigned connections_max, struct visitors **out)
+int visitors_new(bool tls, struct visitors **out)
 {
     struct visitors *visitors = calloc(1, sizeof(*visitors));
     int err;
@@ -53,7 +51,6 @@ int visitors_new(bool tls, unsigned connections_max, struct visitors **out)
     pthread_mutex_init(&visitors->lock, NULL);
     visitors->list.next = visitors->list.before = &visitors->list;
     visitors->tls = tls;
-    visitors->connections_max = connections_max;
     err = thread_start(&visitors->sweeper, visitors_sweep, visitors);
     if (err) {
         free(visitors);
@@ -108,6 +105,16 @@ void visitors_shut(struct visitors *visitors)
     visitors->is_shut = true;
     pthread_cond_signal(&visitors->room);
     pthread_mutex_unlock(&visitors->lock);
+}
+
+unsigned visitors_count(struct visitors *visitors)
+{
+    unsigned count;
+
+    pthread_mutex_lock(&visitors->lock);
+    count = visitors->connections + visitors->entering;
+    pthread_mutex_unlock(&visitors->lock);
+    return count;
 }
 
 static void arrive(struct visitors *visitors, struct MHD_Connection *connection, void **slot)
@@ -167,14 +174,13 @@ static void depart(struct visitors *visitors, void **slot)
     *slot = NULL;
 }
 
-/* With its visitor, if there was memory for one, or without. */
+/* With a visitor, if there was memory for one, or without. */
 static void count(struct visitors *visitors, bool comes)
 {
     pthread_mutex_lock(&visitors->lock);
     visitors->connections += comes ? 1 : -1u;
-    if (comes && visitors->entering)
+    if (comes && visitors->entering) /* the place that was kept for it */
         visitors->entering--;
-    pthread_cond_signal(&visitors->room);
     pthread_mutex_unlock(&visitors->lock);
 }
 
@@ -225,6 +231,7 @@ void visitor_prove(struct visitors *visitors, struct visitor *visitor)
     if (!visitor->proven && !visitor->cut) {
         visitor_leave(visitors, visitor);
         visitor->proven = true;
+        visitors->stuck = 0;
     }
     pthread_mutex_unlock(&visitors->lock);
 }

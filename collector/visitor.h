@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Connections, and who of them has shown a token. The others get some seconds for a request, however it trickles, and
- * are so many at most: when others wait for room, those go that say nothing, and when none does, the oldest. Who waits
- * for us is not sent away. So nobody without a token keeps those out who have one.
+ * are so many at most: when others wait for room, and none of these shows one for two seconds, those go that say nothing,
+ * or the older half. Who waits for us is not sent away. So nobody without a token keeps those out who have one.
  */
 #ifndef UNBLEND_COLLECTOR_VISITOR_H
 #define UNBLEND_COLLECTOR_VISITOR_H
@@ -16,8 +16,8 @@
 struct visitors;
 struct visitor;
 
-/* tls: what is cut off gets no answer in clear. 0 or -errno. connections_max: of all kinds. */
-int visitors_new(bool tls, unsigned connections_max, struct visitors **out);
+/* tls: what is cut off gets no answer in clear. 0 or -errno. */
+int visitors_new(bool tls, struct visitors **out);
 void visitors_free(struct visitors *visitors); /* after the last connection; NULL is fine */
 
 /* Until there is room for one more, which is kept for him. False: visitors_shut() was called. */
@@ -28,6 +28,9 @@ void visitors_gave_up(struct visitors *visitors);
 
 /* There is no more room for anybody. */
 void visitors_shut(struct visitors *visitors);
+
+/* How many are in, with a token and without. */
+unsigned visitors_count(struct visitors *visitors);
 
 /* For MHD_OPTION_NOTIFY_CONNECTION, with the visitors as its context. */
 void visitors_notify(void *context, struct MHD_Connection *connection, void **slot,

@@ -12,9 +12,9 @@
 #include "collector/visitor_private.h"
 #include "lib/clock.h"
 
-#define SWEEP_MS  250
-#define QUIET_MS  1000
-#define SHARE_CUT 8 /* of those without a token, when nobody is quiet: one of so many in a sweep */
+#define SWEEP_MS     250
+#define QUIET_MS     3000
+#define STUCK_SWEEPS (2000 / SWEEP_MS)
 
 /* The library then finds it closed. */
 static void cut(struct visitors *visitors, struct visitor *visitor)
@@ -78,17 +78,19 @@ static unsigned cut_waited_for(struct visitors *visitors, bool quiet, unsigned m
     return number;
 }
 
-/* Those who keep others out, when nobody has left since the last sweep. */
+/* Those who keep others out, when nobody has shown a token for a while. */
 static unsigned cut_crowd(struct visitors *visitors, char address[64])
 {
-    unsigned number = 0;
+    unsigned number;
 
-    if (visitors->is_stuck)
+    if (!visitors->is_awaited || visitors_have_room(visitors))
+        visitors->stuck = 0;
+    else if (++visitors->stuck >= STUCK_SWEEPS) {
+        visitors->stuck = 0;
         number = cut_waited_for(visitors, true, visitors->count, address);
-    if (visitors->is_stuck)
-        number = cut_waited_for(visitors, false, visitors->count / SHARE_CUT, address);
-    visitors->is_stuck = visitors->is_awaited && !visitors_have_room(visitors);
-    return number;
+        return number ? number : cut_waited_for(visitors, false, visitors->count / 2, address);
+    }
+    return 0;
 }
 
 static void say(unsigned number, const char *address, const char *why)

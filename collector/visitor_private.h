@@ -23,11 +23,11 @@ struct visitors {
     pthread_t sweeper;
     struct visitor list; /* its head; the oldest first */
     unsigned count;
-    unsigned entering, connections, connections_max;
+    unsigned entering, connections;
     unsigned said; /* of the library's thread alone */
     bool tls, is_ending, is_shut;
     bool is_awaited; /* room, by somebody at the door */
-    bool is_stuck;   /* so it was at the last sweep, and nobody has left since */
+    unsigned stuck;  /* sweeps that saw it so, since somebody has shown a token */
 };
 
 /* Whether one more may come in. With the lock, as all of these. */

@@ -110,7 +110,7 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
 
 static void start(void)
 {
-    CHECK(!visitors_new(false, 1, &listener.visitors));
+    CHECK(!visitors_new(false, &listener.visitors));
     CHECK(!limit_new(0, 0, &listener.nodes) && !limit_new(0, 0, &listener.failures) &&
           !limit_new(0, 0, &listener.others));
     listener.daemon = MHD_start_daemon(MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL,
