@@ -88,24 +88,11 @@ static unsigned choose(const struct dimension_cache *cache, const struct store_i
 
 static char *hashes_text(const struct store_item *items, const struct next *nexts, unsigned count)
 {
-    static const char digits[] = "0123456789abcdef";
-    char *text = malloc((size_t)count * (2 * SHA256_SIZE + 6) + 3), *to = text;
+    _cleanup_free_ const uint8_t **hashes = calloc(count, sizeof(*hashes));
 
-    if (!text)
-        return NULL;
-    *to++ = '{';
-    for (unsigned i = 0; i < count; i++) {
-        const uint8_t *hash = items[nexts[i].item].hash;
-
-        to = stpcpy(to, i ? ",\"\\\\x" : "\"\\\\x");
-        for (unsigned j = 0; j < SHA256_SIZE; j++) {
-            *to++ = digits[hash[j] >> 4];
-            *to++ = digits[hash[j] & 15];
-        }
-        *to++ = '"';
-    }
-    strcpy(to, "}");
-    return text;
+    for (unsigned i = 0; hashes && i < count; i++)
+        hashes[i] = items[nexts[i].item].hash;
+    return hashes ? array_of_bytes(hashes, SHA256_SIZE, count) : NULL;
 }
 
 static int columns_of(const struct store_item *items, const struct next *nexts, unsigned count, struct columns *columns)

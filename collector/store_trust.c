@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collector/store_private.h"
+#include "lib/array_text.h"
 
 /* Connects and asks; once more when the server had closed an idle connection behind our back. */
 static int ask(struct store *store, const char *sql, const struct db_args *args, PGresult **out)
@@ -43,21 +44,18 @@ static void copy_text(char *to, size_t size, const PGresult *result, int row, in
 int store_identify(struct store *store, struct asker *askers, unsigned count)
 {
     _cleanup_result_ PGresult *result = NULL;
-    _cleanup_free_ char *lookups = malloc((size_t)count * (2 * LOOKUP_SIZE + 6) + 3);
+    _cleanup_free_ const uint8_t **hashes = calloc(count, sizeof(*hashes));
+    _cleanup_free_ char *lookups = NULL;
     struct db_args args = {.count = 0};
-    char *to = lookups;
     int err;
 
-    if (!lookups)
-        return -ENOMEM;
-    for (unsigned i = 0; i < count; i++) {
-        to = stpcpy(to, i ? ",\"\\\\x" : "{\"\\\\x");
-        for (unsigned j = 0; j < LOOKUP_SIZE; j++)
-            to += sprintf(to, "%02x", askers[i].hash[j]);
-        *to++ = '"';
+    for (unsigned i = 0; hashes && i < count; i++) {
+        hashes[i] = askers[i].hash;
         askers[i].known = false;
     }
-    strcpy(to, "}");
+    lookups = hashes ? array_of_bytes(hashes, LOOKUP_SIZE, count) : NULL;
+    if (!lookups)
+        return -ENOMEM;
     db_text(&args, lookups);
     err = ask(store,
               "with asked as (select * from unnest($1::bytea[]) with ordinality as asked (lookup, n)) "

@@ -36,6 +36,28 @@ char *array_text(const int64_t *numbers, size_t count)
     return text;
 }
 
+char *array_of_bytes(const uint8_t *const *elements, size_t size, size_t count)
+{
+    static const char digits[] = "0123456789abcdef", begin[] = "\"\\\\x";
+    char *text = malloc(count * (sizeof(begin) + 2 * size + 1) + 3), *to = text;
+
+    if (!text)
+        return NULL;
+    *to++ = '{';
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            *to++ = ',';
+        to = stpcpy(to, begin);
+        for (size_t j = 0; j < size; j++) {
+            *to++ = digits[elements[i][j] >> 4];
+            *to++ = digits[elements[i][j] & 15];
+        }
+        *to++ = '"';
+    }
+    strcpy(to, "}");
+    return text;
+}
+
 /* The number that a text begins with, and how long it is; 0 when there is none. */
 static size_t number_at(const char *text, int64_t *number)
 {

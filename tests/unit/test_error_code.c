@@ -39,6 +39,12 @@ static void arrays_are_what_sql_takes(void **state)
     text = array_text(NULL, 0);
     assert_string_equal(text, "{}");
     free(text);
+    text = array_of_bytes((const uint8_t *const[]){(const uint8_t *)"\x00\xa1", (const uint8_t *)"Z\xff"}, 2, 2);
+    assert_string_equal(text, "{\"\\\\x00a1\",\"\\\\x5aff\"}");
+    free(text);
+    text = array_of_bytes(NULL, 2, 0);
+    assert_string_equal(text, "{}");
+    free(text);
 }
 
 static void arrays_of_sql_are_numbers_again(void **state)
