@@ -20,6 +20,9 @@ import test_collector
 from test_collector import Collector, Database, batch, command, lines
 
 UNPROVEN_S = 10
+UNPROVEN_MAX = 1024
+SWEEP_S = 0.25
+CROWD = 12
 
 
 def openssl(*arguments):
@@ -361,6 +364,23 @@ class TestCertificates(TrustTest):
         forged = os.path.join(self.root, "forged")
         with self.refused(403, "not one of"):
             self.assertEqual(self.request(make_certificate(forged, make_authority(forged), "n1")), 403)
+
+
+class TestCrowd(TrustTest):
+    def test_a_fleet_that_comes_back_at_once(self):
+        """More connect than may come in before the first hand is shaken: the others wait, and nobody is sent away."""
+        context = ssl.create_default_context(cafile=self.authority[1])
+        body = lines(batch(1))
+        request = (f"POST /v1/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\n"
+                   f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+        with contextlib.ExitStack() as stack:
+            fleet = [stack.enter_context(socket.create_connection(("127.0.0.1", self.collector.port), timeout=30))
+                     for _ in range(UNPROVEN_MAX + CROWD)]
+            time.sleep(3 * SWEEP_S)
+            for first_or_last in fleet[:CROWD] + fleet[-CROWD:]:
+                connection = stack.enter_context(context.wrap_socket(first_or_last, server_hostname="127.0.0.1"))
+                connection.sendall(request)
+                self.assertEqual(b"HTTP/1.1 200", connection.recv(1000)[:12])
 
 
 class TestFloods(TrustTest):
