@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/fit_memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ struct fit *fit_memory_add(struct fit_memory *memory, const bool *chosen, size_t
     if (vector_reserve((void **)&memory->fits, &memory->capacity, memory->count, sizeof(*fit)))
         return NULL;
     fit = &memory->fits[memory->count];
-    *fit = (struct fit){0};
+    *fit = (struct fit){.score = INFINITY};
     for (size_t s = 0; s < signatures; s++)
         fit->count += chosen[s];
     fit->chosen = calloc(signatures + 1, sizeof(*fit->chosen));

@@ -15,7 +15,8 @@ struct fit {
     size_t count;             /* of those that do */
     double *rows;             /* their signatures over the groups, as unmix() takes them */
     double *amounts, *parts;  /* as unmix() gives them */
-    double score;
+    bool made; /* else these are not known, */
+    double score; /* nor this, but that it is no more */
 };
 
 #define FIT_MEMORY_MAX 512 /* what is more is not kept */

@@ -270,27 +270,34 @@ static void choose(const struct fitting *fitting, uint32_t profile, uint32_t n, 
     fitting->chosen[s] = true;
 }
 
-/* The fit of the active profiles (or of only one), made now or earlier. NULL without memory. */
-static const struct fit *fit_chosen(struct fitting *fitting, uint32_t only)
+/* The fit of the active profiles (or of only one), made now or earlier. 0, -ENOMEM, or 1 when it is not above the
+   floor. */
+static int fit_chosen(struct fitting *fitting, uint32_t only, double floor, const struct fit **out)
 {
     size_t groups = fitting->all_count, count;
-    struct rows context = {0};
     struct fit *fit;
+    int err;
 
     memset(fitting->chosen, 0, fitting->signature_count * sizeof(bool));
     count = each_signature(fitting, only, choose, NULL);
     fit = fit_memory_find(&fitting->memory, fitting->chosen, fitting->signature_count);
-    if (fit)
-        return fit;
-    fit = fit_memory_add(&fitting->memory, fitting->chosen, fitting->signature_count, groups);
-    if (!fit)
-        return NULL;
-    context.rows = fit->rows;
-    each_signature(fitting, only, make_row, &context);
-    return unmix(fitting->observed, groups, fitting->group_count, fit->rows, count, UNMIX_FINE, fit->amounts,
-                 fit->parts, &fit->score)
-               ? NULL
-               : fit;
+    if (!fit) {
+        fit = fit_memory_add(&fitting->memory, fitting->chosen, fitting->signature_count, groups);
+        if (!fit)
+            return -ENOMEM;
+        each_signature(fitting, only, make_row, &(struct rows){.rows = fit->rows});
+    }
+    if (!fit->made && fit->score > floor) {
+        err = unmix(&(struct unmixing){fitting->observed, groups, fitting->group_count, fit->rows, count}, UNMIX_FINE,
+                    floor, fit->amounts, fit->parts, &fit->score);
+        if (err < 0)
+            return err;
+        fit->made = !err;
+        if (err)
+            fit->score = floor;
+    }
+    *out = fit;
+    return fit->score <= floor;
 }
 
 /* Parts are large, so only those are emptied that the last fit has filled. */
@@ -305,15 +312,16 @@ static void forget_parts(struct fitting *fitting)
 }
 
 /* Sorts the parts by signature and by profile. */
-static int fit_parts(struct fitting *fitting, uint32_t only)
+static int fit_parts(struct fitting *fitting, uint32_t only, double floor)
 {
     const struct fit *fit;
     struct rows context;
+    int err;
 
     forget_parts(fitting);
-    fit = fit_chosen(fitting, only);
-    if (!fit)
-        return -ENOMEM;
+    err = fit_chosen(fitting, only, floor, &fit);
+    if (err)
+        return err;
     fitting->score = fit->score;
     memset(fitting->amounts, 0, fitting->signature_count * sizeof(*fitting->amounts));
     context = (struct rows){fit->rows, fit->parts, fit->amounts};
@@ -321,21 +329,25 @@ static int fit_parts(struct fitting *fitting, uint32_t only)
     return 0;
 }
 
-int fitting_again(struct fitting *fitting)
+int fitting_again(struct fitting *fitting, double floor)
 {
     size_t groups = fitting->all_count, count = fitting->signature_count;
     _cleanup_free_ double *rows = calloc(count * groups + 1, sizeof(*rows));
     _cleanup_free_ double *parts = calloc(count * groups + 1, sizeof(*parts));
     _cleanup_free_ double *amounts = calloc(count + 1, sizeof(*amounts));
     struct rows context = {rows, parts, amounts};
+    struct unmixing of = {fitting->observed, groups, fitting->group_count, rows, 0};
+    int err;
 
     memset(fitting->explained, 0, fitting->group_count * sizeof(double));
     memset(fitting->ops, 0, fitting->catalogue->count * sizeof(double));
     memset(fitting->bytes, 0, fitting->catalogue->count * sizeof(double));
-    if (!rows || !parts || !amounts ||
-        unmix(fitting->observed, groups, fitting->group_count, rows,
-              each_signature(fitting, UINT32_MAX, make_row, &context), UNMIX_COARSE, amounts, parts, &fitting->score))
+    if (!rows || !parts || !amounts)
         return -ENOMEM;
+    of.components = each_signature(fitting, UINT32_MAX, make_row, &context);
+    err = unmix(&of, UNMIX_COARSE, floor, amounts, parts, &fitting->score);
+    if (err)
+        return err;
     memset(fitting->amounts, 0, count * sizeof(*fitting->amounts));
     each_signature(fitting, UINT32_MAX, take_sums, &context);
     return 0;
@@ -395,18 +407,23 @@ static bool refuse_signature(struct fitting *fitting)
  */
 int fitting_fit(struct fitting *fitting)
 {
+    return fitting_fit_above(fitting, -INFINITY);
+}
+
+int fitting_fit_above(struct fitting *fitting, double floor)
+{
     int err;
 
     memset(fitting->refused, 0, fitting->signature_count * sizeof(bool));
     do
-        err = fit_parts(fitting, UINT32_MAX);
+        err = fit_parts(fitting, UINT32_MAX, floor);
     while (!err && refuse_signature(fitting));
     return err;
 }
 
 int fitting_fit_one(struct fitting *fitting, uint32_t profile)
 {
-    return fit_parts(fitting, profile);
+    return fit_parts(fitting, profile, -INFINITY);
 }
 
 static void count_signatures(struct fitting *fitting)

@@ -2,6 +2,7 @@
 #include "analyzer/mixture.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,19 +31,25 @@ static bool may_be_part(const struct fitting *fitting, const struct profile *pro
     return !profile->pipeline && !(profile->alone && fitting->process);
 }
 
-/* What leaving a profile out of the active ones costs, in nats an operation it holds. 0 or -ENOMEM.
- */
-static int cost_of(struct fitting *fitting, uint32_t profile, double ops, double score,
-                   double *cost)
+/* What is no higher is lower by at least so much, or higher by at most that where it is negative, however all of them
+   were rounded. */
+static double lower(double score, double by)
+{
+    return score - by - 4 * DBL_EPSILON * (fabs(score) + fabs(by));
+}
+
+/* What leaving a profile out of the active ones costs, in nats an operation it holds: 1 if it is less than it must be
+   worth, 0 if not, or -ENOMEM. */
+static int is_needless(struct fitting *fitting, uint32_t profile, double ops, double score)
 {
     int err;
 
     fitting->active[profile] = false;
-    err = fitting_fit(fitting);
+    err = fitting_fit_above(fitting, lower(score, NEEDED_COST * ops));
     fitting->active[profile] = true;
-    if (!err)
-        *cost = (score - fitting->score) / ops;
-    return err;
+    if (err)
+        return err == 1 ? 0 : err;
+    return (score - fitting->score) / ops < NEEDED_COST;
 }
 
 /* One of those that are there already would not keep its bounds beside what was added. */
@@ -55,37 +62,82 @@ static bool breaks_another(const struct fitting *fitting)
     return false;
 }
 
-/*
- * The profile that, added to the active ones, explains most: it keeps its bounds, is more than a
- * trace, and what it holds could not nearly as well be explained without it. UINT32_MAX in *best
- * when there is none. 0 or -ENOMEM.
- */
-static int find_best(struct fitting *fitting, double base, uint32_t *best, double *rejected)
+/* No part that has fewer operations is more than tiny. */
+static double least_ops(const struct fitting *fitting)
 {
-    double top = base;
+    double most = 0;
+
+    for (size_t i = 0; i < fitting->bin_count; i++)
+        most = fmax(most, fitting->bins[i].bytes / fitting->bins[i].ops);
+    return fmin(PART_OPS_MIN, PART_BYTES_MIN / most);
+}
+
+/* A profile that may be added to the active ones. */
+struct candidate {
+    uint32_t profile;
+    double score; /* of the last fit with it, which was no higher at least */
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return (x->profile > y->profile) - (x->profile < y->profile);
+}
+
+/* Adds one to the active ones, if that passes the floor, and looks what comes of it: 1 if it may be chosen. 0 or
+   -ENOMEM. */
+static int try_candidate(struct fitting *fitting, struct candidate *candidate, double base, double floor,
+                         double *rejected)
+{
+    const struct profile *profile = &fitting->catalogue->profiles[candidate->profile];
+    const struct part *part = &fitting->at[candidate->profile];
+    double ops;
+    int err;
+
+    fitting->active[candidate->profile] = true;
+    err = fitting_fit_above(fitting, floor);
+    fitting->active[candidate->profile] = false;
+    candidate->score = err ? floor : fitting->score;
+    if (err)
+        return err == 1 ? 0 : err;
+    ops = part_ops(part);
+    if (is_tiny(part) || fitting->score - base < NEEDED_COST * ops)
+        return 0;
+    if (fitting_requirements(fitting, profile, part, false) > 0 && part->fit >= FIT_MIN * ops &&
+        !breaks_another(fitting))
+        return 1;
+    *rejected = fmax(*rejected, ops);
+    return 0;
+}
+
+/*
+ * The profile that, added to the active ones, explains most: it keeps its bounds, is more than a trace, and what it
+ * holds could not nearly as well be explained without it. UINT32_MAX in *best when there is none, and then *rejected is
+ * the most that one would hold but for its bounds. Those that explained most the last time come first, as those behind
+ * one that is good need only be fitted for as long as they may be better. 0 or -ENOMEM.
+ */
+static int find_best(struct fitting *fitting, struct candidate *candidates, uint32_t count, uint32_t *best,
+                     double *rejected)
+{
+    double base = fitting->score, least = lower(base, -NEEDED_COST * least_ops(fitting)), top = base;
 
     *best = UINT32_MAX;
     *rejected = 0;
-    for (uint32_t p = 0; p < fitting->catalogue->count; p++) {
-        const struct profile *profile = &fitting->catalogue->profiles[p];
-        const struct part *part = &fitting->at[p];
-        double ops;
-        int err;
+    qsort(candidates, count, sizeof(*candidates), by_score);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t p = candidates[i].profile;
+        int good;
 
-        if (!may_be_part(fitting, profile) || fitting->active[p])
+        if (fitting->active[p])
             continue;
-        fitting->active[p] = true;
-        err = fitting_fit(fitting);
-        fitting->active[p] = false;
-        if (err)
-            return err;
-        ops = part_ops(part);
-        if (is_tiny(part) || fitting->score - base < NEEDED_COST * ops)
-            continue;
-        if (!(fitting_requirements(fitting, profile, part, false) > 0) || part->fit < FIT_MIN * ops ||
-            breaks_another(fitting)) {
-            *rejected = fmax(*rejected, ops);
-        } else if (fitting->score > top) {
+        good = try_candidate(fitting, &candidates[i], base, fmax(least, *best == UINT32_MAX ? least : lower(top, 0)),
+                             rejected);
+        if (good < 0)
+            return good;
+        if (good && (fitting->score > top || (fitting->score == top && p < *best && *best != UINT32_MAX))) {
             top = fitting->score;
             *best = p;
         }
@@ -97,18 +149,16 @@ static int find_best(struct fitting *fitting, double base, uint32_t *best, doubl
 static int drop_needless(struct fitting *fitting, double score)
 {
     for (uint32_t p = 0; p < fitting->catalogue->count; p++) {
-        double ops = part_ops(&fitting->at[p]), cost = 0;
+        double ops = part_ops(&fitting->at[p]);
         int err;
 
         if (!fitting->active[p])
             continue;
-        err = ops > 0 ? cost_of(fitting, p, ops, score, &cost) : 0;
+        err = ops > 0 ? is_needless(fitting, p, ops, score) : 1;
+        if (err == 1)
+            fitting->active[p] = false;
         if (err)
             return err;
-        if (cost < NEEDED_COST) {
-            fitting->active[p] = false;
-            return 1;
-        }
         err = fitting_fit(fitting);
         if (err)
             return err;
@@ -123,12 +173,18 @@ static int drop_needless(struct fitting *fitting, double score)
  */
 static int fit_blend(struct fitting *fitting, double *rejected)
 {
-    int err = fitting_fit(fitting);
+    const struct catalogue *catalogue = fitting->catalogue;
+    _cleanup_free_ struct candidate *candidates = calloc(catalogue->count + 1, sizeof(*candidates));
+    uint32_t count = 0;
+    int err = candidates ? fitting_fit(fitting) : -ENOMEM;
 
-    for (uint32_t round = 0; !err && round < 2 * fitting->catalogue->count; round++) {
+    for (uint32_t p = 0; !err && p < catalogue->count; p++)
+        if (may_be_part(fitting, &catalogue->profiles[p]))
+            candidates[count++].profile = p;
+    for (uint32_t round = 0; !err && round < 2 * catalogue->count; round++) {
         uint32_t best;
 
-        err = find_best(fitting, fitting->score, &best, rejected);
+        err = find_best(fitting, candidates, count, &best, rejected);
         if (err)
             break;
         if (best == UINT32_MAX)
@@ -169,11 +225,11 @@ static int try_rival(struct fitting *fitting, uint32_t profile, uint32_t other, 
 
     fitting->active[profile] = false;
     fitting->active[other] = true;
-    err = fitting_fit(fitting);
+    err = fitting_fit_above(fitting, lower(score, nearest->cost * ops));
     fitting->active[profile] = true;
     fitting->active[other] = false;
     if (err)
-        return err;
+        return err == 1 ? 0 : err;
     cost = fmax(0, score - fitting->score) / ops;
     if (cost < nearest->cost && !is_tiny(part) && part->fit >= FIT_MIN * part_ops(part) &&
         common_ops(part, had) >= RIVAL_COMMON * ops && fitting_requirements(fitting, rival, part, false) > 0)

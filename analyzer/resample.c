@@ -141,7 +141,7 @@ static void vary_recipes(struct drawing *drawing)
 static int fit_draw(struct drawing *drawing, uint32_t *swapped)
 {
     struct fitting *fitting = drawing->fitting;
-    int err = fitting_again(fitting);
+    int err = fitting_again(fitting, -INFINITY);
     double score = fitting->score;
     bool last = true;
 
@@ -150,9 +150,10 @@ static int fit_draw(struct drawing *drawing, uint32_t *swapped)
         if (!is_contested(drawing, p))
             continue;
         swap_rival(drawing, p);
-        err = fitting_again(fitting);
+        err = fitting_again(fitting, score);
         swap_rival(drawing, p);
-        last = fitting->score > score;
+        last = !err && fitting->score > score;
+        err = err == 1 ? 0 : err;
         if (last) {
             score = fitting->score;
             *swapped = p;
@@ -160,7 +161,7 @@ static int fit_draw(struct drawing *drawing, uint32_t *swapped)
     }
     if (*swapped != UINT32_MAX)
         swap_rival(drawing, *swapped);
-    return err || last ? err : fitting_again(fitting);
+    return err || last ? err : fitting_again(fitting, -INFINITY);
 }
 
 /* One draw for the intervals. */
@@ -213,7 +214,7 @@ static int draw_found(struct drawing *drawing, struct leftover *to)
     if (err)
         return err;
     draw_counts(drawing, drawing->expected);
-    err = fitting_again(fitting);
+    err = fitting_again(fitting, -INFINITY);
     if (!err)
         add_leftover(fitting, to);
     return err;
@@ -231,7 +232,7 @@ static int draw_all(struct draws *draws, struct drawing *drawing)
 {
     struct fitting *fitting = drawing->fitting;
     bool found = has_active(fitting); /* nothing leaves nothing over */
-    int err = fitting_again(fitting);
+    int err = fitting_again(fitting, -INFINITY);
 
     add_leftover(fitting, &draws->left[DRAWS]);
     memcpy(drawing->amounts, fitting->amounts, fitting->signature_count * sizeof(double));

@@ -9,7 +9,9 @@
 
 #include "lib/cleanup.h"
 
-#define ROUNDS_MAX 2000
+#define ROUNDS_MAX  2000
+#define CHECK_FIRST 4     /* rounds before it is asked whether the floor is out of reach; then half as many again */
+#define ROUNDING    1e-12 /* of what is added up to a ceiling, for what is lost in doing so */
 
 /*
  * A round is many small sums, each of which waits for the one before: so neighbouring bins are predicted side by side,
@@ -27,7 +29,7 @@ struct rows {
     size_t count, bins;
     size_t wide, high; /* bins and rows, in lanes */
     lanes *by_row, *by_bin;
-    lanes *observed, *unknown, *ratio; /* by bins */
+    lanes *observed, *unknown, *ratio, *scale; /* by bins */
     lanes *margins, *amounts, *factor; /* by rows; margins: what a row counts, with what it counts once more */
 };
 
@@ -41,10 +43,11 @@ static void rows_clear(struct rows *rows)
     free(rows->by_row);
 }
 
-static int rows_make(const double *observed, const double *signatures, size_t bins, size_t components, struct rows *out)
+static int rows_make(const struct unmixing *of, struct rows *out)
 {
+    size_t bins = of->bins, components = of->components;
     size_t wide = in_lanes(bins), high = in_lanes(components);
-    size_t count = components * wide + bins * high + 3 * wide + 3 * high + 1;
+    size_t count = components * wide + bins * high + 4 * wide + 3 * high + 1;
     lanes *all = aligned_alloc(sizeof(*all), count * sizeof(*all));
 
     if (!all)
@@ -55,15 +58,16 @@ static int rows_make(const double *observed, const double *signatures, size_t bi
     out->observed = out->by_bin + bins * high;
     out->unknown = out->observed + wide;
     out->ratio = out->unknown + wide;
-    out->margins = out->ratio + wide;
+    out->scale = out->ratio + wide;
+    out->margins = out->scale + wide;
     out->amounts = out->margins + high;
     out->factor = out->amounts + high;
     for (size_t k = 0; k < components; k++)
         for (size_t i = 0; i < bins; i++) {
-            ((double *)(out->by_row + k * wide))[i] = signatures[k * bins + i];
-            ((double *)(out->by_bin + i * high))[k] = signatures[k * bins + i];
+            ((double *)(out->by_row + k * wide))[i] = of->signatures[k * bins + i];
+            ((double *)(out->by_bin + i * high))[k] = of->signatures[k * bins + i];
         }
-    memcpy(out->observed, observed, bins * sizeof(*observed));
+    memcpy(out->observed, of->observed, bins * sizeof(*of->observed));
     return 0;
 }
 
@@ -114,59 +118,97 @@ static double step(const struct rows *rows)
 }
 
 /* A bin goes to the signatures that predict it, up to the price; the rest of it is unknown. */
-static void divide(const double *observed, size_t bins, size_t components, const double *signatures,
-                   const double *amounts, const double *predicted, double *parts)
+static void divide(const struct unmixing *of, const double *amounts, const double *predicted, double *parts)
 {
-    for (size_t k = 0; k < components; k++)
-        for (size_t i = 0; i < bins; i++) {
-            double known = fmin(observed[i], UNMIX_PRICE * predicted[i]);
-            double share = signatures[k * bins + i];
+    for (size_t k = 0; k < of->components; k++)
+        for (size_t i = 0; i < of->bins; i++) {
+            double known = fmin(of->observed[i], UNMIX_PRICE * predicted[i]);
+            double share = of->signatures[k * of->bins + i];
 
-            parts[k * bins + i] = share > 0 && predicted[i] > 0 ? known * amounts[k] * share / predicted[i] : 0;
+            parts[k * of->bins + i] = share > 0 && predicted[i] > 0 ? known * amounts[k] * share / predicted[i] : 0;
         }
 }
 
-static double value(const double *observed, size_t bins, size_t components, const double *margins,
-                    const double *amounts,
-                    const double *unknown, const double *predicted)
+static double value(const struct unmixing *of, const double *margins, const double *amounts, const double *unknown,
+                    const double *predicted)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < bins; i++)
-        if (observed[i] > 0)
-            sum += observed[i] * log(predicted[i] + unknown[i]) - UNMIX_PRICE * unknown[i];
-    for (size_t k = 0; k < components; k++)
+    for (size_t i = 0; i < of->bins; i++)
+        if (of->observed[i] > 0)
+            sum += of->observed[i] * log(predicted[i] + unknown[i]) - UNMIX_PRICE * unknown[i];
+    for (size_t k = 0; k < of->components; k++)
         sum -= amounts[k] * (1 + margins[k]);
     return sum;
 }
 
-int unmix(const double *observed, size_t bins, size_t real, const double *signatures, size_t components,
-          double tolerance, double *amounts, double *parts, double *score)
+/*
+ * No amounts have a higher value than this. Any weights y of the bins make log m <= m y - log y - 1, so that what is
+ * maximised is at most linear in the amounts, and where none of its slopes is positive, at most what is left without
+ * them (Lagrangian duality; Boyd, Vandenberghe, Convex Optimization, 2004, 5.2). Ratios of the last round are such
+ * weights, once they are scaled down wherever a signature or the unknown would still grow by them.
+ */
+static double ceiling(const struct rows *rows)
 {
-    _cleanup_free_ double *margins = calloc(components + 1, sizeof(*margins)); /* what a row counts once more */
+    const double *ratio = (const double *)rows->ratio, *observed = (const double *)rows->observed;
+    const double *margins = (const double *)rows->margins;
+    double *scale = (double *)rows->scale, sum = 0, size = 0;
+
+    for (size_t i = 0; i < rows->bins; i++)
+        scale[i] = 1;
+    for (size_t k = 0; k < rows->count; k++) {
+        const double *row = (const double *)(rows->by_row + k * rows->wide);
+        double slope = 0;
+
+        for (size_t i = 0; i < rows->bins; i++)
+            slope += row[i] * fmin(ratio[i], UNMIX_PRICE);
+        slope /= margins[k];
+        for (size_t i = 0; i < rows->bins; i++)
+            if (row[i] > 0 && slope > scale[i])
+                scale[i] = slope;
+    }
+    for (size_t i = 0; i < rows->bins; i++)
+        if (observed[i] > 0) {
+            double term = observed[i] * log(observed[i] * scale[i] / fmin(ratio[i], UNMIX_PRICE));
+
+            sum += term - observed[i];
+            size += fabs(term) + observed[i];
+        }
+    return sum + ROUNDING * size;
+}
+
+int unmix(const struct unmixing *of, double tolerance, double floor, double *amounts, double *parts, double *score)
+{
+    _cleanup_free_ double *margins = calloc(of->components + 1, sizeof(*margins)); /* what a row counts once more */
     _cleanup_(rows_clear) struct rows rows = {0};
     double total = 0;
+    unsigned check = CHECK_FIRST;
 
-    if (!margins || rows_make(observed, signatures, bins, components, &rows))
+    if (!margins || rows_make(of, &rows))
         return -ENOMEM;
-    for (size_t k = 0; k < components; k++)
-        for (size_t i = real; i < bins; i++)
-            margins[k] += signatures[k * bins + i];
-    for (size_t i = 0; i < bins; i++) {
-        total += i < real ? observed[i] : 0;
-        ((double *)rows.unknown)[i] = observed[i] / 2;
+    for (size_t k = 0; k < of->components; k++)
+        for (size_t i = of->real; i < of->bins; i++)
+            margins[k] += of->signatures[k * of->bins + i];
+    for (size_t i = 0; i < of->bins; i++) {
+        total += i < of->real ? of->observed[i] : 0;
+        ((double *)rows.unknown)[i] = of->observed[i] / 2;
     }
     for (size_t k = 0; k < rows.high * LANES; k++)
-        ((double *)rows.margins)[k] = 1 + (k < components ? margins[k] : 0);
-    for (size_t k = 0; k < components; k++)
-        ((double *)rows.amounts)[k] = total / 2 / (double)components;
-    for (unsigned round = 0; round < ROUNDS_MAX; round++)
+        ((double *)rows.margins)[k] = 1 + (k < of->components ? margins[k] : 0);
+    for (size_t k = 0; k < of->components; k++)
+        ((double *)rows.amounts)[k] = total / 2 / (double)of->components;
+    for (unsigned round = 1; round <= ROUNDS_MAX; round++) {
         if (step(&rows) < tolerance * total)
             break;
-    memcpy(amounts, rows.amounts, components * sizeof(*amounts));
+        if (round == check && floor > -INFINITY) {
+            if (ceiling(&rows) <= floor)
+                return 1;
+            check += check / 2;
+        }
+    }
+    memcpy(amounts, rows.amounts, of->components * sizeof(*amounts));
     predict(&rows, amounts, rows.ratio);
-    divide(observed, bins, components, signatures, amounts, (const double *)rows.ratio, parts);
-    *score = value(observed, bins, components, margins, amounts, (const double *)rows.unknown,
-                   (const double *)rows.ratio);
+    divide(of, amounts, (const double *)rows.ratio, parts);
+    *score = value(of, margins, amounts, (const double *)rows.unknown, (const double *)rows.ratio);
     return 0;
 }

@@ -24,15 +24,23 @@
 #define UNMIX_COARSE 1e-4
 
 /*
- * observed[bins]; signatures[components * bins]; the first `real` bins of a row sum to 1, or to less by the share of
+ * signatures[components * bins]; the first `real` bins of a row sum to 1, or to less by the share of
  * the signature that was not observed at all. The bins behind them count some operations once more, by another
  * property of which only the sums are known (where reads start): a composite likelihood (Lindsay 1988; Varin, Reid,
- * Firth 2011), the product of those of the two margins. Writes amounts[components] (operations) and
- * parts[components * bins]: how much of each bin belongs to each component. What is left is
- * unknown. *score is the value of what was maximised, in nats: the higher, the better explained. 0
- * or -ENOMEM.
+ * Firth 2011), the product of those of the two margins.
  */
-int unmix(const double *observed, size_t bins, size_t real, const double *signatures, size_t components,
-          double tolerance, double *amounts, double *parts, double *score);
+struct unmixing {
+    const double *observed; /* [bins] */
+    size_t bins, real;
+    const double *signatures;
+    size_t components;
+};
+
+/*
+ * Writes amounts[components] (operations) and parts[components * bins]: how much of each bin belongs to each component.
+ * What is left is unknown. *score is the value of what was maximised, in nats: the higher, the better explained. 0, or
+ * -ENOMEM; 1, and nothing is written, as soon as it is sure that the score does not pass the floor (-INFINITY: never).
+ */
+int unmix(const struct unmixing *of, double tolerance, double floor, double *amounts, double *parts, double *score);
 
 #endif

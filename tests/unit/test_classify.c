@@ -67,11 +67,31 @@ static void unmixing_by_hand(void **state)
     const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0};
     double amounts[2], parts[8], score;
 
-    assert_int_equal(unmix(observed, 4, 4, signatures, 2, UNMIX_FINE, amounts, parts, &score), 0);
+    assert_int_equal(unmix(&(struct unmixing){observed, 4, 4, signatures, 2}, UNMIX_FINE, -INFINITY, amounts, parts, &score), 0);
     assert_true(fabs(amounts[0] - 100) < 1 && fabs(amounts[1] - 40) < 1);
     assert_true(fabs(parts[0] - 50) < 0.5 && fabs(parts[1] - 50) < 0.5);
     assert_true(fabs(parts[6] - 40) < 0.5);
     assert_true(parts[3] == 0 && parts[7] == 0);
+}
+
+/* A fit is left as soon as it is sure that it does not pass the floor, and only then. */
+static void a_floor_is_sure(void **state)
+{
+    const double observed[] = {50, 50, 40, 500};
+    const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0, 0.2, 0.2, 0.6, 0};
+    struct unmixing of = {observed, 4, 4, signatures, 3};
+    double amounts[3], parts[12], again[3], best, score = NAN;
+
+    assert_int_equal(unmix(&of, UNMIX_FINE, -INFINITY, amounts, parts, &best), 0);
+    for (double below = 1e-6; below < 1000; below *= 10) {
+        assert_int_equal(unmix(&of, UNMIX_FINE, best - below, again, parts, &score), 0);
+        assert_true(score == best);
+        assert_memory_equal(again, amounts, sizeof(amounts));
+    }
+    score = NAN;
+    assert_int_equal(unmix(&of, UNMIX_FINE, best + 1, again, parts, &score), 1);
+    assert_int_equal(unmix(&of, UNMIX_FINE, best + 1000, again, parts, &score), 1);
+    assert_true(isnan(score));
 }
 
 /* A small part next to a large unknown is still found. */
@@ -81,7 +101,7 @@ static void a_trace_is_not_drowned(void **state)
     const double signatures[] = {1, 0};
     double amounts[1], parts[2], score;
 
-    assert_int_equal(unmix(observed, 2, 2, signatures, 1, UNMIX_FINE, amounts, parts, &score), 0);
+    assert_int_equal(unmix(&(struct unmixing){observed, 2, 2, signatures, 1}, UNMIX_FINE, -INFINITY, amounts, parts, &score), 0);
     assert_true(fabs(parts[0] - 20) < 0.01);
 }
 
@@ -571,6 +591,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unmixing_by_hand),
+        cmocka_unit_test(a_floor_is_sure),
         cmocka_unit_test(a_trace_is_not_drowned),
         cmocka_unit_test(processes_are_told_apart),
         cmocka_unit_test(totals_are_unmixed),
