@@ -7,146 +7,9 @@
 #include <string.h>
 
 #include "analyzer/behaviour.h"
+#include "analyzer/fitting_rows.h"
 #include "analyzer/unmix.h"
 #include "lib/cleanup.h"
-
-/* Opens have the size of what they open, where that was recorded. */
-static bool holds(const struct fitting *fitting, const struct ingredient *ingredient, const struct bin *bin)
-{
-    if (ingredient->op != bin->op || ingredient->failed != bin->failed)
-        return false;
-    return !ingredient->sized || (bin->op == OP_OPEN && !fitting->sized_opens) ||
-           (bucket_lower(bin->bucket) >= ingredient->lower &&
-            bucket_lower(bin->bucket) < ingredient->upper);
-}
-
-static bool are_alike(const struct fitting *fitting, const struct bin *a, const struct bin *b)
-{
-    const struct catalogue *catalogue = fitting->catalogue;
-
-    if (a->op != b->op || a->failed != b->failed)
-        return false;
-    for (uint32_t p = 0; p < catalogue->count; p++)
-        for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {
-            const struct signature *signature = &catalogue->profiles[p].signatures[s];
-
-            for (uint32_t n = 0; n < signature->ingredient_count; n++)
-                if (holds(fitting, &signature->ingredients[n], a) != holds(fitting, &signature->ingredients[n], b))
-                    return false;
-        }
-    return true;
-}
-
-/* Bins come in the order of their sizes, so those of a group are neighbours. */
-static int make_groups(struct fitting *fitting)
-{
-    size_t count = fitting->bin_count;
-
-    fitting->group = calloc(count + 1, sizeof(*fitting->group));
-    fitting->of = calloc(count + 1, sizeof(*fitting->of));
-    fitting->observed = calloc(count + 3, sizeof(*fitting->observed));
-    if (!fitting->group || !fitting->of || !fitting->observed)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        const struct bin *bin = &fitting->bins[i];
-        size_t last = fitting->group_count - 1;
-
-        if (!i || !are_alike(fitting, bin, fitting->of[last])) {
-            last = fitting->group_count++;
-            fitting->of[last] = bin;
-        }
-        fitting->group[i] = last;
-        fitting->observed[last] += bin->ops;
-    }
-    return 0;
-}
-
-/* How many reads of a size have a write of that size, and the other way round. */
-static int make_pairs(struct fitting *fitting)
-{
-    fitting->paired = calloc(fitting->bin_count + 1, sizeof(*fitting->paired));
-    if (!fitting->paired)
-        return -ENOMEM;
-    for (size_t i = 0; i < fitting->bin_count; i++)
-        for (size_t k = i + 1; fitting->bins[i].op == OP_READ && k < fitting->bin_count; k++)
-            if (fitting->bins[k].op == OP_WRITE && fitting->bins[k].bucket == fitting->bins[i].bucket &&
-                !fitting->bins[i].failed && !fitting->bins[k].failed)
-                fitting->paired[i] = fitting->paired[k] = fmin(fitting->bins[i].ops, fitting->bins[k].ops);
-    return 0;
-}
-
-/* Reads that moved something, divided as far as it is known into those that go on and those that jump. */
-static void add_order(struct fitting *fitting, const struct tally *tally)
-{
-    const struct record *read = &tally->op[OP_READ];
-    double goes_on = (double)read->order[ORDER_CONSECUTIVE];
-    double jumps = (double)read->order[ORDER_SEQUENTIAL] + (double)read->order[ORDER_RANDOM];
-    double reads = (double)(histogram_count(&read->size) - histogram_zeros(&read->size));
-
-    fitting->all_count = fitting->group_count;
-    if (!(goes_on + jumps > 0))
-        return;
-    fitting->observed[fitting->all_count++] = reads * goes_on / (goes_on + jumps);
-    fitting->observed[fitting->all_count++] = reads * jumps / (goes_on + jumps);
-}
-
-/* The reads of a signature, once more; one that does not say is as the data is. */
-static void spread_order(const struct fitting *fitting, const struct signature *signature, double *row)
-{
-    size_t first = fitting->group_count;
-    double reads = 0, all, jumps = signature->jumps;
-
-    if (fitting->all_count == first)
-        return;
-    for (size_t g = 0; g < first; g++)
-        if (fitting->of[g]->op == OP_READ && fitting->of[g]->bucket)
-            reads += row[g];
-    all = fitting->observed[first] + fitting->observed[first + 1];
-    if (isnan(jumps))
-        jumps = all > 0 ? fitting->observed[first + 1] / all : 0;
-    row[first] = reads * (1 - jumps);
-    row[first + 1] = reads * jumps;
-}
-
-static bool is_transfer(const struct ingredient *ingredient)
-{
-    return ingredient->op == OP_READ || ingredient->op == OP_WRITE;
-}
-
-/* Reads and writes of a range as far as there are others of the same size: what a copy can be made of. */
-static void spread_paired(const struct fitting *fitting, const struct ingredient *ingredient, double weight,
-                          double *row)
-{
-    double total = 0;
-
-    for (size_t i = 0; i < fitting->bin_count; i++)
-        if (holds(fitting, ingredient, &fitting->bins[i]))
-            total += fitting->paired[i];
-    for (size_t i = 0; total > 0 && i < fitting->bin_count; i++)
-        if (holds(fitting, ingredient, &fitting->bins[i]))
-            row[fitting->group[i]] += weight * fitting->paired[i] / total;
-}
-
-/* Spreads a signature over the groups, inside each of its ranges as the data is spread. */
-static void spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)
-{
-    for (uint32_t n = 0; n < signature->ingredient_count; n++) {
-        const struct ingredient *ingredient = &signature->ingredients[n];
-        double total = 0, weight = fitting->recipes ? fitting->recipes[first + n] : ingredient->weight;
-
-        if (signature->paired && is_transfer(ingredient)) {
-            spread_paired(fitting, ingredient, weight, row);
-            continue;
-        }
-        for (size_t g = 0; g < fitting->group_count; g++)
-            if (holds(fitting, ingredient, fitting->of[g]))
-                total += fitting->observed[g];
-        for (size_t g = 0; total > 0 && g < fitting->group_count; g++)
-            if (holds(fitting, ingredient, fitting->of[g]))
-                row[g] += weight * fitting->observed[g] / total;
-    }
-    spread_order(fitting, signature, row);
-}
 
 /*
  * How alike the part and the signature's prediction of it are: sum of the smaller over sum of the
@@ -233,7 +96,8 @@ static void make_row(const struct fitting *fitting, uint32_t profile, uint32_t n
 {
     struct rows *to = context;
 
-    spread(fitting, &fitting->catalogue->profiles[profile].signatures[n], first, to->rows + k * fitting->all_count);
+    fitting_spread(fitting, &fitting->catalogue->profiles[profile].signatures[n], first,
+                   to->rows + k * fitting->all_count);
 }
 
 static void take_row(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first, size_t k,
@@ -287,7 +151,7 @@ static int fit_chosen(struct fitting *fitting, uint32_t only, double floor, cons
             return -ENOMEM;
         each_signature(fitting, only, make_row, &(struct rows){.rows = fit->rows});
     }
-    if (!fit->made && fit->score > floor) {
+    if (!fit->made && !(fit->score <= floor)) {
         err = unmix(&(struct unmixing){fitting->observed, groups, fitting->group_count, fit->rows, count}, UNMIX_FINE,
                     floor, fit->amounts, fit->parts, &fit->score);
         if (err < 0)
@@ -363,7 +227,7 @@ static void add_row(const struct fitting *fitting, uint32_t profile, uint32_t n,
     struct prediction *to = context;
 
     memset(to->row, 0, fitting->all_count * sizeof(*to->row));
-    spread(fitting, &fitting->catalogue->profiles[profile].signatures[n], first, to->row);
+    fitting_spread(fitting, &fitting->catalogue->profiles[profile].signatures[n], first, to->row);
     for (size_t g = 0; g < fitting->all_count; g++)
         to->out[g] += fitting->amounts[s] * to->row[g];
 }
@@ -454,12 +318,9 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     fitting->sized_opens = tally->op[OP_OPEN].size.length > 0;
     err = bins_of(tally, &fitting->bins, &fitting->bin_count);
     if (!err)
-        err = make_groups(fitting);
-    if (!err)
-        err = make_pairs(fitting);
+        err = fitting_group(fitting, tally);
     if (err)
         return err;
-    add_order(fitting, tally);
     count_signatures(fitting);
     fitting->missing = behaviour_missing(&tally->op[OP_STAT]);
     fitting->fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]);

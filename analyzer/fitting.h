@@ -52,10 +52,12 @@ void fitting_clear(struct fitting *fitting);
 /* Fits the active profiles, without the signatures that break a bound of their own. 0 or -ENOMEM.
  */
 int fitting_fit(struct fitting *fitting);
-/* The same, for whoever only asks for a fit whose score passes a floor: 1, without parts, when this one's does not. */
+/* The same, for whoever only asks for a fit whose score passes a floor: 1, without parts, as soon as it is sure that
+   this one's does not, which is long before all of it is fitted. */
 int fitting_fit_above(struct fitting *fitting, double floor);
 /* The same with the signatures that the last fit left, to an accuracy that is enough for one of many draws, and without
-   parts: writes ops, bytes and explained. 0 or -ENOMEM. */
+   parts: writes ops, bytes and explained. 0 or -ENOMEM; 1, with nothing in these, when the score does not pass the
+   floor. */
 int fitting_again(struct fitting *fitting, double floor);
 /* What the last fit's amounts of the active profiles' signatures would be, in each group and order: out[all_count]. 0
    or -ENOMEM. */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a mixture is fitted in: the groups of its bins, and what signatures are in these. */
+#ifndef UNBLEND_ANALYZER_FITTING_ROWS_H
+#define UNBLEND_ANALYZER_FITTING_ROWS_H
+
+#include "analyzer/fitting.h"
+
+/* Groups the bins, which are there: group, paired, of, observed and both counts. 0 or -ENOMEM. */
+int fitting_group(struct fitting *fitting, const struct tally *tally);
+
+/* Adds a signature, whose ingredients begin at that place among all of them, to a row[all_count]: spread over the
+   groups, inside each of its ranges as the data is spread. */
+void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row);
+
+#endif
