@@ -145,11 +145,12 @@ def make_relative(root):
                 os.symlink(os.path.relpath(target, directory), path)
 
 
-def fetch_libraries(suite, architecture, to):
+def fetch_packages(suite, architecture, packages, to):
+    """Unpacks packages of a suite, with all that they depend on, into a tree."""
     with tempfile.TemporaryDirectory(prefix="unblend-apt-") as directory:
         environment = private_apt(directory, suite, architecture)
         command("apt-get", "-q", "update", env=environment)
-        command("apt-get", "-q", "-y", "--no-install-recommends", "--download-only", "install", *LIBRARIES,
+        command("apt-get", "-q", "-y", "--no-install-recommends", "--download-only", "install", *packages,
                 env=environment)
         for archive in glob.glob(os.path.join(directory, "archives/*.deb")):
             command("dpkg-deb", "-x", archive, os.path.join(directory, "root"))
@@ -161,4 +162,4 @@ def fetch_libraries(suite, architecture, to):
 
 def libraries_of(suite, architecture):
     """A tree of headers and libraries to build with."""
-    return cached(os.path.join(CACHE, f"root-{suite}-{architecture}"), fetch_libraries, suite, architecture)
+    return cached(os.path.join(CACHE, f"root-{suite}-{architecture}"), fetch_packages, suite, architecture, LIBRARIES)
