@@ -181,8 +181,10 @@ class Database(unittest.TestCase):
         return result.stdout.strip()
 
     @classmethod
-    def sql(cls, query):
-        result = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", cls.conninfo, "-c", query],
+    def sql(cls, *queries):
+        """What all of them say: one after the other, in one session."""
+        words = [word for query in queries for word in ("-c", query)]
+        result = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", cls.conninfo, *words],
                                 capture_output=True, text=True, timeout=60)
         assert result.returncode == 0, result.stderr
         return result.stdout.strip()
@@ -619,8 +621,12 @@ class TestReadBack(Database):
                                   stderr=subprocess.PIPE, text=True)
         self.addCleanup(reader.kill)
         first = reader.stdout.readline()
-        self.assertEqual(self.sql("select count(pg_terminate_backend(pid, 10000)) from pg_stat_activity "
-                                  "where application_name = 'cut-off'"), "1")
+        backend = "from pg_stat_activity where application_name = 'cut-off'"
+        self.assertEqual(self.sql(f"select pg_terminate_backend(pid) {backend}"), "t")
+        deadline = time.monotonic() + 10
+        while self.sql(f"select count(*) {backend}") != "0":
+            self.assertLess(time.monotonic(), deadline, "the connection does not end")
+            time.sleep(0.05)
         rest, why = reader.communicate(timeout=60)
         self.assertEqual(json.loads(first)["seq"], 1)
         self.assertLess(rest.count("\n"), 9499)

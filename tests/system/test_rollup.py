@@ -249,16 +249,16 @@ class TestSums(Rollups):
                        "sum(ops) filter (where class = 'metadata'), "
                        f"sum(errors) from unblend.samples where class <> 'block' and time >= to_timestamp({since}) "
                        f"and time < to_timestamp({until}) group by 1 order by 1")
-        asked = (f"; select name, read_bytes, metadata_ops, errors from unblend.demand('node', array['c1'], null, "
+        asked = (f"select name, read_bytes, metadata_ops, errors from unblend.demand('node', array['c1'], null, "
                  f"to_timestamp({since}), to_timestamp({until}), null)")
-        gone = f"; delete from unblend.demand_1h where time = {hour}"
-        waits = ("; insert into unblend.pending_1h (node_id, batch_id, time) "
+        gone = f"delete from unblend.demand_1h where time = {hour}"
+        waits = ("insert into unblend.pending_1h (node_id, batch_id, time) "
                  f"values (1, 1, {hour} + interval '5 minutes')")
         self.assertIn("n1|", raw)
         self.assertGreater(self.sql(f"select count(*) from unblend.demand_1h where time = {hour}"), "0")
-        self.assertEqual(self.sql("begin" + asked + "; rollback"), raw)
-        self.assertNotEqual(self.sql("begin" + gone + asked + "; rollback"), raw)
-        self.assertEqual(self.sql("begin" + gone + waits + asked + "; rollback"), raw)
+        self.assertEqual(self.sql("begin", asked, "rollback"), raw)
+        self.assertNotEqual(self.sql("begin", gone, asked, "rollback"), raw)
+        self.assertEqual(self.sql("begin", gone, waits, asked, "rollback"), raw)
 
     def test_4_nothing_twice_when_killed(self):
         """Collectors that die in the middle of rounds, two of them on one database."""
