@@ -3,8 +3,10 @@
 """Three roles in the database: the owner makes and drops, the writer is what collectors run as, the reader has the
 views."""
 import subprocess
+import time
 import unittest
 
+import harness
 import test_collector
 from test_collector import Collector, batch, command, setUpModule, tearDownModule  # noqa: F401
 from test_delivery import until
@@ -13,14 +15,8 @@ SECRETS = ("token", "join_token", "site")
 DENIED = "(?i)permission denied|must be owner|must be superuser"
 
 
-class TestRoles(test_collector.Database):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for role in ("writer", "reader"):
-            done = command("init-db", "--embedded", cls.directory, "--" + role, f"a {role}")
-            assert (done.returncode, done.stderr) == (0, ""), done.stderr
-        cls.let_in("a writer", "a reader")
+class RolesTest(test_collector.Database):
+    database = "unblend"
 
     @classmethod
     def let_in(cls, *roles):
@@ -35,11 +31,14 @@ class TestRoles(test_collector.Database):
             until(lambda: cls.as_role(role, "select 1")[0] == 0, f"{role} gets in")
 
     @classmethod
+    def words(cls, role):
+        return f"host={cls.directory} port=5432 dbname={cls.database} user='{role}'"
+
+    @classmethod
     def as_role(cls, role, query):
         """(status, what it said) of psql as that role: a session of its own, not a role taken on by the owner."""
-        words = f"host={cls.directory} port=5432 dbname=unblend user='{role}'"
-        done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", words, "-c", query], capture_output=True,
-                              text=True, timeout=60, check=False)
+        done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", cls.words(role), "-c", query],
+                              capture_output=True, text=True, timeout=60, check=False)
         return done.returncode, done.stdout.strip() or done.stderr
 
     def may(self, role, query):
@@ -51,6 +50,16 @@ class TestRoles(test_collector.Database):
         status, said = self.as_role(role, query)
         self.assertNotEqual(status, 0, f"{role} may: {query}")
         self.assertRegex(said, DENIED, f"{role}: {query}")
+
+
+class TestRoles(RolesTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for role in ("writer", "reader"):
+            done = command("init-db", "--embedded", cls.directory, "--" + role, f"a {role}")
+            assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        cls.let_in("a writer", "a reader")
 
     def relations(self, kinds):
         found = self.sql("select relname from pg_class where relnamespace = 'unblend'::regnamespace and "
@@ -79,7 +88,7 @@ class TestRoles(test_collector.Database):
 
     def test_the_writer_stores_and_makes_nothing(self):
         """A collector of the writer's, beside the owner's: it takes batches, and knows the same nodes."""
-        words = f"host={self.directory} port=5432 dbname=unblend user='a writer'"
+        words = self.words("a writer")
         collector = Collector("--db", words)
         self.addCleanup(collector.stop)
         collector.wait_ready()
@@ -111,6 +120,49 @@ class TestRoles(test_collector.Database):
         for role in ("a writer", "a reader"):
             for other in ("unblend", "a reader" if role == "a writer" else "a writer"):
                 self.may_not(role, f"set role \"{other}\"")
+
+
+class TestManaged(RolesTest):
+    """A database on a server of somebody else's, whose owner may do nothing beyond it."""
+    database = "managed"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.sql("create role plain login", "create database managed owner plain")
+        cls.let_in("plain")
+
+    def ran(self, *words):
+        done = command(*words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        return done.stdout
+
+    def test_a_database_of_a_role_that_is_nothing_else(self):
+        owner = self.words("plain")
+        self.assertEqual(self.may("plain", "select rolsuper or rolcreaterole or rolcreatedb or rolbypassrls "
+                                           "from pg_roles where rolname = session_user"), "f")
+        self.ran("init-db", "--db", owner)
+        done = command("init-db", "--db", owner, "--writer", "pen")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertRegex(done.stderr, "the role pen: permission denied to create role.*: make it")
+        self.sql("create role pen login", "create role eye login")
+        self.let_in("pen", "eye")
+        self.ran("init-db", "--db", owner, "--writer", "pen", "--reader", "eye")
+        token = self.ran("enroll", "n1", "--db", owner).strip()
+        collector = Collector("--db", self.words("pen"))
+        self.addCleanup(collector.stop)
+        collector.wait_ready()
+        start_ns = (int(time.time()) - 300) * 10**9
+        for seq in (1, 2, 2):
+            self.assertEqual(collector.post(batch(seq, start_ns=start_ns + seq * 10**10), token)[0], 200)
+        until(lambda: self.may("eye", "select sum(ops) from unblend.samples_1m") == "3",
+              "the writer's collector sums up", seconds=60)
+        self.ran("prune", "--db", owner)
+        self.assertEqual(self.may("eye", "select count(*), sum(bytes) from unblend.samples"), "2|12288")
+        self.assertEqual(self.may("plain", "select distinct tableowner from pg_tables where schemaname = 'unblend'"),
+                         "plain")
+        job, = harness.report(self.words("eye"), "--db").data["jobs"]
+        self.assertEqual(job["job"], "slurm:42")
 
 
 if __name__ == "__main__":
