@@ -25,8 +25,9 @@ def command(*words, **options):
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", check=False, **options)
     if done.returncode:
-        last = done.stdout.strip().splitlines()[-1:] or ["no output"]
-        raise Trouble(f"{words[0]} {words[-1]}: {last[0]}")
+        said = done.stdout.strip().splitlines() or ["no output"]
+        causes = [line for line in said if line.startswith("E: ")]  # apt's: what follows of it comes later
+        raise Trouble(f"{words[0]} {words[-1]}: {causes[0] if causes else said[-1]}")
     return done.stdout
 
 
@@ -47,6 +48,7 @@ def private_apt(directory, suite, architecture):
         "Dir::Etc::preferencesparts": "/dev/null", "APT::Architecture": architecture,
         "APT::Architectures": architecture,
         "APT::Sandbox::User": "root", "Acquire::Languages": "none",
+        "APT::Update::Error-Mode": "any",  # a suite out of reach is that, not one without packages
         "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
     }
     with open(configuration, "w", encoding="ascii") as file:
