@@ -140,7 +140,8 @@ static struct MHD_Daemon *start_daemon(const struct listen_options *options, str
     return MHD_start_daemon(
         flags, 0, NULL, NULL, route_request, listener, MHD_OPTION_EXTERNAL_LOGGER, log_library,
         listener->visitors, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
-        MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
+        MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
         MHD_OPTION_NOTIFY_COMPLETED, completed, listener, MHD_OPTION_NOTIFY_CONNECTION, visitors_notify,
         listener->visitors, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }

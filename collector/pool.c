@@ -54,10 +54,12 @@ static struct task *take(struct pool *pool)
     return first;
 }
 
-/* Until when the queue's first task waits for others to go with it: not when nothing has gone lately, or many have come. */
+/* Until when the queue's first task waits for others to go with it: not when none went lately, or many have come. */
 static int64_t gathers_until(const struct pool *pool)
 {
-    return pool->first->run_together && pool->queued < POOL_TOGETHER && !pool->ending ? pool->together_ns + GATHER_NS : 0;
+    bool gathers = pool->first->run_together && pool->queued < POOL_TOGETHER && !pool->ending;
+
+    return gathers ? pool->together_ns + GATHER_NS : 0;
 }
 
 /* For what may have changed by then. False: there is something to take, or the end has come. */

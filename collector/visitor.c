@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collector/visitor_private.h"
+#include "collector/visitor.h"
 
 #include <errno.h>
 #include <linux/tcp.h>
@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "collector/refusal.h"
+#include "collector/visitor_private.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/thread.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Connections, and who of them has shown a token. The others get some seconds for a request, however it trickles, and
- * are so many at most: when others wait for room, and none of these shows one for two seconds, those go that say nothing,
- * or the older half. Who waits for us is not sent away. So nobody without a token keeps those out who have one.
+ * are so many at most: when more wait for room, and none of these shows one for two seconds, those go that say
+ * nothing, or the older half. Who waits for us is not sent away. Nobody without a token keeps those out who have one.
  */
 #ifndef UNBLEND_COLLECTOR_VISITOR_H
 #define UNBLEND_COLLECTOR_VISITOR_H
