@@ -4,9 +4,10 @@
  * stream, send a batch of 20 histograms an interval, spread evenly over it; the latency of every answer counts from
  * when the batch was due. Node N has the name "nN" and the token of 64 digits that is N in hexadecimal.
  *
- *     fleet --url URL --nodes N --interval TIME --duration TIME [--threads N] [--together N] [--ahead] [--storm]
- *           [--insecure]
+ *     fleet --url URL --nodes N --interval TIME --duration TIME [--warm-up TIME] [--threads N] [--together N]
+ *           [--ahead] [--storm] [--insecure]
  *
+ * --warm-up: what is due before that is sent and not counted; the duration begins there.
  * --together: so many batches in a body, as agents send them that are behind.
  * --ahead: the batches are made before the clock starts, so that what is measured is the collector.
  * --storm: all nodes connect and shake hands at once, each in a thread of its own, and send one batch; who is not
@@ -69,11 +70,14 @@ static long send_body(struct worker *worker, struct node *node, const struct bod
         curl_easy_getinfo(node->curl, CURLINFO_RESPONSE_CODE, &status);
     else if (!tally->status[0])
         fprintf(stderr, "fleet: %s\n", curl_easy_strerror(result));
+    if (due_ns < worker->shared->begin_ns + (int64_t)worker->settings->warm_up_ns)
+        return status;
     tally->status[status > 0 && status < STATUSES ? status : 0]++;
     if (worker->settings->storm && status != 200)
         return status;
     (void)histogram_add(&tally->latency, (uint64_t)(monotonic_ns() - due_ns), 1);
     tally->sent_bytes += body->size;
+    tally->histograms += body->histograms;
     tally->batches += worker->settings->together;
     return status;
 }
@@ -95,7 +99,7 @@ static void make_ahead(struct worker *worker, uint64_t rounds)
         if (!node->bodies)
             abort();
         for (uint64_t round = 0; round < rounds; round++)
-            node->bodies[round] = node_body(worker->settings, node, &worker->tally);
+            node->bodies[round] = node_body(worker->settings, node);
     }
 }
 
@@ -110,7 +114,7 @@ static void *work(void *context)
 {
     struct worker *worker = context;
     const struct settings *s = worker->settings;
-    uint64_t rounds = s->storm ? 1 : s->duration_ns / s->interval_ns;
+    uint64_t rounds = s->storm ? 1 : (s->warm_up_ns + s->duration_ns) / s->interval_ns;
 
     if (s->ahead || s->storm)
         make_ahead(worker, rounds);
@@ -128,7 +132,7 @@ static void *work(void *context)
             struct body body;
 
             wait_until(due);
-            body = s->ahead ? node->bodies[round] : node_body(s, node, &worker->tally);
+            body = s->ahead ? node->bodies[round] : node_body(s, node);
             send_body(worker, node, &body, due);
             free(body.data);
         }
@@ -264,7 +268,7 @@ static int run_parts(const struct settings *s)
         add(&tally, &shared->parts[part].tally);
         cpu += shared->parts[part].cpu_s;
     }
-    print(s, &tally, (double)(monotonic_ns() - shared->begin_ns) / 1e9, cpu);
+    print(s, &tally, (double)(monotonic_ns() - shared->begin_ns - (int64_t)s->warm_up_ns) / 1e9, cpu);
     return 0;
 }
 
@@ -277,6 +281,7 @@ int main(int argc, char **argv)
         {"nodes", 0, OPTION_COUNT, "N", &s.nodes, "how many"},
         {"interval", 0, OPTION_DURATION, "TIME", &s.interval_ns, "a batch of each so often"},
         {"duration", 0, OPTION_DURATION, "TIME", &s.duration_ns, "for how long"},
+        {"warm-up", 0, OPTION_DURATION, "TIME", &s.warm_up_ns, "what is due before that is not counted"},
         {"threads", 0, OPTION_COUNT, "N", &s.threads, "requests under way at most"},
         {"together", 0, OPTION_COUNT, "N", &s.together, "batches in a body"},
         {"ahead", 0, OPTION_FLAG, NULL, &s.ahead, "make the batches before the clock starts"},

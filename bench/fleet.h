@@ -13,13 +13,14 @@
 
 struct settings {
     const char *url;
-    uint64_t nodes, interval_ns, duration_ns, threads, together;
+    uint64_t nodes, interval_ns, warm_up_ns, duration_ns, threads, together;
     bool ahead, storm, insecure;
 };
 
 struct body {
     void *data;
     size_t size;
+    unsigned histograms;
 };
 
 struct node {
@@ -39,7 +40,7 @@ struct tally {
 /* 0 or -ENOMEM. */
 int node_prepare(const struct settings *settings, struct node *node, uint64_t number);
 
-/* The body with the node's next batches, with their counts added to the tally; ends the program without memory. */
-struct body node_body(const struct settings *settings, struct node *node, struct tally *tally);
+/* The body with the node's next batches; ends the program without memory. */
+struct body node_body(const struct settings *settings, struct node *node);
 
 #endif

@@ -123,31 +123,35 @@ int node_prepare(const struct settings *settings, struct node *node, uint64_t nu
     return 0;
 }
 
-static void put_line(const struct settings *settings, struct node *node, FILE *lines, struct tally *tally)
+/* How many histograms are in it. */
+static unsigned put_line(const struct settings *settings, struct node *node, FILE *lines)
 {
     const int64_t interval_ns = (int64_t)settings->interval_ns;
     int64_t start_ns = wall_clock_ns() / interval_ns * interval_ns - interval_ns;
     _cleanup_(batch_freep) struct batch *batch = make(node, start_ns, settings->interval_ns);
     _cleanup_free_ char *json = NULL;
+    unsigned histograms = 0;
     size_t size;
 
-    if (!batch || codec_encode(batch, &json, &size) || fwrite(json, 1, size, lines) != size || fputc('\n', lines) == EOF)
+    if (!batch || codec_encode(batch, &json, &size) || fwrite(json, 1, size, lines) != size ||
+        fputc('\n', lines) == EOF)
         abort();
     for (uint32_t i = 0; i < batch->record_count; i++)
-        tally->histograms += (batch->records[i].size.length != 0) + (batch->records[i].latency_ns.length != 0);
+        histograms += (batch->records[i].size.length != 0) + (batch->records[i].latency_ns.length != 0);
+    return histograms;
 }
 
-struct body node_body(const struct settings *settings, struct node *node, struct tally *tally)
+struct body node_body(const struct settings *settings, struct node *node)
 {
     _cleanup_free_ char *text = NULL;
     size_t size;
     FILE *lines = open_memstream(&text, &size);
-    struct body body;
+    struct body body = {.histograms = 0};
 
     if (!lines)
         abort();
     for (uint64_t i = 0; i < settings->together; i++)
-        put_line(settings, node, lines, tally);
+        body.histograms += put_line(settings, node, lines);
     if (fclose(lines) || compress_zstd(text, size, &body.data, &body.size))
         abort();
     return body;
