@@ -260,5 +260,11 @@ def ensure(directory, name):
     return root
 
 
+def put(master, directory):
+    """A copy of a data set, with its times, in that directory; its name there."""
+    subprocess.run(["cp", "-a", master, directory], check=True, stdin=subprocess.DEVNULL)
+    return os.path.basename(master)
+
+
 if __name__ == "__main__":
     globals()["make_" + sys.argv[1]](sys.argv[2])

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The programs of the ground truth: what each is, the data it needs, and one pass of it.
 
-`programs.py run NAME DATA OUT SECONDS WORKERS` runs passes until the time is over. A pass is a Python function, or a
-list of commands. Truth is what a program is known to do by its construction; nobody has measured it first.
+`programs.py run NAME DATA OUT SECONDS WORKERS` runs passes until the time is over; `programs.py share ...` does so beside
+others. A pass is a Python function, or a list of commands. Truth is what a program is known to do by its construction; nobody has measured it first.
 """
+import importlib
 import io
 import mmap
 import os
@@ -16,6 +17,7 @@ import time
 import data
 
 PYTHON = "/usr/bin/python3"
+STEP = 5  # of being nice
 FAMILIES = {}  # of programs that share a library and data: they lie on one side of every split
 
 
@@ -596,8 +598,20 @@ def run_one(chosen, root, out, deadline, worker, workers):
                 shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
 
+def step_back():
+    """Shares the processors with other programs, and leaves them to recorders when these need them. A session is what the
+    scheduler shares them among, so that eight processes get no more than one; of one session it goes by processes."""
+    os.setsid()
+    os.nice(STEP)
+    if os.path.exists("/proc/self/autogroup"):
+        with open("/proc/self/autogroup", "w", encoding="ascii") as file:
+            file.write(str(STEP))
+
+
 def run(name, root, out, seconds, workers):
-    chosen, deadline, children = PROGRAMS[name], time.monotonic() + seconds, []
+    chosen, deadline, children, failed = PROGRAMS[name], time.monotonic() + seconds, [], 0
+    for module in chosen.modules:  # once, and not in each of the workers
+        importlib.import_module(module)
     if chosen.truth == "model-load":
         workers = max(workers, 4)  # it is one only with several ranks
     takes_workers = not isinstance(chosen.work, str) and "workers" in chosen.work.__code__.co_varnames
@@ -613,10 +627,14 @@ def run(name, root, out, seconds, workers):
             os._exit(0)
         children.append(pid)
     for pid in children:
-        os.waitpid(pid, 0)
+        failed |= os.waitpid(pid, 0)[1]
     for worker in os.listdir(out):
         stop_pgbench(os.path.join(out, worker))
+    if failed:
+        sys.exit(f"{name}: a worker has failed")
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "share":
+        step_back()
     run(sys.argv[2], sys.argv[3], sys.argv[4], float(sys.argv[5]), int(sys.argv[6]))

@@ -7,6 +7,7 @@ answer is (calibrated()), and that with all of a family's programs left out when
 """
 import bisect
 import collections
+import concurrent.futures
 import datetime
 import glob
 import json
@@ -211,11 +212,16 @@ def print_scores(title, answers):
     print_failures(answers)
 
 
+def answers_in(directory, lengths):
+    """Of all recordings, in the order of their names; as many reports at a time as there are processors."""
+    paths = [path for path in sorted(glob.glob(os.path.join(directory, "*.rec")))
+             if os.path.exists(path.removesuffix(".rec") + ".json")]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [answer for of in pool.map(lambda path: answers_of(path, lengths), paths) for answer in of]
+
+
 def main(directory, lengths=(10, 60, None)):
-    answers = []
-    for path in sorted(glob.glob(os.path.join(directory, "*.rec"))):
-        if os.path.exists(path.removesuffix(".rec") + ".json"):
-            answers += answers_of(path, lengths)
+    answers = answers_in(directory, lengths)
     for seconds in lengths:
         of = [a for a in answers if a.seconds == seconds]
         title = "the whole job" if seconds is None else f"windows of {seconds} s"

@@ -11,13 +11,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import harness  # noqa: E402
 
 SFTP_SERVER = "/usr/lib/openssh/sftp-server"
-SIZE_MIB = 4096
+SIZE_MIB = 3072
 
 
 class Ext4:
+    """Like all of them: where it is mounted, and where files are put to be there."""
+
     def __init__(self, directory):
         self.volume = harness.Volume(directory, SIZE_MIB)
-        self.mount = self.directory = self.volume.mount
+        self.mount = self.store = self.volume.mount
 
     def close(self):
         self.volume.close()
@@ -28,7 +30,7 @@ class Memory:
         self.mount = os.path.join(directory, "tmpfs")
         os.mkdir(self.mount)
         harness.must([harness.tool("mount"), "-t", "tmpfs", "-o", f"size={SIZE_MIB}m", "truth", self.mount])
-        self.directory = self.mount
+        self.store = self.mount
 
     def close(self):
         harness.run([harness.tool("umount"), "-l", self.mount])
@@ -39,12 +41,12 @@ class Fuse:
 
     def __init__(self, directory):
         self.mount = os.path.join(directory, "fuse")
-        served = os.path.join(directory, "served")
+        self.store = os.path.join(directory, "served")
         os.mkdir(self.mount)
-        os.mkdir(served)
+        os.mkdir(self.store)
         ours, theirs = socket.socketpair()
         self.server = subprocess.Popen([SFTP_SERVER], stdin=theirs, stdout=theirs)
-        self.client = subprocess.Popen(["sshfs", "-f", "-o", "passive,allow_other,cache=yes", ":" + served, self.mount],
+        self.client = subprocess.Popen(["sshfs", "-f", "-o", "passive,allow_other,cache=yes", ":" + self.store, self.mount],
                                        stdin=ours, stdout=ours)
         ours.close()
         theirs.close()
@@ -55,7 +57,6 @@ class Fuse:
         else:
             self.close()
             raise AssertionError("sshfs did not mount within 5 s")
-        self.directory = self.mount
 
     def close(self):
         harness.run([harness.tool("umount"), "-l", self.mount])
@@ -67,8 +68,27 @@ class Fuse:
 KINDS = {"ext4": Ext4, "tmpfs": Memory, "fuse": Fuse}
 
 
+class Place:
+    """A volume of each kind, for one program at a time."""
+
+    def __init__(self, directory):
+        self.volumes = {}
+        try:
+            for kind, make in KINDS.items():
+                os.makedirs(os.path.join(directory, kind))
+                self.volumes[kind] = make(os.path.join(directory, kind))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        for volume in self.volumes.values():
+            volume.close()
+
+
 class Cold:
-    """Keeps files out of the page cache while it is entered; from outside, so that the program's calls stay its own."""
+    """Keeps a program's files out of the page cache while it is entered, and nobody else's: they are named to the kernel
+    one by one. From outside, so that the program's calls stay its own."""
 
     PERIOD_S = 0.7
 
