@@ -6,7 +6,6 @@ volume, without its process, in one volume. A blend is sums of programs of diffe
 operations and bytes, counted.
 """
 import collections
-import glob
 import json
 import os
 import random
@@ -48,24 +47,25 @@ def batches_of(batch, mount):
                "records": [same[at] for same in series.values() if at < len(same)]}
 
 
+def sum_of(path, into):
+    """The sum of a recording, or None where it is scored apart."""
+    with open(path.removesuffix(".rec") + ".json", encoding="utf-8") as file:
+        meta = json.load(file)
+    if meta["apart"]:
+        return None
+    batches = [one for batch in harness.batches(path) for one in batches_of(batch, meta["mount"])]
+    target = os.path.join(into, os.path.basename(path))
+    lines = [json.dumps({**one, "seq": number + 1}) for number, one in enumerate(batches)]
+    subprocess.run([os.path.join(harness.bindir(), "tests/system/json_recording"), target], check=True, text=True,
+                   input="\n".join(lines) + "\n")
+    ops = only(harness.report(target, "--by", "volume").data)["ops"]
+    return Sum(target, meta["program"], meta["truth"], sum(one["ops"] for one in ops.values()),
+               sum(one["bytes"] for one in ops.values()))
+
+
 def sums_of(directory, into):
     """The sums of all recordings, by program."""
-    found = []
-    for told in sorted(glob.glob(os.path.join(directory, "*.json"))):
-        path = told.removesuffix(".json") + ".rec"
-        with open(told, encoding="utf-8") as file:
-            meta = json.load(file)
-        if meta["apart"]:
-            continue
-        batches = [one for batch in harness.batches(path) for one in batches_of(batch, meta["mount"])]
-        target = os.path.join(into, os.path.basename(path))
-        lines = [json.dumps({**one, "seq": number + 1}) for number, one in enumerate(batches)]
-        subprocess.run([os.path.join(harness.bindir(), "tests/system/json_recording"), target], check=True, text=True,
-                       input="\n".join(lines) + "\n")
-        ops = only(harness.report(target, "--by", "volume").data)["ops"]
-        found.append(Sum(target, meta["program"], meta["truth"], sum(one["ops"] for one in ops.values()),
-                         sum(one["bytes"] for one in ops.values())))
-    return found
+    return list(filter(None, score.each(lambda path: sum_of(path, into), score.recordings_in(directory))))
 
 
 def only(report):
@@ -168,7 +168,7 @@ def main(directory, count=100, verbose=False):
              ("blends of three of all programs, those that are unknown among them", draw(sums, 3, count)))
     every = []
     for title, blends in kinds:
-        outcomes = [Outcome(blend) for blend in blends]
+        outcomes = score.each(Outcome, blends)
         print_shares(title, outcomes, verbose)
         every += outcomes
     return every

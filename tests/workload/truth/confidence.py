@@ -95,13 +95,12 @@ def parts_of(outcomes):
 def matches_of(directory):
     """Of processes that were named; a program weighs as much as another, however many windows it has."""
     found = []
-    for told in sorted(glob.glob(os.path.join(directory, "*.json"))):
-        path = told.removesuffix(".json") + ".rec"
-        for answers in (score.answers_of(path, [None]), score.answers_of(path, [2])):
-            of = [(answer, re.search(r"agrees with the signature to (\d+) %", " ".join(answer.evidence)))
-                  for answer in answers if answer.profile != "unknown"]
-            found += [Part([int(match[1]) / 100], answer.right, [answer.program], 1 / len(of), answer.confidence)
-                      for answer, match in of if match]
+    cuts = [(path, [length]) for path in score.recordings_in(directory) for length in (None, 2)]
+    for answers in score.each(lambda cut: score.answers_of(*cut), cuts):
+        of = [(answer, re.search(r"agrees with the signature to (\d+) %", " ".join(answer.evidence)))
+              for answer in answers if answer.profile != "unknown"]
+        found += [Part([int(match[1]) / 100], answer.right, [answer.program], 1 / len(of), answer.confidence)
+                  for answer, match in of if match]
     return found
 
 

@@ -212,16 +212,19 @@ def print_scores(title, answers):
     print_failures(answers)
 
 
-def answers_in(directory, lengths):
-    """Of all recordings, in the order of their names; as many reports at a time as there are processors."""
-    paths = [path for path in sorted(glob.glob(os.path.join(directory, "*.rec")))
-             if os.path.exists(path.removesuffix(".rec") + ".json")]
+def each(function, items):
+    """What it makes of each, in their order; it mostly waits for reports, one for each processor."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [answer for of in pool.map(lambda path: answers_of(path, lengths), paths) for answer in of]
+        return list(pool.map(function, items))
+
+
+def recordings_in(directory):
+    """Those that are told of, as jobs that failed are not."""
+    return [told.removesuffix(".json") + ".rec" for told in sorted(glob.glob(os.path.join(directory, "*.json")))]
 
 
 def main(directory, lengths=(10, 60, None)):
-    answers = answers_in(directory, lengths)
+    answers = [answer for of in each(lambda path: answers_of(path, lengths), recordings_in(directory)) for answer in of]
     for seconds in lengths:
         of = [a for a in answers if a.seconds == seconds]
         title = "the whole job" if seconds is None else f"windows of {seconds} s"
