@@ -189,16 +189,20 @@ def make_loop_nodes():
 
 
 class Volume:
-    """An ext4 file system on a loop device, mounted at .mount; close() removes all of it."""
+    """An ext4 file system on a loop device, mounted at .mount; close() removes all of it. A sparse one takes room as it is
+    filled, and fails in the middle when there is none."""
 
-    def __init__(self, directory, size_mib):
+    def __init__(self, directory, size_mib, sparse=False):
         self.image = os.path.join(directory, "image")
         self.mount = os.path.join(directory, "mnt")
         self.device = None
         self.mounted = False
         atexit.register(self.close)  # an interrupt leaves out what a class wanted cleaned up
         with open(self.image, "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, size_mib << 20)
+            if sparse:
+                file.truncate(size_mib << 20)
+            else:
+                os.posix_fallocate(file.fileno(), 0, size_mib << 20)
         # No work left for a kernel thread to do later, while a test counts.
         must([tool("mkfs.ext4"), "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0",
               self.image])

@@ -47,14 +47,10 @@ def batches_of(batch, mount):
                "records": [same[at] for same in series.values() if at < len(same)]}
 
 
-def sum_of(path, into):
-    """The sum of a recording, or None where it is scored apart."""
-    with open(path.removesuffix(".rec") + ".json", encoding="utf-8") as file:
-        meta = json.load(file)
-    if meta["apart"]:
-        return None
-    batches = [one for batch in harness.batches(path) for one in batches_of(batch, meta["mount"])]
-    target = os.path.join(into, os.path.basename(path))
+def sum_of(meta, into):
+    """The sum of what a job did."""
+    batches = [one for batch in harness.batches(meta["recording"]) for one in batches_of(batch, meta["mount"])]
+    target = os.path.join(into, meta["name"] + ".rec")
     lines = [json.dumps({**one, "seq": number + 1}) for number, one in enumerate(batches)]
     subprocess.run([os.path.join(harness.bindir(), "tests/system/json_recording"), target], check=True, text=True,
                    input="\n".join(lines) + "\n")
@@ -64,8 +60,8 @@ def sum_of(path, into):
 
 
 def sums_of(directory, into):
-    """The sums of all recordings, by program."""
-    return list(filter(None, score.each(lambda path: sum_of(path, into), score.recordings_in(directory))))
+    """The sums of all jobs that are not scored apart, by program."""
+    return score.each(lambda meta: sum_of(meta, into), [meta for meta in score.jobs_in(directory) if not meta["apart"]])
 
 
 def only(report):

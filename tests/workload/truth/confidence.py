@@ -4,8 +4,7 @@
 Logistic regressions by Newton's method. A family's programs are judged by what was fitted without them, and without
 every blend they are in; of a blend, which has several families, the mean of these.
 """
-import glob
-import json
+import collections
 import math
 import os
 import re
@@ -94,9 +93,10 @@ def parts_of(outcomes):
 
 def matches_of(directory):
     """Of processes that were named; a program weighs as much as another, however many windows it has."""
-    found = []
-    cuts = [(path, [length]) for path in score.recordings_in(directory) for length in (None, 2)]
-    for answers in score.each(lambda cut: score.answers_of(*cut), cuts):
+    found, groups = [], collections.defaultdict(list)
+    for answer in score.answers_in(directory, (None, 2)):
+        groups[answer.job, answer.seconds].append(answer)
+    for answers in groups.values():
         of = [(answer, re.search(r"agrees with the signature to (\d+) %", " ".join(answer.evidence)))
               for answer in answers if answer.profile != "unknown"]
         found += [Part([int(match[1]) / 100], answer.right, [answer.program], 1 / len(of), answer.confidence)
@@ -118,9 +118,7 @@ def print_table(title, parts):
 
 def main(directory):
     recordings = os.path.join(directory, "recordings")
-    for told in glob.glob(os.path.join(recordings, "*.json")):
-        with open(told, encoding="utf-8") as file:
-            meta = json.load(file)
+    for meta in score.jobs_in(recordings):
         FAMILIES[meta["program"]] = meta["family"]
     known, unknown = parts_of(blends.main(directory))
     print_table("processes", matches_of(recordings))

@@ -2,14 +2,16 @@
 """The programs of the ground truth: what each is, the data it needs, and one pass of it.
 
 `programs.py run NAME DATA OUT SECONDS WORKERS` runs passes until the time is over; `programs.py share ...` does so beside
-others. A pass is a Python function, or a list of commands. Truth is what a program is known to do by its construction; nobody has measured it first.
+others, and `programs.py turn FILE` starts these. A pass is a Python function, or a list of commands. Truth is what a program is known to do by its construction; nobody has measured it first.
 """
 import importlib
 import io
+import json
 import mmap
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +20,7 @@ import data
 
 PYTHON = "/usr/bin/python3"
 STEP = 5  # of being nice
+GRACE_S = 5
 FAMILIES = {}  # of programs that share a library and data: they lie on one side of every split
 
 
@@ -611,7 +614,8 @@ def step_back():
 def run(name, root, out, seconds, workers):
     chosen, deadline, children, failed = PROGRAMS[name], time.monotonic() + seconds, [], 0
     for module in chosen.modules:  # once, and not in each of the workers
-        importlib.import_module(module)
+        if module != "cv2":  # which hangs when it is forked
+            importlib.import_module(module)
     if chosen.truth == "model-load":
         workers = max(workers, 4)  # it is one only with several ranks
     takes_workers = not isinstance(chosen.work, str) and "workers" in chosen.work.__code__.co_varnames
@@ -634,7 +638,34 @@ def run(name, root, out, seconds, workers):
         sys.exit(f"{name}: a worker has failed")
 
 
+def turn(path):
+    """Runs a file's programs side by side, each as a job, and adds how they ended: an exit status, or 0 for those that
+    were ended because a pass of theirs went on when the time was over."""
+    with open(path, encoding="utf-8") as file:
+        told = json.load(file)
+    running = []
+    for job in told["jobs"]:
+        with open(job["errors"], "wb") as errors:
+            running.append(subprocess.Popen([PYTHON, __file__, "share", *job["arguments"]], stderr=errors,
+                                            env={**os.environ, "UNBLEND_JOB": job["job"]}))
+    over = time.monotonic() + told["seconds"] + GRACE_S
+    for job, process in zip(told["jobs"], running):
+        try:
+            job["status"] = process.wait(max(0, over - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            job["status"] = 0
+            for worker in os.listdir(job["arguments"][2]):
+                stop_pgbench(os.path.join(job["arguments"][2], worker))
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(told, file)
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "turn":
+        turn(sys.argv[2])
+        sys.exit()
     if sys.argv[1] == "share":
         step_back()
     run(sys.argv[2], sys.argv[3], sys.argv[4], float(sys.argv[5]), int(sys.argv[6]))

@@ -31,6 +31,7 @@ class Answer:
     def __init__(self, meta, seconds, profile, confidence, shares, evidence):
         self.program, self.truth, self.family, self.apart = (
             meta["program"], meta["truth"], meta["family"], meta["apart"])
+        self.job = meta["name"]
         self.setting = (meta["volume"], "cold" if meta["cold"] else "warm", meta["workers"])
         self.seconds, self.profile, self.confidence, self.shares = seconds, profile, confidence, shares
         self.evidence = evidence
@@ -58,33 +59,61 @@ def instant(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-def classify(recording, mount, *options):
-    """What the report says of the data's volume."""
-    report = harness.report(recording, "--by", "volume", *options)
+def verdict_on(report, mount):
+    """Of the volume with that mount point, by volumes; None when nothing was done there."""
     for job in report.data["jobs"]:
         if any(mount in volume["mounts"] for volume in job["volumes"]):
             return verdict(job["profiles"])
     return None
 
 
-def answers_of(path, lengths):
-    """Classifies windows of those lengths (None: the whole job) of a recording."""
-    with open(path.removesuffix(".rec") + ".json", encoding="utf-8") as file:
-        meta = json.load(file)
+def classify(recording, mount, *options):
+    """What the report says of the data's volume."""
+    return verdict_on(harness.report(recording, "--by", "volume", *options), mount)
+
+
+def windows_of(path, seconds):
+    """The options for windows of that length (None: the whole) of a recording."""
+    if seconds is None:
+        return [()]
     span = harness.report(path).data["span"]
     start, end = instant(span["start"]), instant(span["end"])
+    count = int((end - start).total_seconds() // seconds)
+    edges = [start + datetime.timedelta(seconds=seconds * i) for i in range(count + 1)]
+    return [("--since", a.isoformat(), "--until", b.isoformat()) for a, b in zip(edges, edges[1:])]
+
+
+def answers_in(directory, lengths):
+    """Of all jobs, in windows of those lengths; those that were recorded together are in the same reports."""
+    turns = collections.defaultdict(list)
+    for meta in jobs_in(directory):
+        turns[meta["recording"]].append(meta)
+    cuts = [(path, seconds) for path in turns for seconds in lengths]
+    windows = [(path, seconds, window) for (path, seconds), found in
+               zip(cuts, each(lambda cut: windows_of(*cut), cuts)) for window in found]
+
+    def judge(window):
+        path, seconds, options = window
+        report = harness.report(path, "--by", "volume", *options)
+        verdicts = [(meta, verdict_on(report, meta["mount"])) for meta in turns[path]]
+        return [Answer(meta, seconds, *said) for meta, said in verdicts if said]
+    return [answer for found in each(judge, windows) for answer in found]
+
+
+def each(function, items):
+    """What it makes of each, in their order; it mostly waits for reports, one for each processor."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, items))
+
+
+def jobs_in(directory):
+    """What is known of each job that did not fail, its "recording" and a "name" of its own among that."""
     found = []
-    for seconds in lengths:
-        if seconds is None:
-            windows = [()]
-        else:
-            count = int((end - start).total_seconds() // seconds)
-            edges = [start + datetime.timedelta(seconds=seconds * i) for i in range(count + 1)]
-            windows = [("--since", a.isoformat(), "--until", b.isoformat()) for a, b in zip(edges, edges[1:])]
-        for window in windows:
-            answer = classify(path, meta["mount"], *window)
-            if answer:
-                found.append(Answer(meta, seconds, *answer))
+    for told in sorted(glob.glob(os.path.join(directory, "*.json"))):
+        with open(told, encoding="utf-8") as file:
+            meta = json.load(file)
+        meta["recording"] = os.path.join(directory, meta["recording"])
+        found.append({**meta, "name": os.path.basename(told).removesuffix(".json")})
     return found
 
 
@@ -212,19 +241,8 @@ def print_scores(title, answers):
     print_failures(answers)
 
 
-def each(function, items):
-    """What it makes of each, in their order; it mostly waits for reports, one for each processor."""
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(function, items))
-
-
-def recordings_in(directory):
-    """Those that are told of, as jobs that failed are not."""
-    return [told.removesuffix(".json") + ".rec" for told in sorted(glob.glob(os.path.join(directory, "*.json")))]
-
-
 def main(directory, lengths=(10, 60, None)):
-    answers = [answer for of in each(lambda path: answers_of(path, lengths), recordings_in(directory)) for answer in of]
+    answers = answers_in(directory, lengths)
     for seconds in lengths:
         of = [a for a in answers if a.seconds == seconds]
         title = "the whole job" if seconds is None else f"windows of {seconds} s"

@@ -18,7 +18,7 @@ class Ext4:
     """Like all of them: where it is mounted, and where files are put to be there."""
 
     def __init__(self, directory):
-        self.volume = harness.Volume(directory, SIZE_MIB)
+        self.volume = harness.Volume(directory, SIZE_MIB, sparse=True)
         self.mount = self.store = self.volume.mount
         # Without flushes an fsync waits for the image's page cache, and not for a disk that every program here shares.
         harness.must([harness.tool("mount"), "-o", "remount,barrier=0", self.mount])
