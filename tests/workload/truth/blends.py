@@ -37,21 +37,20 @@ def batches_of(batch, mount):
     """A batch's records on that mount; a series that processes shared comes in batches of its own."""
     series = collections.defaultdict(list)
     for record in batch["records"]:
-        volume = batch["volumes"][record["volume"]]
-        if mount in volume["mounts"] and not record["op"].startswith("block_"):
-            record.pop("process", None)
-            record["job"] = record["volume"] = 0
-            series[record["op"]].append(record)
+        if mount in batch["volumes"][record["volume"]]["mounts"] and not record["op"].startswith("block_"):
+            one = {**record, "job": 0, "volume": 0}
+            one.pop("process", None)
+            series[one["op"]].append(one)
     for at in range(max(map(len, series.values()), default=0)):
         yield {**batch, "processes": [], "jobs": [JOB], "volumes": [VOLUME], "flows": [], "storage": [],
                "records": [same[at] for same in series.values() if at < len(same)]}
 
 
-def sum_of(meta, into):
+def sum_of(batches, meta, into):
     """The sum of what a job did."""
-    batches = [one for batch in harness.batches(meta["recording"]) for one in batches_of(batch, meta["mount"])]
+    of_job = [one for batch in batches for one in batches_of(batch, meta["mount"])]
     target = os.path.join(into, meta["name"] + ".rec")
-    lines = [json.dumps({**one, "seq": number + 1}) for number, one in enumerate(batches)]
+    lines = [json.dumps({**one, "seq": number + 1}) for number, one in enumerate(of_job)]
     subprocess.run([os.path.join(harness.bindir(), "tests/system/json_recording"), target], check=True, text=True,
                    input="\n".join(lines) + "\n")
     ops = only(harness.report(target, "--by", "volume").data)["ops"]
@@ -61,7 +60,11 @@ def sum_of(meta, into):
 
 def sums_of(directory, into):
     """The sums of all jobs that are not scored apart, by program."""
-    return score.each(lambda meta: sum_of(meta, into), [meta for meta in score.jobs_in(directory) if not meta["apart"]])
+    def of_turn(turn):
+        batches = harness.batches(turn[0])
+        return [sum_of(batches, meta, into) for meta in turn[1] if not meta["apart"]]
+    sums = [one for of in score.each(of_turn, score.turns_in(directory).items()) for one in of]
+    return sorted(sums, key=lambda one: one.path)
 
 
 def only(report):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The programs of the ground truth: what each is, the data it needs, and one pass of it.
 
-`programs.py run NAME DATA OUT SECONDS WORKERS` runs passes until the time is over; `programs.py share ...` does so beside
-others, and `programs.py turn FILE` starts these. A pass is a Python function, or a list of commands. Truth is what a program is known to do by its construction; nobody has measured it first.
+`programs.py run NAME DATA OUT SECONDS WORKERS` runs passes until the time is over; `programs.py share ...` does so
+beside others, and `programs.py turn FILE` starts these. A pass is a Python function, or a list of commands. Truth is
+what a program is known to do by its construction; nobody has measured it first.
 """
+import glob
 import importlib
 import io
 import json
@@ -546,7 +548,6 @@ def sqlite_updates(d, out, rng):
 @program("unknown", "nothing")
 def pgbench(d, out, rng, workers=1):
     """A private PostgreSQL on the volume; its server is part of the job."""
-    import glob
     bindir = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
     base = os.path.join(out, "pg")
     user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
@@ -561,7 +562,6 @@ def pgbench(d, out, rng, workers=1):
 
 
 def stop_pgbench(out):
-    import glob
     if os.path.exists(os.path.join(out, "pg", "postmaster.pid")):
         subprocess.run(["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
                         sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1] + "/pg_ctl", "-D",
@@ -602,8 +602,8 @@ def run_one(chosen, root, out, deadline, worker, workers):
 
 
 def step_back():
-    """Shares the processors with other programs, and leaves them to recorders when these need them. A session is what the
-    scheduler shares them among, so that eight processes get no more than one; of one session it goes by processes."""
+    """Shares the processors with other programs, and leaves them to the recorder when it needs them. Sessions are what
+    the scheduler shares them among, so that eight processes get no more than one."""
     os.setsid()
     os.nice(STEP)
     if os.path.exists("/proc/self/autogroup"):
@@ -638,6 +638,17 @@ def run(name, root, out, seconds, workers):
         sys.exit(f"{name}: a worker has failed")
 
 
+def end(job):
+    """Ends all processes of a job, also those that made sessions of their own."""
+    for told in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            with open(told, "rb") as file:
+                if b"UNBLEND_JOB=" + job.encode() in file.read().split(b"\0"):
+                    os.kill(int(told.split("/")[2]), signal.SIGKILL)
+        except OSError:  # it has ended
+            pass
+
+
 def turn(path):
     """Runs a file's programs side by side, each as a job, and adds how they ended: an exit status, or 0 for those that
     were ended because a pass of theirs went on when the time was over."""
@@ -653,11 +664,12 @@ def turn(path):
         try:
             job["status"] = process.wait(max(0, over - time.monotonic()))
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)  # at once, so that none begins another
             process.wait()
             job["status"] = 0
             for worker in os.listdir(job["arguments"][2]):
                 stop_pgbench(os.path.join(job["arguments"][2], worker))
+            end(job["job"])
     with open(path, "w", encoding="utf-8") as file:
         json.dump(told, file)
 

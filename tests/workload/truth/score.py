@@ -72,25 +72,26 @@ def classify(recording, mount, *options):
     return verdict_on(harness.report(recording, "--by", "volume", *options), mount)
 
 
-def windows_of(path, seconds):
-    """The options for windows of that length (None: the whole) of a recording."""
-    if seconds is None:
-        return [()]
+def windows_of(path, lengths):
+    """(length, options of the report) of a recording's windows of those lengths (None: the whole)."""
     span = harness.report(path).data["span"]
     start, end = instant(span["start"]), instant(span["end"])
-    count = int((end - start).total_seconds() // seconds)
-    edges = [start + datetime.timedelta(seconds=seconds * i) for i in range(count + 1)]
-    return [("--since", a.isoformat(), "--until", b.isoformat()) for a, b in zip(edges, edges[1:])]
+    found = []
+    for seconds in lengths:
+        if seconds is None:
+            found.append((None, ()))
+            continue
+        count = int((end - start).total_seconds() // seconds)
+        edges = [start + datetime.timedelta(seconds=seconds * i) for i in range(count + 1)]
+        found += [(seconds, ("--since", a.isoformat(), "--until", b.isoformat())) for a, b in zip(edges, edges[1:])]
+    return found
 
 
 def answers_in(directory, lengths):
     """Of all jobs, in windows of those lengths; those that were recorded together are in the same reports."""
-    turns = collections.defaultdict(list)
-    for meta in jobs_in(directory):
-        turns[meta["recording"]].append(meta)
-    cuts = [(path, seconds) for path in turns for seconds in lengths]
-    windows = [(path, seconds, window) for (path, seconds), found in
-               zip(cuts, each(lambda cut: windows_of(*cut), cuts)) for window in found]
+    turns = turns_in(directory)
+    windows = [(path, *window) for path, found in zip(turns, each(lambda path: windows_of(path, lengths), turns))
+               for window in found]
 
     def judge(window):
         path, seconds, options = window
@@ -115,6 +116,14 @@ def jobs_in(directory):
         meta["recording"] = os.path.join(directory, meta["recording"])
         found.append({**meta, "name": os.path.basename(told).removesuffix(".json")})
     return found
+
+
+def turns_in(directory):
+    """{recording: its jobs}"""
+    turns = collections.defaultdict(list)
+    for meta in jobs_in(directory):
+        turns[meta["recording"]].append(meta)
+    return turns
 
 
 def macro_f1(answers):

@@ -48,8 +48,8 @@ class Fuse:
         os.mkdir(self.store)
         ours, theirs = socket.socketpair()
         self.server = subprocess.Popen([SFTP_SERVER], stdin=theirs, stdout=theirs)
-        self.client = subprocess.Popen(["sshfs", "-f", "-o", "passive,allow_other,cache=yes", ":" + self.store, self.mount],
-                                       stdin=ours, stdout=ours)
+        self.client = subprocess.Popen(["sshfs", "-f", "-o", "passive,allow_other,cache=yes", ":" + self.store,
+                                        self.mount], stdin=ours, stdout=ours)
         ours.close()
         theirs.close()
         for _ in range(100):
@@ -90,8 +90,8 @@ class Place:
 
 
 class Cold:
-    """Keeps a program's files out of the page cache while it is entered, and nobody else's: they are named to the kernel
-    one by one. From outside, so that the program's calls stay its own."""
+    """Keeps a program's files out of the page cache while it is entered, and nobody else's: the kernel is told one by
+    one. From outside, so that the program's calls stay its own."""
 
     PERIOD_S = 0.7
 
