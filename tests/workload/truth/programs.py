@@ -611,11 +611,23 @@ def step_back():
             file.write(str(STEP))
 
 
+def load(name):
+    """A program's libraries: once, and not in each of its workers."""
+    for module in PROGRAMS[name].modules:
+        importlib.import_module(module)
+
+
+def wait_for_others():
+    """Until all programs of a turn are ready: those with large libraries would have little of its time otherwise."""
+    print("ready", flush=True)
+    sys.stdin.read()
+    with open(os.devnull, "r+b") as nothing:
+        for stream in (0, 1):
+            os.dup2(nothing.fileno(), stream)
+
+
 def run(name, root, out, seconds, workers):
     chosen, deadline, children, failed = PROGRAMS[name], time.monotonic() + seconds, [], 0
-    for module in chosen.modules:  # once, and not in each of the workers
-        if module != "cv2":  # which hangs when it is forked
-            importlib.import_module(module)
     if chosen.truth == "model-load":
         workers = max(workers, 4)  # it is one only with several ranks
     takes_workers = not isinstance(chosen.work, str) and "workers" in chosen.work.__code__.co_varnames
@@ -658,7 +670,12 @@ def turn(path):
     for job in told["jobs"]:
         with open(job["errors"], "wb") as errors:
             running.append(subprocess.Popen([PYTHON, __file__, "share", *job["arguments"]], stderr=errors,
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             env={**os.environ, "UNBLEND_JOB": job["job"]}))
+    for process in running:
+        process.stdout.readline()
+    for process in running:
+        process.stdin.close()
     over = time.monotonic() + told["seconds"] + GRACE_S
     for job, process in zip(told["jobs"], running):
         try:
@@ -678,6 +695,8 @@ if __name__ == "__main__":
     if sys.argv[1] == "turn":
         turn(sys.argv[2])
         sys.exit()
+    load(sys.argv[2])
     if sys.argv[1] == "share":
         step_back()
+        wait_for_others()
     run(sys.argv[2], sys.argv[3], sys.argv[4], float(sys.argv[5]), int(sys.argv[6]))
