@@ -38,7 +38,7 @@ class AnalysisTest(SystemTest):
         root = data.ensure(cls.volume.mount, programs.PROGRAMS[name].needs)
         path = os.path.join(cls.directory, name + ".rec")
         with tempfile.TemporaryDirectory(dir=cls.volume.mount) as out:
-            done = harness.record(path, [PYTHON, os.path.join(TRUTH, "programs.py"), "run", name, root, out,
+            done = harness.record(path, [PYTHON, os.path.join(TRUTH, "programs.py"), name, root, out,
                                          str(SECONDS), "1"])
         if done.returncode:
             raise AssertionError(f"{name}: {done.stderr}")

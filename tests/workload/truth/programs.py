@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The programs of the ground truth: what each is, the data it needs, and one pass of it.
 
-`programs.py run NAME DATA OUT SECONDS WORKERS` runs passes until the time is over; `programs.py share ...` does so
-beside others, and `programs.py turn FILE` starts these. A pass is a Python function, or a list of commands. Truth is
-what a program is known to do by its construction; nobody has measured it first.
+`programs.py NAME DATA OUT SECONDS WORKERS` runs passes until the time is over. A pass is a Python function, or a list of
+commands. Truth is what a program is known to do by its construction; nobody has measured it first.
 """
 import glob
 import importlib
 import io
-import json
 import mmap
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -21,8 +18,6 @@ import time
 import data
 
 PYTHON = "/usr/bin/python3"
-STEP = 5  # of being nice
-GRACE_S = 5
 FAMILIES = {}  # of programs that share a library and data: they lie on one side of every split
 
 
@@ -601,29 +596,10 @@ def run_one(chosen, root, out, deadline, worker, workers):
                 shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
 
-def step_back():
-    """Shares the processors with other programs, and leaves them to the recorder when it needs them. Sessions are what
-    the scheduler shares them among, so that eight processes get no more than one."""
-    os.setsid()
-    os.nice(STEP)
-    if os.path.exists("/proc/self/autogroup"):
-        with open("/proc/self/autogroup", "w", encoding="ascii") as file:
-            file.write(str(STEP))
-
-
 def load(name):
     """A program's libraries: once, and not in each of its workers."""
     for module in PROGRAMS[name].modules:
         importlib.import_module(module)
-
-
-def wait_for_others():
-    """Until all programs of a turn are ready: those with large libraries would have little of its time otherwise."""
-    print("ready", flush=True)
-    sys.stdin.read()
-    with open(os.devnull, "r+b") as nothing:
-        for stream in (0, 1):
-            os.dup2(nothing.fileno(), stream)
 
 
 def run(name, root, out, seconds, workers):
@@ -650,53 +626,10 @@ def run(name, root, out, seconds, workers):
         sys.exit(f"{name}: a worker has failed")
 
 
-def end(job):
-    """Ends all processes of a job, also those that made sessions of their own."""
-    for told in glob.glob("/proc/[0-9]*/environ"):
-        try:
-            with open(told, "rb") as file:
-                if b"UNBLEND_JOB=" + job.encode() in file.read().split(b"\0"):
-                    os.kill(int(told.split("/")[2]), signal.SIGKILL)
-        except OSError:  # it has ended
-            pass
-
-
-def turn(path):
-    """Runs a file's programs side by side, each as a job, and adds how they ended: an exit status, or 0 for those that
-    were ended because a pass of theirs went on when the time was over."""
-    with open(path, encoding="utf-8") as file:
-        told = json.load(file)
-    running = []
-    for job in told["jobs"]:
-        with open(job["errors"], "wb") as errors:
-            running.append(subprocess.Popen([PYTHON, __file__, "share", *job["arguments"]], stderr=errors,
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            env={**os.environ, "UNBLEND_JOB": job["job"]}))
-    for process in running:
-        process.stdout.readline()
-    for process in running:
-        process.stdin.close()
-    over = time.monotonic() + told["seconds"] + GRACE_S
-    for job, process in zip(told["jobs"], running):
-        try:
-            job["status"] = process.wait(max(0, over - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # at once, so that none begins another
-            process.wait()
-            job["status"] = 0
-            for worker in os.listdir(job["arguments"][2]):
-                stop_pgbench(os.path.join(job["arguments"][2], worker))
-            end(job["job"])
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(told, file)
+def main(name, root, out, seconds, workers):
+    load(name)
+    run(name, root, out, float(seconds), int(workers))
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "turn":
-        turn(sys.argv[2])
-        sys.exit()
-    load(sys.argv[2])
-    if sys.argv[1] == "share":
-        step_back()
-        wait_for_others()
-    run(sys.argv[2], sys.argv[3], sys.argv[4], float(sys.argv[5]), int(sys.argv[6]))
+    main(*sys.argv[1:])
