@@ -36,14 +36,15 @@ static bool is_closing(const struct door *door, bool somebody, int timeout_ms)
     return fds[0].revents;
 }
 
-static bool is_full(struct door *door)
+/* In the line, and in. */
+static unsigned in_all(struct door *door)
 {
-    bool is_full;
+    unsigned count;
 
     pthread_mutex_lock(&door->lock);
-    is_full = door->count + visitors_count(door->visitors) >= door->max;
+    count = door->count + visitors_count(door->visitors);
     pthread_mutex_unlock(&door->lock);
-    return is_full;
+    return count;
 }
 
 static void queue(struct door *door, int fd)
@@ -54,18 +55,37 @@ static void queue(struct door *door, int fd)
     pthread_mutex_unlock(&door->lock);
 }
 
+/* One who waits in the kernel's line: a descriptor, or -errno. */
+static int take_one(struct door *door)
+{
+    int fd;
+
+    if (in_all(door) >= door->max)
+        return -EMFILE;
+    fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    return fd < 0 ? -errno : fd;
+}
+
 /* From the kernel's line into ours. */
 static void *take(void *context)
 {
     struct door *door = context;
+    bool said = false;
 
     while (!is_closing(door, true, -1)) {
-        int fd = is_full(door) ? -1 : accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int fd = take_one(door);
 
-        if (fd >= 0)
+        if (fd >= 0) {
             queue(door, fd);
-        else
-            is_closing(door, false, PAUSE_MS);
+            said = said && in_all(door) > door->max / 2;
+            continue;
+        }
+        if ((fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM) && !said) {
+            log_warning("no more connections than the %u that are there: %s: the others wait", in_all(door),
+                        log_errno(fd));
+            said = true;
+        }
+        is_closing(door, false, PAUSE_MS);
     }
     return NULL;
 }

@@ -75,11 +75,12 @@ def lines(*batches):
 
 
 class Collector:
-    """A running collector."""
+    """A running collector; files: how many it may have open."""
 
-    def __init__(self, *args, tls=False):
+    def __init__(self, *args, tls=False, files=None):
         self.errors = open(os.path.join(ROOT, f"stderr-{time.monotonic_ns()}"), "w+")
-        self.process = subprocess.Popen([COLLECTOR, "--listen", "127.0.0.1:0", *args], stderr=self.errors)
+        limit = ["prlimit", f"--nofile={files}"] if files else []
+        self.process = subprocess.Popen([*limit, COLLECTOR, "--listen", "127.0.0.1:0", *args], stderr=self.errors)
         self.tls = tls
         self.port = int(self.wait_line(r"listening on https?://[^:]+:(\d+)")[1])
 

@@ -23,6 +23,7 @@ UNPROVEN_S = 10
 UNPROVEN_MAX = 1024
 SWEEP_S = 0.25
 CROWD = 12
+SPARE_FILES = 256
 
 
 def openssl(*arguments):
@@ -381,6 +382,19 @@ class TestCrowd(TrustTest):
                 connection = stack.enter_context(context.wrap_socket(first_or_last, server_hostname="127.0.0.1"))
                 connection.sendall(request)
                 self.assertEqual(b"HTTP/1.1 200", connection.recv(1000)[:12])
+
+    def test_more_than_there_are_descriptors_for(self):
+        """They wait, which is said once, and are served when there are some again."""
+        collector = Collector("--embedded", os.path.join(self.root, "few"), "--tls-cert", self.cert, "--tls-key", self.key,
+                              tls=True, files=SPARE_FILES + 344).wait_ready()
+        self.addCleanup(collector.stop)
+        with contextlib.ExitStack() as stack:
+            for _ in range(344 + CROWD):
+                stack.enter_context(socket.create_connection(("127.0.0.1", collector.port), timeout=30))
+            collector.wait_line("no more connections than the 344 that are there: .*: the others wait")
+            time.sleep(3 * SWEEP_S)
+        self.assertEqual(collector.request("GET", "/healthz")[0], 200)
+        self.assertEqual(collector.log().count("no more connections"), 1)
 
 
 class TestFloods(TrustTest):
