@@ -28,23 +28,6 @@ static void cut(struct visitors *visitors, struct visitor *visitor)
     visitor_leave(visitors, visitor);
 }
 
-/* Those whose time is over, and how many there were. */
-static unsigned cut_late(struct visitors *visitors, char address[64])
-{
-    int64_t now = monotonic_ms();
-    unsigned number = 0;
-
-    for (struct visitor *visitor = visitors->list.next, *next; visitor != &visitors->list; visitor = next) {
-        next = visitor->next;
-        if (visitor->busy || visitor->deadline_ms > now)
-            continue;
-        strcpy(address, visitor->address);
-        cut(visitors, visitor);
-        number++;
-    }
-    return number;
-}
-
 /* What came of it has been read, and it is its turn to go on. */
 static bool waits_for_client(const struct visitor *visitor)
 {
@@ -53,23 +36,30 @@ static bool waits_for_client(const struct visitor *visitor)
     return !visitor->busy && ioctl(visitor->fd, FIONREAD, &unread) == 0 && unread == 0;
 }
 
+static bool is_late(const struct visitor *visitor)
+{
+    return !visitor->busy && visitor->deadline_ms <= monotonic_ms();
+}
+
 static bool is_quiet(const struct visitor *visitor)
 {
     struct tcp_info info = {.tcpi_state = 0};
     socklen_t length = sizeof(info);
 
-    return getsockopt(visitor->fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_last_data_recv >= QUIET_MS;
+    return waits_for_client(visitor) && getsockopt(visitor->fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
+           info.tcpi_last_data_recv >= QUIET_MS;
 }
 
-/* At most so many, the oldest first. */
-static unsigned cut_waited_for(struct visitors *visitors, bool quiet, unsigned most, char address[64])
+/* Those that are so, at most so many, the oldest first; how many there were. */
+static unsigned cut_those(struct visitors *visitors, bool (*are)(const struct visitor *), unsigned most,
+                          char address[64])
 {
     unsigned number = 0;
 
     for (struct visitor *visitor = visitors->list.next, *next; visitor != &visitors->list && number < most;
          visitor = next) {
         next = visitor->next;
-        if (!waits_for_client(visitor) || (quiet && !is_quiet(visitor)))
+        if (!are(visitor))
             continue;
         strcpy(address, visitor->address);
         cut(visitors, visitor);
@@ -87,8 +77,8 @@ static unsigned cut_crowd(struct visitors *visitors, char address[64])
         visitors->stuck = 0;
     else if (++visitors->stuck >= STUCK_SWEEPS) {
         visitors->stuck = 0;
-        number = cut_waited_for(visitors, true, visitors->count, address);
-        return number ? number : cut_waited_for(visitors, false, visitors->count / 2, address);
+        number = cut_those(visitors, is_quiet, visitors->count, address);
+        return number ? number : cut_those(visitors, waits_for_client, visitors->count / 2, address);
     }
     return 0;
 }
@@ -110,7 +100,8 @@ void *visitors_sweep(void *context)
     while (!visitors->is_ending) {
         struct timespec until;
         char address[64], crowd_address[64];
-        unsigned late = cut_late(visitors, address), crowd = cut_crowd(visitors, crowd_address);
+        unsigned late = cut_those(visitors, is_late, visitors->count, address);
+        unsigned crowd = cut_crowd(visitors, crowd_address);
 
         if (late || crowd) {
             pthread_mutex_unlock(&visitors->lock);
