@@ -25,12 +25,12 @@
 #include <unistd.h>
 
 #include "bench/fleet.h"
+#include "lib/bucket.h"
 #include "lib/clock.h"
 #include "lib/option.h"
 
 #define COME_AGAIN_NS 2000000000 /* at least, to twice as long */
 #define STACK_BYTES   (128u << 10) /* there may be ten thousand threads */
-#define LATENCY_CELLS 2048 /* more than a histogram has */
 #define FILES_SPARE   64
 #define FILES_A_NODE  4 /* its connection, and what libcurl wakes itself by */
 
@@ -50,7 +50,7 @@ struct shared {
     int64_t begin_ns; /* monotonic; there when the gates have opened */
     struct part {
         struct tally tally;
-        struct histogram_cell latency[LATENCY_CELLS]; /* the tally's */
+        struct histogram_cell latency[BUCKET_COUNT]; /* the tally's */
         double cpu_s;
         bool is_done;
     } parts[];
@@ -219,8 +219,6 @@ static int run(const struct settings *s, struct shared *shared, uint64_t part, u
         pthread_join(workers[t].thread, NULL);
         add(&shared->parts[part].tally, &workers[t].tally);
     }
-    if (shared->parts[part].tally.latency.length > LATENCY_CELLS)
-        return 1;
     memcpy(shared->parts[part].latency, shared->parts[part].tally.latency.cells,
            shared->parts[part].tally.latency.length * sizeof(struct histogram_cell));
     shared->parts[part].cpu_s = cpu_s() - cpu;
