@@ -67,7 +67,8 @@ static void unmixing_by_hand(void **state)
     const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0};
     double amounts[2], parts[8], score;
 
-    assert_int_equal(unmix(&(struct unmixing){observed, 4, 4, signatures, 2}, UNMIX_FINE, -INFINITY, amounts, parts, &score), 0);
+    assert_int_equal(unmix(&(struct unmixing){observed, 4, 4, signatures, 2}, UNMIX_FINE, -INFINITY, amounts, parts,
+                           &score), 0);
     assert_true(fabs(amounts[0] - 100) < 1 && fabs(amounts[1] - 40) < 1);
     assert_true(fabs(parts[0] - 50) < 0.5 && fabs(parts[1] - 50) < 0.5);
     assert_true(fabs(parts[6] - 40) < 0.5);
@@ -101,7 +102,8 @@ static void a_trace_is_not_drowned(void **state)
     const double signatures[] = {1, 0};
     double amounts[1], parts[2], score;
 
-    assert_int_equal(unmix(&(struct unmixing){observed, 2, 2, signatures, 1}, UNMIX_FINE, -INFINITY, amounts, parts, &score), 0);
+    assert_int_equal(unmix(&(struct unmixing){observed, 2, 2, signatures, 1}, UNMIX_FINE, -INFINITY, amounts, parts,
+                           &score), 0);
     assert_true(fabs(parts[0] - 20) < 0.01);
 }
 
