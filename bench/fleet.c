@@ -106,6 +106,7 @@ static void make_ahead(struct worker *worker, uint64_t rounds)
 /* Nobody comes again at the same moment as all others. */
 static void come_in(struct worker *worker, struct node *node)
 {
+    wait_until(worker->shared->begin_ns);
     while (send_body(worker, node, node->bodies, worker->shared->begin_ns) != 200)
         wait_until(monotonic_ns() + COME_AGAIN_NS + random() % COME_AGAIN_NS);
 }
