@@ -189,21 +189,27 @@ static double fault_bytes(const struct feature_context *c)
     return c->part->bytes[OP_MMAP_FAULT];
 }
 
+/* By calls and by page faults. */
+static double gained(const struct feature_context *c)
+{
+    return c->part->bytes[OP_READ] + c->part->bytes[OP_MMAP_FAULT];
+}
+
 static double bytes_per_open(const struct feature_context *c)
 {
-    return quotient(c->part->bytes[OP_READ], opens(c));
+    return quotient(gained(c), opens(c));
 }
 
 /* Bytes read, of those of the files opened. */
 static double coverage(const struct feature_context *c)
 {
-    return quotient(c->part->bytes[OP_READ], c->part->opened);
+    return quotient(gained(c), c->part->opened);
 }
 
-/* Reads that moved something, to an open. */
+/* Reads that moved something, and page faults, to an open. */
 static double reads_per_open(const struct feature_context *c)
 {
-    return quotient(c->part->ok[OP_READ] - c->part->read[0], opens(c));
+    return quotient(c->part->ok[OP_READ] - c->part->read[0] + c->part->ok[OP_MMAP_FAULT], opens(c));
 }
 
 static double read_modal_share(const struct feature_context *c)
@@ -216,6 +222,11 @@ static double whole_open_errors(const struct feature_context *c)
     double failed = c->whole->failed[OP_OPEN] + c->whole->failed[OP_CREATE];
 
     return quotient(failed, failed + part_opens(c->whole));
+}
+
+static double stat_errors(const struct feature_context *c)
+{
+    return quotient(c->part->failed[OP_STAT], c->part->failed[OP_STAT] + c->part->ok[OP_STAT]);
 }
 
 static double whole_stat_errors(const struct feature_context *c)
@@ -292,6 +303,7 @@ static const struct {
     {"reads_per_open", reads_per_open},
     {"seeks_per_open", seeks_per_open},
     {"read_modal_share", read_modal_share},
+    {"stat_errors", stat_errors},
     {"whole.open_errors", whole_open_errors},
     {"whole.stat_errors", whole_stat_errors},
     {"whole.missing", whole_missing},
