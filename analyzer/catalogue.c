@@ -67,6 +67,7 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
         to->op = op ? operation_by_name(op) : OP_NONE;
         to->weight = json_number_value(json_object_get(item, "weight"));
         to->failed = json_is_true(json_object_get(item, "failed"));
+        to->whole = json_is_true(json_object_get(item, "whole"));
         if (to->op == OP_NONE || !(to->weight > 0))
             return "an entry of a mix needs the name of an operation and a weight above 0";
         size = json_object_get(item, "size");

@@ -21,6 +21,7 @@
 struct ingredient {
     enum operation op;
     bool failed;    /* operations that failed; else those that did not */
+    bool whole;     /* reads of as much as there is in a file that was opened */
     bool sized;     /* lower and upper count */
     uint64_t lower; /* bytes; [lower, upper) */
     uint64_t upper;

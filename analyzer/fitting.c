@@ -8,6 +8,7 @@
 
 #include "analyzer/behaviour.h"
 #include "analyzer/fitting_rows.h"
+#include "analyzer/matching.h"
 #include "analyzer/unmix.h"
 #include "lib/cleanup.h"
 
@@ -87,6 +88,24 @@ static size_t each_signature(const struct fitting *fitting, uint32_t only,
     return k;
 }
 
+static void claim(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first, size_t k,
+                  void *context)
+{
+    const struct signature *signature = &fitting->catalogue->profiles[profile].signatures[n];
+    bool *claimed = context;
+
+    claimed[MATCH_COPY] |= signature->paired;
+    for (uint32_t i = 0; i < signature->ingredient_count; i++)
+        claimed[MATCH_FILE] |= signature->ingredients[i].whole;
+}
+
+/* Notes what those that take part claim, as their rows depend on it. */
+static void note_claims(struct fitting *fitting, uint32_t only)
+{
+    memset(fitting->claimed, 0, sizeof(fitting->claimed));
+    each_signature(fitting, only, claim, fitting->claimed);
+}
+
 struct rows {
     double *rows, *parts, *amounts;
 };
@@ -149,6 +168,7 @@ static int fit_chosen(struct fitting *fitting, uint32_t only, double floor, cons
         fit = fit_memory_add(&fitting->memory, fitting->chosen, fitting->signature_count, groups);
         if (!fit)
             return -ENOMEM;
+        note_claims(fitting, only);
         each_signature(fitting, only, make_row, &(struct rows){.rows = fit->rows});
     }
     if (!fit->made && !(fit->score <= floor)) {
@@ -208,6 +228,7 @@ int fitting_again(struct fitting *fitting, double floor)
     memset(fitting->bytes, 0, fitting->catalogue->count * sizeof(double));
     if (!rows || !parts || !amounts)
         return -ENOMEM;
+    note_claims(fitting, UINT32_MAX);
     of.components = each_signature(fitting, UINT32_MAX, make_row, &context);
     err = unmix(&of, UNMIX_COARSE, floor, amounts, parts, &fitting->score);
     if (err)
@@ -232,7 +253,7 @@ static void add_row(const struct fitting *fitting, uint32_t profile, uint32_t n,
         to->out[g] += fitting->amounts[s] * to->row[g];
 }
 
-int fitting_predict(const struct fitting *fitting, double *out)
+int fitting_predict(struct fitting *fitting, double *out)
 {
     _cleanup_free_ double *row = calloc(fitting->all_count + 1, sizeof(*row));
     struct prediction context = {row, out};
@@ -240,6 +261,7 @@ int fitting_predict(const struct fitting *fitting, double *out)
     if (!row)
         return -ENOMEM;
     memset(out, 0, fitting->all_count * sizeof(*out));
+    note_claims(fitting, UINT32_MAX);
     each_signature(fitting, UINT32_MAX, add_row, &context);
     return 0;
 }
@@ -318,6 +340,8 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     fitting->sized_opens = tally->op[OP_OPEN].size.length > 0;
     err = bins_of(tally, &fitting->bins, &fitting->bin_count);
     if (!err)
+        err = matching_split(&fitting->bins, &fitting->bin_count);
+    if (!err)
         err = fitting_group(fitting, tally);
     if (err)
         return err;
@@ -349,7 +373,6 @@ void fitting_clear(struct fitting *fitting)
 {
     free(fitting->bins);
     free(fitting->group);
-    free(fitting->paired);
     free(fitting->of);
     free(fitting->observed);
     free(fitting->active);

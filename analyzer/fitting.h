@@ -16,7 +16,6 @@ struct fitting {
     struct bin *bins;
     size_t bin_count;
     size_t *group;         /* of each bin */
-    double *paired;        /* of each bin: reads that have a write of the same size, or writes a read */
     const struct bin **of; /* a bin of each group */
     double *observed;      /* each group's operations */
     size_t group_count; /* of bins; behind them come reads once more: those that go on, those that jump */
@@ -27,6 +26,7 @@ struct fitting {
     double missing; /* stats of names that do not exist */
     double fault_writes;
     uint32_t peers;
+    bool claimed[MATCH_KINDS]; /* by a signature that takes part: the others leave such transfers to it */
     bool *active;    /* by profile */
     bool *refused;   /* by signature, all profiles' in one row */
     bool *chosen;    /* likewise: it takes part in the last fit of parts, which are these: */
@@ -61,7 +61,7 @@ int fitting_fit_above(struct fitting *fitting, double floor);
 int fitting_again(struct fitting *fitting, double floor);
 /* What the last fit's amounts of the active profiles' signatures would be, in each group and order: out[all_count]. 0
    or -ENOMEM. */
-int fitting_predict(const struct fitting *fitting, double *out);
+int fitting_predict(struct fitting *fitting, double *out);
 /* Fits one profile by itself. 0 or -ENOMEM. */
 int fitting_fit_one(struct fitting *fitting, uint32_t profile);
 

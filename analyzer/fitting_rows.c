@@ -19,7 +19,7 @@ static bool are_alike(const struct fitting *fitting, const struct bin *a, const 
 {
     const struct catalogue *catalogue = fitting->catalogue;
 
-    if (a->op != b->op || a->failed != b->failed)
+    if (a->op != b->op || a->failed != b->failed || a->match != b->match)
         return false;
     for (uint32_t p = 0; p < catalogue->count; p++)
         for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {
@@ -56,20 +56,6 @@ static int make_groups(struct fitting *fitting)
     return 0;
 }
 
-/* How many reads of a size have a write of that size, and the other way round. */
-static int make_pairs(struct fitting *fitting)
-{
-    fitting->paired = calloc(fitting->bin_count + 1, sizeof(*fitting->paired));
-    if (!fitting->paired)
-        return -ENOMEM;
-    for (size_t i = 0; i < fitting->bin_count; i++)
-        for (size_t k = i + 1; fitting->bins[i].op == OP_READ && k < fitting->bin_count; k++)
-            if (fitting->bins[k].op == OP_WRITE && fitting->bins[k].bucket == fitting->bins[i].bucket &&
-                !fitting->bins[i].failed && !fitting->bins[k].failed)
-                fitting->paired[i] = fitting->paired[k] = fmin(fitting->bins[i].ops, fitting->bins[k].ops);
-    return 0;
-}
-
 /* Reads that moved something, divided as far as it is known into those that go on and those that jump. */
 static void add_order(struct fitting *fitting, const struct tally *tally)
 {
@@ -103,23 +89,24 @@ static void spread_order(const struct fitting *fitting, const struct signature *
     row[first + 1] = reads * jumps;
 }
 
-static bool is_transfer(const struct ingredient *ingredient)
+/* Copies and whole files are made of what matches. What one of them claims, the others leave to it. */
+static bool may_take(const struct fitting *fitting, const struct signature *signature,
+                     const struct ingredient *ingredient, enum match match)
 {
-    return ingredient->op == OP_READ || ingredient->op == OP_WRITE;
+    if (signature->paired)
+        return match == MATCH_COPY;
+    if (ingredient->whole && fitting->sized_opens)
+        return match == MATCH_FILE || (match == MATCH_COPY && !fitting->claimed[MATCH_COPY]);
+    return !fitting->claimed[match];
 }
 
-/* Reads and writes of a range as far as there are others of the same size: what a copy can be made of. */
-static void spread_paired(const struct fitting *fitting, const struct ingredient *ingredient, double weight,
-                          double *row)
+static bool takes(const struct fitting *fitting, const struct signature *signature, const struct ingredient *ingredient,
+                  size_t group)
 {
-    double total = 0;
+    const struct bin *bin = fitting->of[group];
+    bool transfer = bin->op == OP_READ || bin->op == OP_WRITE;
 
-    for (size_t i = 0; i < fitting->bin_count; i++)
-        if (holds(fitting, ingredient, &fitting->bins[i]))
-            total += fitting->paired[i];
-    for (size_t i = 0; total > 0 && i < fitting->bin_count; i++)
-        if (holds(fitting, ingredient, &fitting->bins[i]))
-            row[fitting->group[i]] += weight * fitting->paired[i] / total;
+    return holds(fitting, ingredient, bin) && (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 
 void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)
@@ -128,15 +115,11 @@ void fitting_spread(const struct fitting *fitting, const struct signature *signa
         const struct ingredient *ingredient = &signature->ingredients[n];
         double total = 0, weight = fitting->recipes ? fitting->recipes[first + n] : ingredient->weight;
 
-        if (signature->paired && is_transfer(ingredient)) {
-            spread_paired(fitting, ingredient, weight, row);
-            continue;
-        }
         for (size_t g = 0; g < fitting->group_count; g++)
-            if (holds(fitting, ingredient, fitting->of[g]))
+            if (takes(fitting, signature, ingredient, g))
                 total += fitting->observed[g];
         for (size_t g = 0; total > 0 && g < fitting->group_count; g++)
-            if (holds(fitting, ingredient, fitting->of[g]))
+            if (takes(fitting, signature, ingredient, g))
                 row[g] += weight * fitting->observed[g] / total;
     }
     spread_order(fitting, signature, row);
@@ -146,8 +129,6 @@ int fitting_group(struct fitting *fitting, const struct tally *tally)
 {
     int err = make_groups(fitting);
 
-    if (!err)
-        err = make_pairs(fitting);
     if (!err)
         add_order(fitting, tally);
     return err;

@@ -5,7 +5,7 @@
 
 #include "analyzer/fitting.h"
 
-/* Groups the bins, which are there: group, paired, of, observed and both counts. 0 or -ENOMEM. */
+/* Groups the bins, which are there and divided by what they match: group, of, observed and both counts. 0 or -ENOMEM. */
 int fitting_group(struct fitting *fitting, const struct tally *tally);
 
 /* Adds a signature, whose ingredients begin at that place among all of them, to a row[all_count]: spread over the

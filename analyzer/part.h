@@ -11,10 +11,19 @@
 #define BUSY_KINDS 3 /* times of enum busy (analyzer/aggregate.h) */
 #define SURE_MIN   0.5 /* without processes, what is more likely wrong than right is not named: confidence at least */
 
+/* What a transfer has the size of. */
+enum match {
+    MATCH_NONE,
+    MATCH_COPY, /* a read as large as a write, or a write as a read */
+    MATCH_FILE, /* a read as large as a file that was opened */
+    MATCH_KINDS
+};
+
 /* Operations of one kind and one size: what the mixture fit works on. */
 struct bin {
     enum operation op;
     bool failed;
+    enum match match; /* where they are told apart (analyzer/matching.h) */
     uint16_t bucket; /* of the size; 0 where an operation has none */
     double ops;
     double bytes; /* the buckets' shares of the bytes really transferred */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/matching.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* By size: operations, and how many of them match. */
+struct sizes {
+    double reads[BUCKET_COUNT], writes[BUCKET_COUNT], opens[BUCKET_COUNT];
+    double copies[BUCKET_COUNT]; /* reads with as many writes */
+    double files[BUCKET_COUNT];  /* other reads, of as much as there is in a file */
+};
+
+static void count_sizes(const struct bin *bins, size_t count, struct sizes *out)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!bins[i].failed && bins[i].op == OP_READ)
+            out->reads[bins[i].bucket] += bins[i].ops;
+        else if (!bins[i].failed && bins[i].op == OP_WRITE)
+            out->writes[bins[i].bucket] += bins[i].ops;
+        else if (!bins[i].failed && bins[i].op == OP_OPEN)
+            out->opens[bins[i].bucket] += bins[i].ops;
+}
+
+/* A read of a file may be a little shorter than the file, as without its header. */
+static void match_sizes(struct sizes *sizes)
+{
+    for (unsigned bucket = 0; bucket < BUCKET_COUNT; bucket++)
+        sizes->copies[bucket] = fmin(sizes->reads[bucket], sizes->writes[bucket]);
+    for (unsigned less = 0; less < 2; less++)
+        for (unsigned bucket = 1; bucket + less < BUCKET_COUNT; bucket++) {
+            double left = sizes->reads[bucket] - sizes->copies[bucket] - sizes->files[bucket];
+            double files = fmin(left, sizes->opens[bucket + less]);
+
+            sizes->files[bucket] += files;
+            sizes->opens[bucket + less] -= files;
+        }
+}
+
+/* How many operations of a bin match so. */
+static double ops_of(const struct sizes *sizes, const struct bin *bin, enum match match)
+{
+    bool read = bin->op == OP_READ && !bin->failed, write = bin->op == OP_WRITE && !bin->failed;
+    double copies = read || write ? sizes->copies[bin->bucket] : 0, files = read ? sizes->files[bin->bucket] : 0;
+
+    return match == MATCH_COPY ? copies : match == MATCH_FILE ? files : bin->ops - copies - files;
+}
+
+/* Appends what of the bins matches so. */
+static size_t take(const struct sizes *sizes, const struct bin *bins, size_t count, enum match match, struct bin *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double ops = ops_of(sizes, &bins[i], match);
+
+        if (!(ops > 0))
+            continue;
+        out[n] = bins[i];
+        out[n].match = match;
+        out[n].ops = ops;
+        out[n++].bytes *= ops / bins[i].ops;
+    }
+    return n;
+}
+
+int matching_split(struct bin **bins, size_t *count)
+{
+    const struct bin *whole = *bins;
+    struct bin *out = calloc(MATCH_KINDS * *count + 1, sizeof(*out));
+    struct sizes sizes = {0};
+    size_t n = 0;
+
+    if (!out)
+        return -ENOMEM;
+    count_sizes(whole, *count, &sizes);
+    match_sizes(&sizes);
+    for (size_t first = 0, end = 0; first < *count; first = end) {
+        while (end < *count && whole[end].op == whole[first].op)
+            end++;
+        for (enum match match = 0; match < MATCH_KINDS; match++)
+            n += take(&sizes, whole + first, end - first, match, out + n);
+    }
+    free(*bins);
+    *bins = out;
+    *count = n;
+    return 0;
+}
