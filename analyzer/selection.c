@@ -11,7 +11,7 @@
 
 #define PART_OPS_MIN   10
 #define PART_BYTES_MIN (4u << 20) /* fewer operations are fine if they moved this much */
-#define NEEDED_COST    0.1        /* nats an operation; one that becomes unknown costs about 0.7 */
+#define NEEDED_COST    0.12       /* nats an operation; one that becomes unknown costs about 0.7 */
 #define FIT_MIN        0.65       /* a part that is less like its signature is not named after it */
 #define RIVAL_COST     0.1        /* nats an operation: for less, another profile may be it as well */
 #define RIVAL_COMMON   0.5        /* of the part, which it would have to hold */
