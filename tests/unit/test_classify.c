@@ -233,6 +233,52 @@ static void totals_are_unmixed(void **state)
     profile_list_clear(&list);
 }
 
+static void open_files(struct batch *batch, uint64_t size, uint64_t count)
+{
+    history_ops(batch, "j", 0, OP_OPEN, 0, count);
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        if (batch->records[i].op == OP_OPEN)
+            assert_int_equal(histogram_add(&batch->records[i].size, size, count), 0);
+}
+
+/* Who reads whole files makes reads as large as they are, and tar's blocks of 10 KiB are none of these. */
+static void blocks_are_nobodys_files(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+    double small = 1000.0 * 40 * KIB, blocks = 50000.0 * 10 * KIB;
+
+    open_files(batch, 40 * KIB, 1000);
+    history_ops(batch, "j", 0, OP_CLOSE, 0, 1005);
+    history_ops(batch, "j", 0, OP_STAT, 0, 2000);
+    history_ops(batch, "j", 0, OP_SEEK, 0, 2000);
+    history_ops(batch, "j", 0, OP_READ, 40 * KIB, 1000);
+    history_ops(batch, "j", 0, OP_READ, 0, 1000);
+    open_files(batch, 100 * MIB, 5);
+    history_ops(batch, "j", 0, OP_READ, 10 * KIB, 50000);
+    classify(batch, &list);
+    assert_non_null(find(&list, "losf"));
+    assert_non_null(find(&list, "shard-streaming"));
+    assert_true(fabs(find(&list, "losf")->share_bytes - small / (small + blocks)) < 0.01);
+    assert_true(fabs(find(&list, "shard-streaming")->share_bytes - blocks / (small + blocks)) < 0.01);
+    profile_list_clear(&list);
+}
+
+static void mapped_files_are_files(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    open_files(batch, 64 * KIB, 2000);
+    history_ops(batch, "j", 0, OP_CLOSE, 0, 2000);
+    history_ops(batch, "j", 0, OP_STAT, 0, 3000);
+    history_ops(batch, "j", 0, OP_MMAP_FAULT, 64 * KIB, 2000);
+    classify(batch, &list);
+    assert_non_null(find(&list, "losf"));
+    assert_true(find(&list, "losf")->share_ops > 0.95 && find(&list, "losf")->share_bytes > 0.95);
+    profile_list_clear(&list);
+}
+
 static bool holds(const struct share_interval *interval, double share)
 {
     return interval->low <= share && share <= interval->high && interval->low >= 0 && interval->high <= 1;
@@ -342,14 +388,6 @@ static void confidence_is_bounded(void **state)
     }
     part.summed = 0; /* now a process's: half of what broke a bound may be its profile's */
     assert_true(fabs(confidence_of_part(&part, false, 0.5, NAN) - 0.55) < 1e-9);
-}
-
-static void open_files(struct batch *batch, uint64_t size, uint64_t count)
-{
-    history_ops(batch, "j", 0, OP_OPEN, 0, count);
-    for (uint32_t i = 0; i < batch->record_count; i++)
-        if (batch->records[i].op == OP_OPEN)
-            assert_int_equal(histogram_add(&batch->records[i].size, size, count), 0);
 }
 
 /* Large reads beside opens are those of large samples only where what was opened is as large. */
@@ -597,6 +635,8 @@ int main(void)
         cmocka_unit_test(a_trace_is_not_drowned),
         cmocka_unit_test(processes_are_told_apart),
         cmocka_unit_test(totals_are_unmixed),
+        cmocka_unit_test(blocks_are_nobodys_files),
+        cmocka_unit_test(mapped_files_are_files),
         cmocka_unit_test(sums_have_intervals),
         cmocka_unit_test(processes_have_no_intervals),
         cmocka_unit_test(what_is_left_over_is_tested),
