@@ -12,6 +12,8 @@
 #include "analyzer/unmix.h"
 #include "lib/cleanup.h"
 
+#define PAIR_WORTH 0.1 /* nats a transfer */
+
 /*
  * How alike the part and the signature's prediction of it are: sum of the smaller over sum of the
  * larger (Ruzicka 1958), 1 for a perfect fit. What the signature wants and the data does not have
@@ -153,6 +155,17 @@ static void choose(const struct fitting *fitting, uint32_t profile, uint32_t n, 
     fitting->chosen[s] = true;
 }
 
+/* What a pair's transfers are worth to whom they are a copy: that there are as many of one size is hardly chance. */
+static void add_pairs(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first, size_t k,
+                      void *context)
+{
+    struct fit *fit = context;
+
+    for (size_t g = 0; fitting->catalogue->profiles[profile].signatures[n].paired && g < fitting->group_count; g++)
+        if (fitting->of[g]->match == MATCH_COPY)
+            fit->score += PAIR_WORTH * fit->parts[k * fitting->all_count + g];
+}
+
 /* The fit of the active profiles (or of only one), made now or earlier. 0, -ENOMEM, or 1 when it is not above the
    floor. */
 static int fit_chosen(struct fitting *fitting, uint32_t only, double floor, const struct fit **out)
@@ -163,19 +176,22 @@ static int fit_chosen(struct fitting *fitting, uint32_t only, double floor, cons
 
     memset(fitting->chosen, 0, fitting->signature_count * sizeof(bool));
     count = each_signature(fitting, only, choose, NULL);
+    note_claims(fitting, only);
     fit = fit_memory_find(&fitting->memory, fitting->chosen, fitting->signature_count);
     if (!fit) {
         fit = fit_memory_add(&fitting->memory, fitting->chosen, fitting->signature_count, groups);
         if (!fit)
             return -ENOMEM;
-        note_claims(fitting, only);
         each_signature(fitting, only, make_row, &(struct rows){.rows = fit->rows});
     }
     if (!fit->made && !(fit->score <= floor)) {
         err = unmix(&(struct unmixing){fitting->observed, groups, fitting->group_count, fit->rows, count}, UNMIX_FINE,
-                    floor, fit->amounts, fit->parts, &fit->score);
+                    floor - (fitting->claimed[MATCH_COPY] ? PAIR_WORTH * fitting->paired : 0), fit->amounts, fit->parts,
+                    &fit->score);
         if (err < 0)
             return err;
+        if (!err)
+            each_signature(fitting, only, add_pairs, fit);
         fit->made = !err;
         if (err)
             fit->score = floor;
@@ -364,8 +380,10 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
         !fitting->bytes)
         return -ENOMEM;
     make_worth(fitting);
-    for (size_t i = 0; i < fitting->bin_count; i++)
+    for (size_t i = 0; i < fitting->bin_count; i++) {
+        fitting->paired += fitting->bins[i].match == MATCH_COPY ? fitting->bins[i].ops : 0;
         part_add_bin(&fitting->whole, &fitting->bins[i], fitting->bins[i].ops);
+    }
     return 0;
 }
 

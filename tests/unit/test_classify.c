@@ -264,6 +264,27 @@ static void blocks_are_nobodys_files(void **state)
     profile_list_clear(&list);
 }
 
+/* Somebody else may have read what a copy wrote, but not as often by chance. */
+static void as_many_reads_as_writes_are_a_copy(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+    double samples = 0, copied = 2 * 4000.0 * MIB;
+
+    for (unsigned i = 1; i <= 20; i++) {
+        history_ops(batch, "j", 0, OP_READ, i * 20 * KIB, 2000);
+        samples += i * 20.0 * KIB * 2000;
+    }
+    history_ops(batch, "j", 0, OP_SEEK, 0, 40000);
+    history_ops(batch, "j", 0, OP_READ, MIB, 4000);
+    history_ops(batch, "j", 0, OP_WRITE, MIB, 4000);
+    history_ops(batch, "j", 0, OP_FSYNC, 0, 1);
+    classify(batch, &list);
+    assert_non_null(find(&list, "stage-copy"));
+    assert_true(fabs(find(&list, "stage-copy")->share_bytes - copied / (copied + samples)) < 0.02);
+    profile_list_clear(&list);
+}
+
 static void mapped_files_are_files(void **state)
 {
     struct batch *batch = history_batch(0);
@@ -636,6 +657,7 @@ int main(void)
         cmocka_unit_test(processes_are_told_apart),
         cmocka_unit_test(totals_are_unmixed),
         cmocka_unit_test(blocks_are_nobodys_files),
+        cmocka_unit_test(as_many_reads_as_writes_are_a_copy),
         cmocka_unit_test(mapped_files_are_files),
         cmocka_unit_test(sums_have_intervals),
         cmocka_unit_test(processes_have_no_intervals),
