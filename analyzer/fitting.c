@@ -155,15 +155,43 @@ static void choose(const struct fitting *fitting, uint32_t profile, uint32_t n, 
     fitting->chosen[s] = true;
 }
 
-/* What a pair's transfers are worth to whom they are a copy: that there are as many of one size is hardly chance. */
+static double pairs_in(const struct fitting *fitting, const double *groups)
+{
+    double pairs = 0;
+
+    for (size_t g = 0; g < fitting->group_count; g++)
+        if (fitting->of[g]->match == MATCH_COPY)
+            pairs += groups[g];
+    return pairs;
+}
+
+struct scoring {
+    const double *parts;
+    double *score;
+};
+
 static void add_pairs(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first, size_t k,
                       void *context)
 {
-    struct fit *fit = context;
+    struct scoring *to = context;
 
-    for (size_t g = 0; fitting->catalogue->profiles[profile].signatures[n].paired && g < fitting->group_count; g++)
-        if (fitting->of[g]->match == MATCH_COPY)
-            fit->score += PAIR_WORTH * fit->parts[k * fitting->all_count + g];
+    if (fitting->catalogue->profiles[profile].signatures[n].paired)
+        *to->score += PAIR_WORTH * pairs_in(fitting, to->parts + k * fitting->all_count);
+}
+
+/* unmix() of so many rows, whose claims were noted. In the score it is worth something, to whom they are a copy, that
+   there are as many reads as writes of one size, which is hardly chance; 0 is possible, too, for one that does not pass
+   the floor. */
+static int unmix_rows(const struct fitting *fitting, uint32_t only, size_t count, double tolerance, double floor,
+                      const struct rows *rows, double *score)
+{
+    const struct unmixing of = {fitting->observed, fitting->all_count, fitting->group_count, rows->rows, count};
+    double worth = fitting->claimed[MATCH_COPY] ? PAIR_WORTH * pairs_in(fitting, fitting->observed) : 0;
+    int err = unmix(&of, tolerance, floor - worth, rows->amounts, rows->parts, score);
+
+    if (!err && worth > 0)
+        each_signature(fitting, only, add_pairs, &(struct scoring){rows->parts, score});
+    return err;
 }
 
 /* The fit of the active profiles (or of only one), made now or earlier. 0, -ENOMEM, or 1 when it is not above the
@@ -176,8 +204,9 @@ static int fit_chosen(struct fitting *fitting, uint32_t only, double floor, cons
 
     memset(fitting->chosen, 0, fitting->signature_count * sizeof(bool));
     count = each_signature(fitting, only, choose, NULL);
-    note_claims(fitting, only);
     fit = fit_memory_find(&fitting->memory, fitting->chosen, fitting->signature_count);
+    if (!fit || !fit->made)
+        note_claims(fitting, only);
     if (!fit) {
         fit = fit_memory_add(&fitting->memory, fitting->chosen, fitting->signature_count, groups);
         if (!fit)
@@ -185,13 +214,10 @@ static int fit_chosen(struct fitting *fitting, uint32_t only, double floor, cons
         each_signature(fitting, only, make_row, &(struct rows){.rows = fit->rows});
     }
     if (!fit->made && !(fit->score <= floor)) {
-        err = unmix(&(struct unmixing){fitting->observed, groups, fitting->group_count, fit->rows, count}, UNMIX_FINE,
-                    floor - (fitting->claimed[MATCH_COPY] ? PAIR_WORTH * fitting->paired : 0), fit->amounts, fit->parts,
-                    &fit->score);
+        err = unmix_rows(fitting, only, count, UNMIX_FINE, floor, &(struct rows){fit->rows, fit->parts, fit->amounts},
+                         &fit->score);
         if (err < 0)
             return err;
-        if (!err)
-            each_signature(fitting, only, add_pairs, fit);
         fit->made = !err;
         if (err)
             fit->score = floor;
@@ -236,7 +262,7 @@ int fitting_again(struct fitting *fitting, double floor)
     _cleanup_free_ double *parts = calloc(count * groups + 1, sizeof(*parts));
     _cleanup_free_ double *amounts = calloc(count + 1, sizeof(*amounts));
     struct rows context = {rows, parts, amounts};
-    struct unmixing of = {fitting->observed, groups, fitting->group_count, rows, 0};
+    size_t rows_made;
     int err;
 
     memset(fitting->explained, 0, fitting->group_count * sizeof(double));
@@ -245,10 +271,10 @@ int fitting_again(struct fitting *fitting, double floor)
     if (!rows || !parts || !amounts)
         return -ENOMEM;
     note_claims(fitting, UINT32_MAX);
-    of.components = each_signature(fitting, UINT32_MAX, make_row, &context);
-    err = unmix(&of, UNMIX_COARSE, floor, amounts, parts, &fitting->score);
-    if (err)
-        return err;
+    rows_made = each_signature(fitting, UINT32_MAX, make_row, &context);
+    err = unmix_rows(fitting, UINT32_MAX, rows_made, UNMIX_COARSE, floor, &context, &fitting->score);
+    if (err || fitting->score <= floor)
+        return err ? err : 1;
     memset(fitting->amounts, 0, count * sizeof(*fitting->amounts));
     each_signature(fitting, UINT32_MAX, take_sums, &context);
     return 0;
@@ -380,10 +406,8 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
         !fitting->bytes)
         return -ENOMEM;
     make_worth(fitting);
-    for (size_t i = 0; i < fitting->bin_count; i++) {
-        fitting->paired += fitting->bins[i].match == MATCH_COPY ? fitting->bins[i].ops : 0;
+    for (size_t i = 0; i < fitting->bin_count; i++)
         part_add_bin(&fitting->whole, &fitting->bins[i], fitting->bins[i].ops);
-    }
     return 0;
 }
 

@@ -26,7 +26,6 @@ struct fitting {
     double missing; /* stats of names that do not exist */
     double fault_writes;
     uint32_t peers;
-    double paired; /* transfers that match one of the other kind */
     bool claimed[MATCH_KINDS]; /* by a signature that takes part: the others leave such transfers to it */
     bool *active;    /* by profile */
     bool *refused;   /* by signature, all profiles' in one row */
