@@ -224,14 +224,19 @@ static double whole_open_errors(const struct feature_context *c)
     return quotient(failed, failed + part_opens(c->whole));
 }
 
+static double stats_failed(const struct part *part)
+{
+    return quotient(part->failed[OP_STAT], part->failed[OP_STAT] + part->ok[OP_STAT]);
+}
+
 static double stat_errors(const struct feature_context *c)
 {
-    return quotient(c->part->failed[OP_STAT], c->part->failed[OP_STAT] + c->part->ok[OP_STAT]);
+    return stats_failed(c->part);
 }
 
 static double whole_stat_errors(const struct feature_context *c)
 {
-    return quotient(c->whole->failed[OP_STAT], c->whole->failed[OP_STAT] + c->whole->ok[OP_STAT]);
+    return stats_failed(c->whole);
 }
 
 /* Failures because there is no such name; missing where errors are known by number only. */
