@@ -18,8 +18,8 @@ struct fitting {
     size_t *group;         /* of each bin */
     const struct bin **of; /* a bin of each group */
     double *observed;      /* each group's operations */
-    size_t group_count; /* of bins; behind them come reads once more: those that go on, those that jump */
-    size_t all_count;   /* with these, where it is known where reads start */
+    size_t group_count;    /* of bins; behind them come reads once more: those that go on, those that jump */
+    size_t all_count;      /* with these, where it is known where reads start */
     struct part whole;
     bool process;
     bool sized_opens; /* it is known how large opened files are */
@@ -43,14 +43,12 @@ struct fitting {
     const double *recipes; /* weights in the place of the catalogue's, of all ingredients in one row; NULL: its own */
 };
 
-/* Takes over nothing; catalogue must outlive it. 0 or -ENOMEM; fitting_clear() is due in both
- * cases. */
+/* Takes over nothing; catalogue must outlive it. 0 or -ENOMEM; fitting_clear() is due in both cases. */
 int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
                  const struct tally *tally, bool process, uint32_t peers);
 void fitting_clear(struct fitting *fitting);
 
-/* Fits the active profiles, without the signatures that break a bound of their own. 0 or -ENOMEM.
- */
+/* Fits the active profiles, without the signatures that break a bound of their own. 0 or -ENOMEM. */
 int fitting_fit(struct fitting *fitting);
 /* The same, for whoever only asks for a fit whose score passes a floor: 1, without parts, as soon as it is sure that
    this one's does not, which is long before all of it is fitted. */
