@@ -4,14 +4,14 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-/* So many processes take links down side by side; fewer links are not worth them. */
-#define HEIRS 16
+#include "probe/keeper.h"
+
+/* Fewer descriptors are closed one after the other in no time. */
+#define FEW 32
 
 static const struct {
     const char *programs[4];
@@ -48,60 +48,18 @@ int attach_calls(struct bpf_object *object, enum flavour flavour, const bool *wa
     err = flavours[flavour].attach(object, wanted, attached);
     if (err)
         return err;
+    if (attached->descriptor_count > FEW &&
+        keepers_new(&attached->keepers, attached->descriptors, attached->descriptor_count) == 0)
+        attached->descriptor_count = 0;
     for (unsigned i = 0; i < SYSCALL_CALLS_MAX; i++)
         if (attached->calls[i])
             return 0;
     return attached->refused ? attached->refused : -ENOENT;
 }
 
-/* The descriptor of each link, whoever made it. */
-static int link_descriptor(const struct attached *attached, unsigned i)
-{
-    return i < attached->link_count ? bpf_link__fd(attached->links[i])
-                                    : attached->descriptors[i - attached->link_count];
-}
-
-/* Keeps its share of the links open until the gate is closed; its end, which nobody waits for, closes them. */
-static void inherit(const struct attached *attached, unsigned heir, const int gate[2])
-{
-    char word;
-
-    for (unsigned i = 0; i < attached->link_count + attached->descriptor_count; i++)
-        if (i % HEIRS != heir)
-            close(link_descriptor(attached, i));
-    close(gate[1]);
-    _exit((int)read(gate[0], &word, 1));
-}
-
-/*
- * The kernel takes tens of milliseconds to take a program off an event, and as long again to free the event: many
- * seconds for all of them, one after the other. So they are left to some processes that end together with them, after
- * ours are closed. The descriptor to close when they may; -1 when there are none.
- */
-static int make_heirs(const struct attached *attached)
-{
-    int gate[2];
-    pid_t pid;
-
-    if (pipe2(gate, O_CLOEXEC))
-        return -1;
-    pid = fork();
-    if (pid == 0) {
-        for (unsigned i = 0; i < HEIRS; i++)
-            if (fork() == 0)
-                inherit(attached, i, gate);
-        _exit(0);
-    }
-    close(gate[0]);
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    return gate[1];
-}
-
 void attach_rest(struct attached *attached)
 {
-    int gate = attached->link_count + attached->descriptor_count > HEIRS ? make_heirs(attached) : -1;
-
+    keepers_free(&attached->keepers);
     for (unsigned i = 0; i < attached->link_count; i++)
         bpf_link__destroy(attached->links[i]);
     for (unsigned i = 0; i < attached->descriptor_count; i++)
@@ -113,8 +71,6 @@ void attach_rest(struct attached *attached)
             close(attached->programs[i]);
         attached->program_count = 0;
     }
-    if (gate >= 0)
-        close(gate);
 }
 
 void attach_close(struct attached *attached)

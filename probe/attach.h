@@ -14,6 +14,7 @@
 
 struct bpf_link;
 struct bpf_object;
+struct keepers;
 
 struct attach_account {
     uint64_t missed; /* events for which the kernel has skipped a program because it was running already */
@@ -27,6 +28,7 @@ struct attached {
     int refused; /* negative errno of the last call that could not be attached; 0: none */
     struct bpf_link **links;
     int *descriptors; /* of links that libbpf does not know */
+    struct keepers *keepers; /* who have the descriptors when there are many; or NULL */
     int *programs; /* descriptors, for what the kernel counts of each */
     bool own_programs; /* loaded here, and closed here */
     unsigned link_count, descriptor_count, program_count;

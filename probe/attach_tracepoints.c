@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tracepoint/syscalls: the same two programs on the two events of every call. */
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,22 +34,25 @@ static int open_event(int tracefs, const char *kind, const char *call)
     return fd < 0 ? -errno : fd;
 }
 
+/* From Linux 5.15 on a link holds program and event; before, the event holds its program. */
 static int attach(int tracefs, const struct bpf_program *program, const char *kind, const char *call,
                   struct attached *attached)
 {
-    int fd = open_event(tracefs, kind, call);
-    struct bpf_link *link;
+    int event = open_event(tracefs, kind, call), link;
 
-    if (fd < 0)
-        return fd;
-    link = bpf_program__attach_perf_event(program, fd);
-    if (!link) {
+    if (event < 0)
+        return event;
+    link = bpf_link_create(bpf_program__fd(program), event, BPF_PERF_EVENT, NULL);
+    if (link < 0 && ioctl(event, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(program))) {
         int err = -errno;
 
-        close(fd);
+        close(event);
         return err;
     }
-    return attached_link(attached, link); /* which owns the descriptor */
+    if (link < 0)
+        return attached_descriptor(attached, event);
+    close(event);
+    return attached_descriptor(attached, link);
 }
 
 int attach_tracepoints(struct bpf_object *object, const bool *wanted, struct attached *attached)
