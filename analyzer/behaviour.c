@@ -28,18 +28,26 @@ static double filled(const struct record *record)
     return (double)(histogram_count(&record->size) - histogram_zeros(&record->size));
 }
 
-/* Failures because there is no such thing; extended attributes that a file lacks are no failure to find it. */
-double behaviour_missing(const struct record *record)
+/* Extended attributes that a file lacks are no failure to find it. */
+struct failures behaviour_failures(const struct record *record)
 {
-    uint64_t known = 0, absent = 0;
+    struct failures failures = {0};
 
     for (unsigned i = 0; i < record->error_codes.length; i++) {
         const struct histogram_cell *cell = &record->error_codes.cells[i];
 
-        known += cell->count;
-        absent += cell->bucket == ENOENT || cell->bucket == ENOTDIR ? cell->count : 0;
+        *(cell->bucket == ENOENT || cell->bucket == ENOTDIR ? &failures.missing : &failures.other) +=
+            (double)cell->count;
     }
-    return (double)absent + (double)(record->errors > known ? record->errors - known : 0);
+    failures.unknown = fmax(0, (double)record->errors - failures.missing - failures.other);
+    return failures;
+}
+
+double behaviour_missing(const struct record *record)
+{
+    struct failures failures = behaviour_failures(record);
+
+    return failures.missing + failures.unknown;
 }
 
 double behaviour_fault_writes(const struct record *record)

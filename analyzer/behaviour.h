@@ -36,6 +36,13 @@ struct behaviour {
 
 void behaviour_of(const struct tally *tally, const struct peers *peers, struct behaviour *out);
 
+/* Operations that failed, by why: no such name, another error, one that was not recorded. */
+struct failures {
+    double missing, other, unknown;
+};
+
+struct failures behaviour_failures(const struct record *record);
+
 /* Operations that failed because there is no such name, with those whose error is not known. */
 double behaviour_missing(const struct record *record);
 

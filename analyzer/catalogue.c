@@ -40,6 +40,18 @@ static const char *read_size(const json_t *range, struct ingredient *out)
     return out->lower < out->upper ? NULL : "size is an empty range";
 }
 
+/* Whatever the error, if it is not said whether it is that there is no such name. */
+static void read_outcomes(const json_t *item, struct ingredient *to)
+{
+    const json_t *missing = json_object_get(item, "missing");
+    bool failed = json_is_true(json_object_get(item, "failed")) || json_is_true(missing);
+
+    to->ends[OUTCOME_OK] = !failed;
+    to->ends[OUTCOME_MISSING] = failed && !json_is_false(missing);
+    to->ends[OUTCOME_FAILED] = failed && !json_is_true(missing);
+    to->ends[OUTCOME_UNKNOWN] = failed;
+}
+
 static const char *read_signature(struct catalogue *catalogue, const json_t *json,
                                   struct signature *out)
 {
@@ -66,7 +78,7 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
 
         to->op = op ? operation_by_name(op) : OP_NONE;
         to->weight = json_number_value(json_object_get(item, "weight"));
-        to->failed = json_is_true(json_object_get(item, "failed"));
+        read_outcomes(item, to);
         to->whole = json_is_true(json_object_get(item, "whole"));
         if (to->op == OP_NONE || !(to->weight > 0))
             return "an entry of a mix needs the name of an operation and a weight above 0";

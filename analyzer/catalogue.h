@@ -18,9 +18,18 @@
 #include "lib/arena.h"
 #include "lib/operation.h"
 
+/* How operations end. */
+enum outcome {
+    OUTCOME_OK,
+    OUTCOME_MISSING, /* a name was looked for that is not there */
+    OUTCOME_FAILED,  /* in another way */
+    OUTCOME_UNKNOWN, /* it failed, and its error was not recorded */
+    OUTCOMES
+};
+
 struct ingredient {
     enum operation op;
-    bool failed;    /* operations that failed; else those that did not */
+    bool ends[OUTCOMES]; /* operations that end so, by enum outcome */
     bool whole;     /* reads of as much as there is in a file that was opened */
     bool sized;     /* lower and upper count */
     uint64_t lower; /* bytes; [lower, upper) */

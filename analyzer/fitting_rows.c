@@ -8,7 +8,7 @@
 /* Opens have the size of what they open, where that was recorded. */
 static bool holds(const struct fitting *fitting, const struct ingredient *ingredient, const struct bin *bin)
 {
-    if (ingredient->op != bin->op || ingredient->failed != bin->failed)
+    if (ingredient->op != bin->op || !ingredient->ends[bin->outcome])
         return false;
     return !ingredient->sized || (bin->op == OP_OPEN && !fitting->sized_opens) ||
            (bucket_lower(bin->bucket) >= ingredient->lower &&
@@ -19,7 +19,7 @@ static bool are_alike(const struct fitting *fitting, const struct bin *a, const 
 {
     const struct catalogue *catalogue = fitting->catalogue;
 
-    if (a->op != b->op || a->failed != b->failed || a->match != b->match)
+    if (a->op != b->op || a->outcome != b->outcome || a->match != b->match)
         return false;
     for (uint32_t p = 0; p < catalogue->count; p++)
         for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {

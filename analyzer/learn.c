@@ -120,9 +120,9 @@ static json_t *mix_of(const struct tally *tally)
     bool failed = !mix || bins_of(tally, &bins, &count);
 
     for (size_t i = 0; !failed && i < count; i++) {
-        bool sized = bins[i].op == OP_READ || bins[i].op == OP_WRITE;
+        bool bad = bins[i].outcome != OUTCOME_OK, sized = !bad && (bins[i].op == OP_READ || bins[i].op == OP_WRITE);
 
-        sums[bins[i].op][bins[i].failed][sized && !bins[i].failed ? range_of(&bins[i]) : RANGES] += bins[i].ops;
+        sums[bins[i].op][bad][sized ? range_of(&bins[i]) : RANGES] += bins[i].ops;
         all += bins[i].ops;
     }
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)

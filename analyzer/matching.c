@@ -16,11 +16,11 @@ struct sizes {
 static void count_sizes(const struct bin *bins, size_t count, struct sizes *out)
 {
     for (size_t i = 0; i < count; i++)
-        if (!bins[i].failed && bins[i].op == OP_READ)
+        if (bins[i].outcome == OUTCOME_OK && bins[i].op == OP_READ)
             out->reads[bins[i].bucket] += bins[i].ops;
-        else if (!bins[i].failed && bins[i].op == OP_WRITE)
+        else if (bins[i].outcome == OUTCOME_OK && bins[i].op == OP_WRITE)
             out->writes[bins[i].bucket] += bins[i].ops;
-        else if (!bins[i].failed && bins[i].op == OP_OPEN)
+        else if (bins[i].outcome == OUTCOME_OK && bins[i].op == OP_OPEN)
             out->opens[bins[i].bucket] += bins[i].ops;
 }
 
@@ -42,7 +42,7 @@ static void match_sizes(struct sizes *sizes)
 /* How many operations of a bin match so. */
 static double ops_of(const struct sizes *sizes, const struct bin *bin, enum match match)
 {
-    bool read = bin->op == OP_READ && !bin->failed, write = bin->op == OP_WRITE && !bin->failed;
+    bool ok = bin->outcome == OUTCOME_OK, read = ok && bin->op == OP_READ, write = ok && bin->op == OP_WRITE;
     double copies = read || write ? sizes->copies[bin->bucket] : 0, files = read ? sizes->files[bin->bucket] : 0;
 
     return match == MATCH_COPY ? copies : match == MATCH_FILE ? files : bin->ops - copies - files;

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/behaviour.h"
+
 static size_t count_bins(const struct tally *tally)
 {
     size_t count = 0;
 
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
-        count += 2u + tally->op[op].size.length;
+        count += OUTCOMES + tally->op[op].size.length;
     return count;
 }
 
@@ -41,6 +43,22 @@ static size_t sized_bins(enum operation op, const struct record *record, struct 
     return record->size.length;
 }
 
+static size_t failed_bins(enum operation op, const struct record *record, struct bin *out)
+{
+    struct failures failures = behaviour_failures(record);
+    const struct bin bins[] = {
+        {.op = op, .outcome = OUTCOME_MISSING, .ops = failures.missing},
+        {.op = op, .outcome = OUTCOME_FAILED, .ops = failures.other},
+        {.op = op, .outcome = OUTCOME_UNKNOWN, .ops = failures.unknown},
+    };
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof(bins) / sizeof(*bins); i++)
+        if (bins[i].ops > 0)
+            out[n++] = bins[i];
+    return n;
+}
+
 int bins_of(const struct tally *tally, struct bin **out, size_t *count)
 {
     struct bin *bins = calloc(count_bins(tally), sizeof(*bins));
@@ -50,14 +68,13 @@ int bins_of(const struct tally *tally, struct bin **out, size_t *count)
         return -ENOMEM;
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
         const struct record *record = &tally->op[op];
-        uint64_t ok = tally_succeeded(tally, op), errors = record_ops(record) - ok;
+        uint64_t ok = tally_succeeded(tally, op);
 
         n += sized_bins(op, record, bins + n);
         /* directories that were opened have no size */
         if (ok > histogram_count(&record->size))
             bins[n++] = (struct bin){.op = op, .ops = (double)(ok - histogram_count(&record->size))};
-        if (errors)
-            bins[n++] = (struct bin){.op = op, .failed = true, .ops = (double)errors};
+        n += failed_bins(op, record, bins + n);
     }
     *out = bins;
     *count = n;
@@ -68,7 +85,7 @@ void part_add_bin(struct part *part, const struct bin *bin, double ops)
 {
     double share = bin->ops > 0 ? ops / bin->ops : 0;
 
-    if (bin->failed) {
+    if (bin->outcome != OUTCOME_OK) {
         part->failed[bin->op] += ops;
         return;
     }

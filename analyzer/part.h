@@ -6,6 +6,7 @@
 #ifndef UNBLEND_ANALYZER_PART_H
 #define UNBLEND_ANALYZER_PART_H
 
+#include "analyzer/catalogue.h"
 #include "analyzer/feature.h"
 
 #define BUSY_KINDS 3 /* times of enum busy (analyzer/aggregate.h) */
@@ -22,7 +23,7 @@ enum match {
 /* Operations of one kind and one size: what the mixture fit works on. */
 struct bin {
     enum operation op;
-    bool failed;
+    enum outcome outcome;
     enum match match; /* where they are told apart (analyzer/matching.h) */
     uint16_t bucket; /* of the size; 0 where an operation has none */
     double ops;

@@ -52,12 +52,13 @@ void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operat
         assert_int_equal(histogram_add(&record->size, size, count), 0);
 }
 
-void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op,
-                    uint64_t count)
+void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op, int code, uint64_t count)
 {
     struct record *record = find(batch, job, pid, op);
 
     record->errors += count;
+    if (code)
+        assert_int_equal(histogram_add_bucket(&record->error_codes, (unsigned)code, count), 0);
     assert_int_equal(histogram_add(&record->latency_ns, 1000, count), 0);
 }
 

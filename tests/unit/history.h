@@ -16,9 +16,8 @@ struct batch *history_batch(int second);
  * is no process. */
 void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operation op,
                  uint64_t size, uint64_t count);
-/* Operations that fail. */
-void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op,
-                    uint64_t count);
+/* Operations that fail, by an errno, or by one that nobody recorded (0). */
+void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op, int code, uint64_t count);
 
 #define GIVEN_MAX 4
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -471,9 +472,9 @@ static void compiling_is_unknown(void **state)
         for (unsigned runs = 0; runs < 20; runs++) {
             uint32_t process = pid ? pid + runs : 0;
 
-            history_errors(batch, "j", process, OP_STAT, 1149);
+            history_errors(batch, "j", process, OP_STAT, 0, 1149);
             history_ops(batch, "j", process, OP_STAT, 0, 156);
-            history_errors(batch, "j", process, OP_OPEN, 152);
+            history_errors(batch, "j", process, OP_OPEN, 0, 152);
             history_ops(batch, "j", process, OP_OPEN, 0, 117);
             history_ops(batch, "j", process, OP_CLOSE, 0, 120);
             history_ops(batch, "j", process, OP_READ, 832, 55);
@@ -490,9 +491,9 @@ static void version_control_is_unknown(void **state)
     struct batch *batch = history_batch(0);
 
     history_ops(batch, "j", 9, OP_STAT, 0, 2500);
-    history_errors(batch, "j", 9, OP_STAT, 600);
+    history_errors(batch, "j", 9, OP_STAT, 0, 600);
     history_ops(batch, "j", 9, OP_OPEN, 0, 400);
-    history_errors(batch, "j", 9, OP_OPEN, 380);
+    history_errors(batch, "j", 9, OP_OPEN, 0, 380);
     history_ops(batch, "j", 9, OP_CLOSE, 0, 400);
     history_ops(batch, "j", 9, OP_READDIR, 0, 700);
     history_ops(batch, "j", 9, OP_READ, 400, 60);
@@ -522,13 +523,35 @@ static void a_walk_is_a_scan(void **state)
     history_ops(batch, "j", 9, OP_STAT, 0, 60645);
     history_ops(batch, "j", 9, OP_READDIR, 0, 6588);
     history_ops(batch, "j", 9, OP_OPEN, 0, 3318);
-    history_errors(batch, "j", 9, OP_OPEN, 13);
+    history_errors(batch, "j", 9, OP_OPEN, 0, 13);
     history_ops(batch, "j", 9, OP_CLOSE, 0, 3318);
     classify(batch, &list);
     assert_string_equal(list.shares[0].profile, "ingest-scan");
     assert_true(list.shares[0].share_ops > 0.95);
     assert_true(isnan(list.shares[0].share_bytes)); /* nothing was moved */
     profile_list_clear(&list);
+}
+
+/* Files lack extended attributes, and a walk that asks for these looks for no name that is not there. */
+static void an_attribute_that_is_lacking_is_no_name(void **state)
+{
+    static const int codes[] = {ENOENT, ENODATA};
+    struct profile_list list;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct batch *batch = history_batch(0);
+        double share;
+
+        history_ops(batch, "j", 0, OP_STAT, 0, 50000);
+        history_errors(batch, "j", 0, OP_STAT, codes[i], 45000);
+        history_ops(batch, "j", 0, OP_READDIR, 0, 4000);
+        history_ops(batch, "j", 0, OP_OPEN, 0, 1000);
+        history_ops(batch, "j", 0, OP_CLOSE, 0, 1000);
+        classify(batch, &list);
+        share = find(&list, "ingest-scan") ? find(&list, "ingest-scan")->share_ops : 0;
+        assert_true(codes[i] == ENODATA ? share > 0.95 : share < 0.6);
+        profile_list_clear(&list);
+    }
 }
 
 static void large_samples_are_not_small_files(void **state)
@@ -670,6 +693,7 @@ int main(void)
         cmocka_unit_test(version_control_is_unknown),
         cmocka_unit_test(databases_are_unknown),
         cmocka_unit_test(a_walk_is_a_scan),
+        cmocka_unit_test(an_attribute_that_is_lacking_is_no_name),
         cmocka_unit_test(large_samples_are_not_small_files),
         cmocka_unit_test(blends_are_measured),
         cmocka_unit_test(victims_are_told_their_price),

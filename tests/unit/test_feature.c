@@ -22,7 +22,7 @@ static void ratios_by_hand(void **state)
     struct ratios r;
 
     history_ops(batch, "j", 0, OP_OPEN, 0, 8);
-    history_errors(batch, "j", 0, OP_OPEN, 2);
+    history_errors(batch, "j", 0, OP_OPEN, 0, 2);
     history_ops(batch, "j", 0, OP_CREATE, 0, 2);
     history_ops(batch, "j", 0, OP_CLOSE, 0, 10);
     history_ops(batch, "j", 0, OP_STAT, 0, 20);

@@ -188,7 +188,7 @@ static void figures_by_hand(void **state)
 
     history_ops(batches[0], "j", 0, OP_READ, 4096, 98);
     history_ops(batches[0], "j", 0, OP_READ, 0, 10);
-    history_errors(batches[0], "j", 0, OP_READ, 1);
+    history_errors(batches[0], "j", 0, OP_READ, 0, 1);
     history_ops(batches[1], "j", 0, OP_READ, 98304, 2);
     batches[0]->coverage.lost = 3;
     batches[1]->coverage.lost = 4;

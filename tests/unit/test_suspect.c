@@ -30,7 +30,7 @@ static void add(struct suspects *suspects, unsigned i, int second, int64_t inter
     if (how == SLOWLY)
         assert_int_equal(histogram_add(&batch->records[0].latency_ns, 50000000, OPS / 10), 0);
     if (how == BADLY)
-        history_errors(batch, "j", 0, OP_READ, OPS / 2);
+        history_errors(batch, "j", 0, OP_READ, 0, OPS / 2);
     /* of a local volume the name begins with the node's */
     snprintf(name, sizeof(name), "n%u:v", i);
     assert_int_equal(batch_set(batch, &batch->volumes[0].name, name), 0);
