@@ -10,7 +10,7 @@
 #include "analyzer/unmix.h"
 #include "lib/cleanup.h"
 
-#define PAIR_WORTH 0.1 /* nats a transfer */
+#define PAIR_WORTH 0.3 /* nats a transfer */
 
 /*
  * How alike the part and the signature's prediction of it are: sum of the smaller over sum of the

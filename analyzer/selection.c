@@ -12,6 +12,8 @@
 #define PART_OPS_MIN   10
 #define PART_BYTES_MIN (4u << 20) /* fewer operations are fine if they moved this much */
 #define NEEDED_COST    0.12       /* nats an operation; one that becomes unknown costs about 0.7 */
+#define NEEDED_OPS     0.15       /* share of all operations; what holds more than that need not be worth more */
+#define MORE_COST      0.05       /* of that: of two that explain nearly as much, the one that holds less is it */
 #define FIT_MIN        0.65       /* a part that is less like its signature is not named after it */
 #define RIVAL_COST     0.1        /* nats an operation: for less, another profile may be it as well */
 #define RIVAL_COMMON   0.5        /* of the part, which it would have to hold */
@@ -19,6 +21,12 @@
 static bool is_tiny(const struct part *part)
 {
     return part_ops(part) < PART_OPS_MIN && part_bytes(part) < PART_BYTES_MIN;
+}
+
+/* What a part of so many operations is to be worth, in nats. */
+static double needed(const struct fitting *fitting, double ops)
+{
+    return NEEDED_COST * fmin(ops, NEEDED_OPS * part_ops(&fitting->whole));
 }
 
 /* What a process does alone or not at all, others may do beside it in a sum. */
@@ -34,28 +42,40 @@ static double lower(double score, double by)
     return score - by - 4 * DBL_EPSILON * (fabs(score) + fabs(by));
 }
 
-/* What leaving a profile out of the active ones costs, in nats an operation it holds: 1 if it is less than it must be
-   worth, 0 if not, or -ENOMEM. */
+/* What leaving a profile out of the active ones costs: 1 if it is less than it must be worth, 0 if not, or -ENOMEM. */
 static int is_needless(struct fitting *fitting, uint32_t profile, double ops, double score)
 {
     int err;
 
     fitting->active[profile] = false;
-    err = fitting_fit_above(fitting, lower(score, NEEDED_COST * ops));
+    err = fitting_fit_above(fitting, lower(score, needed(fitting, ops)));
     fitting->active[profile] = true;
     if (err)
         return err == 1 ? 0 : err;
-    return (score - fitting->score) / ops < NEEDED_COST;
+    return score - fitting->score < needed(fitting, ops);
 }
 
-/* One of those that are there already would not keep its bounds beside what was added. */
-static bool breaks_another(const struct fitting *fitting)
+/* One of the active profiles, but not `added`, that does not keep its bounds; UINT32_MAX when all do. */
+static uint32_t find_broken(const struct fitting *fitting, uint32_t added)
 {
     for (uint32_t p = 0; p < fitting->catalogue->count; p++)
-        if (fitting->active[p] && !is_tiny(&fitting->at[p]) &&
+        if (fitting->active[p] && p != added && !is_tiny(&fitting->at[p]) &&
             !(fitting_requirements(fitting, &fitting->catalogue->profiles[p], &fitting->at[p], false) > 0))
-            return true;
-    return false;
+            return p;
+    return UINT32_MAX;
+}
+
+/* Leaves out, one after the other, those that do not keep their bounds beside what was added, and fits what is left. 0,
+   -ENOMEM, or 1 when it is not above the floor. */
+static int drop_broken(struct fitting *fitting, uint32_t added, double floor)
+{
+    int err = 0;
+
+    for (uint32_t p; !err && (p = find_broken(fitting, added)) != UINT32_MAX;) {
+        fitting->active[p] = false;
+        err = fitting_fit_above(fitting, floor);
+    }
+    return err;
 }
 
 /* No part that has fewer operations is more than tiny. */
@@ -95,46 +115,54 @@ static int try_candidate(struct fitting *fitting, struct candidate *candidate, d
 
     fitting->active[candidate->profile] = true;
     err = fitting_fit_above(fitting, floor);
-    fitting->active[candidate->profile] = false;
     candidate->score = err ? floor : fitting->score;
+    if (!err)
+        err = drop_broken(fitting, candidate->profile, floor);
     if (err)
         return err == 1 ? 0 : err;
     ops = part_ops(part);
-    if (is_tiny(part) || fitting->score - base < NEEDED_COST * ops)
+    if (is_tiny(part) || fitting->score - base < needed(fitting, ops))
         return 0;
-    if (fitting_requirements(fitting, profile, part, false) > 0 && part->fit >= FIT_MIN * ops &&
-        !breaks_another(fitting))
+    if (fitting_requirements(fitting, profile, part, false) > 0 && part->fit >= FIT_MIN * ops)
         return 1;
     *rejected = fmax(*rejected, ops);
     return 0;
 }
 
 /*
- * The profile that, added to the active ones, explains most: it keeps its bounds, is more than a trace, and what it
- * holds could not nearly as well be explained without it. UINT32_MAX in *best when there is none, and then *rejected is
+ * The profile that, added to the active ones, explains most, and holds little for that: it keeps its bounds, is more than a
+ * trace, and what it holds could not nearly as well be explained without it. UINT32_MAX in *best when there is none, and then *rejected is
  * the most that one would hold but for its bounds. Those that explained most the last time come first, as those behind
  * one that is good need only be fitted for as long as they may be better. 0 or -ENOMEM.
  */
 static int find_best(struct fitting *fitting, struct candidate *candidates, uint32_t count, uint32_t *best,
                      double *rejected)
 {
-    double base = fitting->score, least = lower(base, -NEEDED_COST * least_ops(fitting)), top = base;
+    _cleanup_free_ bool *active = malloc(fitting->catalogue->count + 1);
+    double base = fitting->score, top = base;
+    double least_cost = needed(fitting, least_ops(fitting)), more_cost = MORE_COST * least_cost;
 
+    if (!active)
+        return -ENOMEM;
+    memcpy(active, fitting->active, fitting->catalogue->count);
     *best = UINT32_MAX;
     *rejected = 0;
     qsort(candidates, count, sizeof(*candidates), by_score);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t p = candidates[i].profile;
+        double net;
         int good;
 
         if (fitting->active[p])
             continue;
-        good = try_candidate(fitting, &candidates[i], base, fmax(least, *best == UINT32_MAX ? least : lower(top, 0)),
-                             rejected);
+        good = try_candidate(fitting, &candidates[i], base,
+                             fmax(lower(base, -least_cost), lower(top, -more_cost)), rejected);
+        memcpy(fitting->active, active, fitting->catalogue->count);
         if (good < 0)
             return good;
-        if (good && (fitting->score > top || (fitting->score == top && p < *best && *best != UINT32_MAX))) {
-            top = fitting->score;
+        net = fitting->score - MORE_COST * needed(fitting, part_ops(&fitting->at[p]));
+        if (good && (net > top || *best == UINT32_MAX || (net == top && p < *best))) {
+            top = net;
             *best = p;
         }
     }
@@ -182,6 +210,8 @@ int selection_fit(struct fitting *fitting, double *rejected)
             return fitting_fit(fitting);
         fitting->active[best] = true;
         err = fitting_fit(fitting);
+        if (!err)
+            err = drop_broken(fitting, best, -INFINITY);
         while (!err && (err = drop_needless(fitting, fitting->score)) == 1)
             err = fitting_fit(fitting);
     }
