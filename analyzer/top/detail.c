@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/top/navigate.h"
 #include "analyzer/top/screen.h"
 
 void detail_clear(struct detail *detail)

@@ -8,6 +8,7 @@
 #include "analyzer/human.h"
 #include "analyzer/top/blend.h"
 #include "analyzer/top/detail_proc.h"
+#include "analyzer/top/navigate.h"
 #include "analyzer/top/paint.h"
 #include "analyzer/top/screen.h"
 

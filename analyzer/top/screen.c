@@ -15,6 +15,7 @@
 #include "analyzer/human.h"
 #include "analyzer/top/files.h"
 #include "analyzer/top/paint.h"
+#include "analyzer/top/search.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
 

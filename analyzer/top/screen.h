@@ -90,6 +90,12 @@ struct screen {
     uint64_t taken;
 };
 
+/* The columns of the tab that is shown. */
+static inline struct layout *layout_of(struct screen *screen)
+{
+    return &screen->settings.layout[screen->tab];
+}
+
 /* Paints everything. 0 or -ENOMEM. */
 int screen_paint(struct screen *screen);
 /* Lines that the header takes at this size; it paints them from line 0 on. */
@@ -106,13 +112,7 @@ void sort_begin(struct screen *screen);
 void prompt_begin(struct screen *screen, const char *label, const char *text,
                   void (*done)(struct screen *screen, const char *text));
 void prompt_key(struct screen *screen, int code);
-/* Whether a word typed at a prompt is taken as the filter. */
-void filter_set(struct screen *screen, const char *text);
 void say(struct screen *screen, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* The selected entity, NULL when it is gone. */
-const struct entity *selected_entity(const struct screen *screen);
-void select_row(struct screen *screen, uint32_t at);
 
 /* The page: lines of text with SGR codes. Takes the text over. */
 void page_set(struct screen *screen, char *text);

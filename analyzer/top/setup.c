@@ -11,11 +11,6 @@
 
 #define EXTRA_LINES 2 /* theme and ASCII, above the columns */
 
-static struct layout *layout_of(struct screen *screen)
-{
-    return &screen->settings.layout[screen->tab];
-}
-
 void sort_begin(struct screen *screen)
 {
     const struct layout *layout = layout_of(screen);
