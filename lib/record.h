@@ -224,7 +224,7 @@ struct batch {
     uint32_t tree_count;
     struct coverage coverage;
 
-    struct batch_index *index; /* private to record.c */
+    struct batch_index *index; /* lib/record_private.h */
 };
 
 /* 0 or -ENOMEM. */
