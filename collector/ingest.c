@@ -8,51 +8,16 @@
 #include <string.h>
 
 #include "collector/group.h"
-#include "collector/json_memory.h"
+#include "collector/ingest_private.h"
 #include "collector/metrics.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 
 /* Bytes. Of what is larger one is in memory at a time: decoded, a line takes ten times as much. */
-#define LINE_LARGE   (2u << 20)
-#define PLAIN_LARGE  (16u << 20)
-#define ATTEMPTS     5 /* of a transaction that keeps losing against others */
-#define NAME_MAX_    255
-#define DURATION_MAX UINT64_C(604800000000000) /* a week: no agent aggregates longer */
-
-static int wrong(struct codec_error *error, const char *field, const char *why)
-{
-    snprintf(error->field, sizeof(error->field), "%s", field);
-    snprintf(error->why, sizeof(error->why), "%s", why);
-    return -EBADMSG;
-}
-
-int ingest_validate(const struct batch *batch, struct codec_error *error)
-{
-    static const char *const roles[] = {"client", "storage", "converged"};
-    bool role = false;
-
-    for (unsigned i = 0; i < sizeof(roles) / sizeof(*roles); i++)
-        role |= strcmp(batch->role, roles[i]) == 0;
-    if (!*batch->cluster || strlen(batch->cluster) > NAME_MAX_)
-        return wrong(error, "cluster", "must have 1 to 255 bytes");
-    if (!*batch->node || strlen(batch->node) > NAME_MAX_)
-        return wrong(error, "node", "must have 1 to 255 bytes");
-    if (!role)
-        return wrong(error, "role", "must be client, storage or converged");
-    if (strlen(batch->stream) != 32 || strspn(batch->stream, "0123456789abcdef") != 32)
-        return wrong(error, "stream", "must be 32 lower-case hex digits");
-    if (batch->seq >= INT64_MAX)
-        return wrong(error, "seq", "is too large");
-    if (batch->start_ns <= 0)
-        return wrong(error, "start_ns", "must be after 1970");
-    if (batch->duration_ns > DURATION_MAX)
-        return wrong(error, "duration_ns", "is longer than a week");
-    if (!batch->interval_ms)
-        return wrong(error, "interval_ms", "must not be 0");
-    return 0;
-}
+#define LINE_LARGE  (2u << 20)
+#define PLAIN_LARGE (16u << 20)
+#define ATTEMPTS    5 /* of a transaction that keeps losing against others */
 
 bool ingest_line(const char *text, size_t size, size_t *at, const char **line, size_t *line_size)
 {
@@ -75,8 +40,7 @@ bool ingest_line(const char *text, size_t size, size_t *at, const char **line, s
     return true;
 }
 
-static void refuse(struct answer *answer, unsigned status, unsigned line, const char *field,
-                   const char *why)
+void ingest_answer(struct answer *answer, unsigned status, unsigned line, const char *field, const char *why)
 {
     *answer = (struct answer){.status = status, .line = line};
     snprintf(answer->field, sizeof(answer->field), "%s", field);
@@ -96,137 +60,17 @@ void ingest_refuse(const struct store *store, int err, struct answer *answer)
     case -EAGAIN:
     case -ENOENT:
     case -EDEADLK:
-        refuse(answer, 503, 0, "",
-               "the database is away: the batch is not stored, send it again later");
+        ingest_answer(answer, 503, 0, "", "the database is away: the batch is not stored, send it again later");
         break;
     case -ENOMEM:
-        refuse(answer, 503, 0, "", "out of memory: send it again later");
+        ingest_answer(answer, 503, 0, "", "out of memory: send it again later");
         break;
     case -EINVAL:
-        refuse(answer, 400, line, "", store_why(store));
+        ingest_answer(answer, 400, line, "", store_why(store));
         break;
     default:
-        refuse(answer, 500, line, "",
-               "the database refused the batch; the collector's log says why");
+        ingest_answer(answer, 500, line, "", "the database refused the batch; the collector's log says why");
     }
-}
-
-/* Process detail never leaves a node; should it arrive all the same, it is folded into the jobs
- * here. */
-static int fold_processes(struct batch **batch)
-{
-    _cleanup_(batch_freep) struct batch *folded = NULL;
-    struct batch *from = *batch;
-    int err;
-
-    if (!from->process_count)
-        return 0;
-    err = batch_new(&folded);
-    if (!err)
-        err = batch_merge(folded, from, GRAIN_JOBS);
-    if (!err)
-        err = batch_set(folded, &folded->stream, from->stream);
-    if (err)
-        return err;
-    folded->seq = from->seq;
-    folded->start_ns = from->start_ns;
-    folded->duration_ns = from->duration_ns;
-    folded->interval_ms = from->interval_ms;
-    batch_free(from);
-    *batch = take_pointer(folded);
-    return 0;
-}
-
-/* What comes from another site has a name space of its own. */
-static int move_to_site(const struct identity *who, struct batch *batch)
-{
-    char cluster[NAME_MAX_ + 1];
-
-    if (!*who->site)
-        return 0;
-    if ((size_t)snprintf(cluster, sizeof(cluster), "%s/%s", who->site, batch->cluster) >= sizeof(cluster))
-        return -ENAMETOOLONG;
-    return batch_set(batch, &batch->cluster, cluster);
-}
-
-static const struct outward *forwarded;
-
-void ingest_forward(const struct outward *outward)
-{
-    forwarded = outward;
-}
-
-/* The batch is for nothing else afterwards. */
-static int put_outward(struct store *store, struct batch *batch)
-{
-    _cleanup_free_ char *json = NULL, *line = NULL;
-    _cleanup_free_ void *body = NULL;
-    size_t size;
-    int err = outward_apply(forwarded, batch);
-
-    if (!err)
-        err = codec_encode(batch, &json, &size);
-    if (err)
-        return err;
-    line = malloc(size + 1);
-    if (!line)
-        return -ENOMEM;
-    memcpy(line, json, size);
-    line[size] = '\n';
-    err = compress_zstd(line, size + 1, &body, &size);
-    return err ? err : store_outbox_put(store, body, size);
-}
-
-int ingest_read(const struct identity *who, const char *line, size_t size, struct store_item *item,
-                struct answer *answer)
-{
-    _cleanup_(batch_freep) struct batch *batch = NULL;
-    struct codec_error error = {.field = ""};
-    int err;
-
-    json_memory_begin();
-    err = codec_decode(line, size, &batch, &error);
-    json_memory_end();
-    if (!err)
-        err = ingest_validate(batch, &error);
-    if (!err)
-        err = fold_processes(&batch);
-    if (err == -EBADMSG) {
-        refuse(answer, 400, answer->line, error.field, error.why);
-        return 0;
-    }
-    if (err)
-        return err;
-    if (!identity_may(who, batch->cluster, batch->node)) {
-        refuse(answer, 403, answer->line, "node", "the token belongs to another node");
-        return 0;
-    }
-    err = move_to_site(who, batch);
-    if (err == -ENAMETOOLONG) {
-        refuse(answer, 400, answer->line, "cluster", "is too long behind the name of its site");
-        return 0;
-    }
-    if (err)
-        return err;
-    sha256(line, size, item->hash);
-    item->batch = take_pointer(batch);
-    return 0;
-}
-
-int ingest_note(struct store *store, struct store_item *item, struct answer *answer)
-{
-    if (item->verdict == VERDICT_CONFLICT) {
-        refuse(answer, 409, answer->line, "seq",
-               "this stream and seq were stored with another body: take a new stream");
-        return 0;
-    }
-    if (item->verdict == VERDICT_DUPLICATE) {
-        answer->duplicates++;
-        return 0;
-    }
-    answer->batches++;
-    answer->records += item->batch->record_count;
-    return forwarded ? put_outward(store, item->batch) : 0;
 }
 
 /* What was read before a line that is refused may be refused, too: then that is what the client is told. */
@@ -256,7 +100,7 @@ static int put_large(struct store *store, const struct identity *who, const char
         return err;
     answer->line = number;
     if (pthread_mutex_trylock(&one)) {
-        refuse(answer, 503, answer->line, "", "the collector is overloaded: send it again later");
+        ingest_answer(answer, 503, answer->line, "", "the collector is overloaded: send it again later");
         return 0;
     }
     err = group_read(group, who, line, size, answer);
@@ -294,7 +138,7 @@ static int put_lines(struct store *store, const struct identity *who, const char
     if (!err && answer->status == 200)
         err = group_put(store, group);
     if (!err && !filled)
-        refuse(answer, 400, 1, "", "the body holds no batch");
+        ingest_answer(answer, 400, 1, "", "the body holds no batch");
     if (!err && answer->status == 200) {
         answer->line = 0;
         err = store_commit(store);
@@ -353,9 +197,9 @@ static void put_plain(struct store *store, const struct identity *who, enum enco
 
     *answer = (struct answer){.status = 200};
     if (err == -EFBIG)
-        refuse(answer, 413, 0, "", "the body decompresses to more than 128 MiB");
+        ingest_answer(answer, 413, 0, "", "the body decompresses to more than 128 MiB");
     else if (err == -EBADMSG)
-        refuse(answer, 400, 1, "", "the body is not what its Content-Encoding says");
+        ingest_answer(answer, 400, 1, "", "the body is not what its Content-Encoding says");
     else if (err)
         ingest_refuse(store, err, answer);
     else

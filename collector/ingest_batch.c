@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/ingest_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/json_memory.h"
+#include "lib/cleanup.h"
+
+/* One batch: whether it can be stored, under which name, and for which other site it waits afterwards. */
+
+#define NAME_MAX_    255
+#define DURATION_MAX UINT64_C(604800000000000) /* a week: no agent aggregates longer */
+
+static int wrong(struct codec_error *error, const char *field, const char *why)
+{
+    snprintf(error->field, sizeof(error->field), "%s", field);
+    snprintf(error->why, sizeof(error->why), "%s", why);
+    return -EBADMSG;
+}
+
+int ingest_validate(const struct batch *batch, struct codec_error *error)
+{
+    static const char *const roles[] = {"client", "storage", "converged"};
+    bool role = false;
+
+    for (unsigned i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+        role |= strcmp(batch->role, roles[i]) == 0;
+    if (!*batch->cluster || strlen(batch->cluster) > NAME_MAX_)
+        return wrong(error, "cluster", "must have 1 to 255 bytes");
+    if (!*batch->node || strlen(batch->node) > NAME_MAX_)
+        return wrong(error, "node", "must have 1 to 255 bytes");
+    if (!role)
+        return wrong(error, "role", "must be client, storage or converged");
+    if (strlen(batch->stream) != 32 || strspn(batch->stream, "0123456789abcdef") != 32)
+        return wrong(error, "stream", "must be 32 lower-case hex digits");
+    if (batch->seq >= INT64_MAX)
+        return wrong(error, "seq", "is too large");
+    if (batch->start_ns <= 0)
+        return wrong(error, "start_ns", "must be after 1970");
+    if (batch->duration_ns > DURATION_MAX)
+        return wrong(error, "duration_ns", "is longer than a week");
+    if (!batch->interval_ms)
+        return wrong(error, "interval_ms", "must not be 0");
+    return 0;
+}
+
+/* Process detail never leaves a node; should it arrive all the same, it is folded into the jobs
+ * here. */
+static int fold_processes(struct batch **batch)
+{
+    _cleanup_(batch_freep) struct batch *folded = NULL;
+    struct batch *from = *batch;
+    int err;
+
+    if (!from->process_count)
+        return 0;
+    err = batch_new(&folded);
+    if (!err)
+        err = batch_merge(folded, from, GRAIN_JOBS);
+    if (!err)
+        err = batch_set(folded, &folded->stream, from->stream);
+    if (err)
+        return err;
+    folded->seq = from->seq;
+    folded->start_ns = from->start_ns;
+    folded->duration_ns = from->duration_ns;
+    folded->interval_ms = from->interval_ms;
+    batch_free(from);
+    *batch = take_pointer(folded);
+    return 0;
+}
+
+/* What comes from another site has a name space of its own. */
+static int move_to_site(const struct identity *who, struct batch *batch)
+{
+    char cluster[NAME_MAX_ + 1];
+
+    if (!*who->site)
+        return 0;
+    if ((size_t)snprintf(cluster, sizeof(cluster), "%s/%s", who->site, batch->cluster) >= sizeof(cluster))
+        return -ENAMETOOLONG;
+    return batch_set(batch, &batch->cluster, cluster);
+}
+
+static const struct outward *forwarded;
+
+void ingest_forward(const struct outward *outward)
+{
+    forwarded = outward;
+}
+
+/* The batch is for nothing else afterwards. */
+static int put_outward(struct store *store, struct batch *batch)
+{
+    _cleanup_free_ char *json = NULL, *line = NULL;
+    _cleanup_free_ void *body = NULL;
+    size_t size;
+    int err = outward_apply(forwarded, batch);
+
+    if (!err)
+        err = codec_encode(batch, &json, &size);
+    if (err)
+        return err;
+    line = malloc(size + 1);
+    if (!line)
+        return -ENOMEM;
+    memcpy(line, json, size);
+    line[size] = '\n';
+    err = compress_zstd(line, size + 1, &body, &size);
+    return err ? err : store_outbox_put(store, body, size);
+}
+
+int ingest_read(const struct identity *who, const char *line, size_t size, struct store_item *item,
+                struct answer *answer)
+{
+    _cleanup_(batch_freep) struct batch *batch = NULL;
+    struct codec_error error = {.field = ""};
+    int err;
+
+    json_memory_begin();
+    err = codec_decode(line, size, &batch, &error);
+    json_memory_end();
+    if (!err)
+        err = ingest_validate(batch, &error);
+    if (!err)
+        err = fold_processes(&batch);
+    if (err == -EBADMSG) {
+        ingest_answer(answer, 400, answer->line, error.field, error.why);
+        return 0;
+    }
+    if (err)
+        return err;
+    if (!identity_may(who, batch->cluster, batch->node)) {
+        ingest_answer(answer, 403, answer->line, "node", "the token belongs to another node");
+        return 0;
+    }
+    err = move_to_site(who, batch);
+    if (err == -ENAMETOOLONG) {
+        ingest_answer(answer, 400, answer->line, "cluster", "is too long behind the name of its site");
+        return 0;
+    }
+    if (err)
+        return err;
+    sha256(line, size, item->hash);
+    item->batch = take_pointer(batch);
+    return 0;
+}
+
+int ingest_note(struct store *store, struct store_item *item, struct answer *answer)
+{
+    if (item->verdict == VERDICT_CONFLICT) {
+        ingest_answer(answer, 409, answer->line, "seq",
+                      "this stream and seq were stored with another body: take a new stream");
+        return 0;
+    }
+    if (item->verdict == VERDICT_DUPLICATE) {
+        answer->duplicates++;
+        return 0;
+    }
+    answer->batches++;
+    answer->records += item->batch->record_count;
+    return forwarded ? put_outward(store, item->batch) : 0;
+}
