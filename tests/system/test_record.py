@@ -272,14 +272,14 @@ class FollowTest(RecordTest):
         self.assertEqual(self.reads(harness.report(inner)), (1, 77, 0))
 
     def test_volume_that_comes_and_goes(self):
-        """Mounted, used and unmounted by the command itself, within one interval."""
+        """Mounted, used and unmounted by the command itself, within one interval; the recorder had a processor meanwhile."""
         image, place = self.path("image"), self.path("passing")
         os.mkdir(place)
         with open(image, "wb") as file:
             file.truncate(20 << 20)
         harness.must([harness.tool("mkfs.ext4"), "-q", "-F", image])
         harness.make_loop_nodes()
-        report = self.record(["sh", "-c", f"mount -o loop {image} {place}; echo hello > {place}/x;"
+        report = self.record(["sh", "-c", f"mount -o loop {image} {place}; sleep 0.2; echo hello > {place}/x;"
                               f"head -c 3 {place}/x; rm {place}/x; umount {place}"], "-i", "1m")
         ops = report.volume(place)
         self.assertEqual([harness.count(ops, name) for name in ("create", "write", "unlink")],
