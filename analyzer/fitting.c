@@ -10,6 +10,11 @@
 #include "analyzer/fitting_parts.h"
 #include "analyzer/fitting_rows.h"
 #include "analyzer/matching.h"
+#include "analyzer/ordering.h"
+
+#define FAULT_AROUND 65536 /* bytes that a minor page fault maps, as the kernel is built */
+#define MAPPED_MIN   0.5   /* minor page faults for each file that is opened and not read, */
+#define MAPPED_MAX   4     /* and to those that map all of them */
 
 static void count_signatures(struct fitting *fitting)
 {
@@ -30,6 +35,36 @@ static void make_worth(struct fitting *fitting)
     }
 }
 
+/* Of files that are only opened, all pages were mapped from the page cache, or nothing was read of them. */
+static bool may_be(const struct fitting *fitting, const struct signature *signature)
+{
+    const struct ingredient *of = signature->ingredients;
+    double opens = 0, around = 0;
+
+    for (uint32_t n = 0; n < signature->ingredient_count; n++)
+        if (of[n].op != OP_OPEN && of[n].op != OP_STAT && of[n].op != OP_CLOSE)
+            return true;
+    for (uint32_t n = 0; n < signature->ingredient_count; n++)
+        for (size_t i = 0; i < fitting->bin_count; i++) {
+            const struct bin *bin = &fitting->bins[i];
+
+            if (of[n].op != OP_OPEN || !of[n].sized || !fitting_holds(fitting, &of[n], bin))
+                continue;
+            opens += bin->ops;
+            around += bin->ops * (1 + (double)bucket_lower(bin->bucket) / FAULT_AROUND);
+        }
+    return !(opens > 0) || (fitting->minors >= MAPPED_MIN * opens && fitting->minors <= MAPPED_MAX * around);
+}
+
+static void note_impossible(struct fitting *fitting)
+{
+    size_t s = 0;
+
+    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
+        for (uint32_t n = 0; n < fitting->catalogue->profiles[p].signature_count; n++, s++)
+            fitting->impossible[s] = !may_be(fitting, &fitting->catalogue->profiles[p].signatures[n]);
+}
+
 int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
                  const struct tally *tally, bool process, uint32_t peers)
 {
@@ -41,14 +76,18 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     if (!err)
         err = matching_split(&fitting->bins, &fitting->bin_count);
     if (!err)
+        ordering_note(tally, fitting->bins, fitting->bin_count);
+    if (!err)
         err = fitting_group(fitting, tally);
     if (err)
         return err;
     count_signatures(fitting);
     fitting->missing = behaviour_missing(&tally->op[OP_STAT]);
+    fitting->minors = (double)tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR];
     fitting->fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]);
     fitting->active = calloc(catalogue->count + 1, sizeof(bool));
     fitting->at = calloc(catalogue->count + 1, sizeof(struct part));
+    fitting->impossible = calloc(fitting->signature_count + 1, sizeof(bool));
     fitting->refused = calloc(fitting->signature_count + 1, sizeof(bool));
     fitting->by = calloc(fitting->signature_count + 1, sizeof(struct part));
     fitting->chosen = calloc(fitting->signature_count + 1, sizeof(bool));
@@ -58,11 +97,12 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     fitting->counted = calloc(fitting->group_count + 1, sizeof(double));
     fitting->ops = calloc(catalogue->count + 1, sizeof(double));
     fitting->bytes = calloc(catalogue->count + 1, sizeof(double));
-    if (!fitting->active || !fitting->at || !fitting->refused || !fitting->by || !fitting->chosen ||
-        !fitting->amounts || !fitting->explained || !fitting->worth || !fitting->counted || !fitting->ops ||
+    if (!fitting->active || !fitting->at || !fitting->impossible || !fitting->refused || !fitting->by ||
+        !fitting->chosen || !fitting->amounts || !fitting->explained || !fitting->worth || !fitting->counted || !fitting->ops ||
         !fitting->bytes)
         return -ENOMEM;
     make_worth(fitting);
+    note_impossible(fitting);
     for (size_t i = 0; i < fitting->bin_count; i++)
         part_add_bin(&fitting->whole, &fitting->bins[i], fitting->bins[i].ops);
     return 0;
@@ -75,6 +115,7 @@ void fitting_clear(struct fitting *fitting)
     free(fitting->of);
     free(fitting->observed);
     free(fitting->active);
+    free(fitting->impossible);
     free(fitting->refused);
     free(fitting->chosen);
     fit_memory_clear(&fitting->memory);
@@ -99,7 +140,7 @@ double fitting_requirements(const struct fitting *fitting, const struct profile 
                             const struct part *part, bool each)
 {
     const struct feature_context context = {part, &fitting->whole, fitting->process, fitting->missing,
-                                            fitting->fault_writes, fitting->peers};
+                                            fitting->minors, fitting->fault_writes, fitting->peers};
     double factor = 1;
 
     for (uint32_t i = 0; i < profile->requirement_count; i++)
@@ -143,7 +184,7 @@ int fitting_fit_above(struct fitting *fitting, double floor)
 {
     int err;
 
-    memset(fitting->refused, 0, fitting->signature_count * sizeof(bool));
+    memcpy(fitting->refused, fitting->impossible, fitting->signature_count * sizeof(bool));
     do
         err = fitting_parts(fitting, UINT32_MAX, floor);
     while (!err && refuse_signature(fitting));

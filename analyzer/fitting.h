@@ -24,10 +24,12 @@ struct fitting {
     bool process;
     bool sized_opens; /* it is known how large opened files are */
     double missing; /* stats of names that do not exist */
+    double minors; /* page faults without a read */
     double fault_writes;
     uint32_t peers;
     bool claimed[MATCH_KINDS]; /* by a signature that takes part: the others leave such transfers to it */
     bool *active;    /* by profile */
+    bool *impossible; /* by signature, whatever else there is */
     bool *refused;   /* by signature, all profiles' in one row */
     bool *chosen;    /* likewise: it takes part in the last fit of parts, which are these: */
     struct part *at; /* by profile */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Opens have the size of what they open, where that was recorded. */
-static bool holds(const struct fitting *fitting, const struct ingredient *ingredient, const struct bin *bin)
+bool fitting_holds(const struct fitting *fitting, const struct ingredient *ingredient, const struct bin *bin)
 {
     if (ingredient->op != bin->op || !ingredient->ends[bin->outcome])
         return false;
@@ -19,14 +19,15 @@ static bool are_alike(const struct fitting *fitting, const struct bin *a, const 
 {
     const struct catalogue *catalogue = fitting->catalogue;
 
-    if (a->op != b->op || a->outcome != b->outcome || a->match != b->match)
+    if (a->op != b->op || a->outcome != b->outcome || a->match != b->match || a->order != b->order)
         return false;
     for (uint32_t p = 0; p < catalogue->count; p++)
         for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {
             const struct signature *signature = &catalogue->profiles[p].signatures[s];
 
             for (uint32_t n = 0; n < signature->ingredient_count; n++)
-                if (holds(fitting, &signature->ingredients[n], a) != holds(fitting, &signature->ingredients[n], b))
+                if (fitting_holds(fitting, &signature->ingredients[n], a) !=
+                    fitting_holds(fitting, &signature->ingredients[n], b))
                     return false;
         }
     return true;
@@ -100,13 +101,20 @@ static bool may_take(const struct fitting *fitting, const struct signature *sign
     return !fitting->claimed[match];
 }
 
+/* Whose reads all go on does not jump, and the other way round. */
+static bool may_start(const struct signature *signature, enum order_known order)
+{
+    return order == NOT_KNOWN || !(signature->jumps == (order == JUMPS ? 0 : 1));
+}
+
 static bool takes(const struct fitting *fitting, const struct signature *signature, const struct ingredient *ingredient,
                   size_t group)
 {
     const struct bin *bin = fitting->of[group];
-    bool transfer = bin->op == OP_READ || bin->op == OP_WRITE;
+    bool transfer = (bin->op == OP_READ || bin->op == OP_WRITE) && bin->bucket; /* nothing matches nothing */
 
-    return holds(fitting, ingredient, bin) && (!transfer || may_take(fitting, signature, ingredient, bin->match));
+    return fitting_holds(fitting, ingredient, bin) && may_start(signature, bin->order) &&
+           (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 
 void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)

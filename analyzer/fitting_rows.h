@@ -8,6 +8,9 @@
 /* Groups the bins, which are there and divided by what they match: group, of, observed and both counts. 0 or -ENOMEM. */
 int fitting_group(struct fitting *fitting, const struct tally *tally);
 
+/* Whether the bin is of those that the ingredient speaks of. */
+bool fitting_holds(const struct fitting *fitting, const struct ingredient *ingredient, const struct bin *bin);
+
 /* Adds a signature, whose ingredients begin at that place among all of them, to a row[all_count]: spread over the
    groups, inside each of its ranges as the data is spread. */
 void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row);

@@ -212,21 +212,32 @@ static double gained(const struct feature_context *c)
     return c->part->bytes[OP_READ] + c->part->bytes[OP_MMAP_FAULT];
 }
 
+/* That moved something, and page faults. */
+static double reads(const struct feature_context *c)
+{
+    return c->part->ok[OP_READ] - c->part->read[0] + c->part->ok[OP_MMAP_FAULT];
+}
+
+/* Nothing was read of the files that were opened, but enough pages were mapped that were in the page cache already. */
+static bool is_in_cache(const struct feature_context *c)
+{
+    return c->part->opened > 0 && c->minors >= opens(c) && !(reads(c) > 0);
+}
+
 static double bytes_per_open(const struct feature_context *c)
 {
-    return quotient(gained(c), opens(c));
+    return quotient(is_in_cache(c) ? c->part->opened : gained(c), opens(c));
 }
 
 /* Bytes read, of those of the files opened. */
 static double coverage(const struct feature_context *c)
 {
-    return quotient(gained(c), c->part->opened);
+    return is_in_cache(c) ? 1 : quotient(gained(c), c->part->opened);
 }
 
-/* Reads that moved something, and page faults, to an open. */
 static double reads_per_open(const struct feature_context *c)
 {
-    return quotient(c->part->ok[OP_READ] - c->part->read[0] + c->part->ok[OP_MMAP_FAULT], opens(c));
+    return is_in_cache(c) ? 1 : quotient(reads(c), opens(c));
 }
 
 static double read_modal_share(const struct feature_context *c)

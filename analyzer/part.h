@@ -20,11 +20,19 @@ enum match {
     MATCH_KINDS
 };
 
+/* Where a read starts, as far as that is clear (analyzer/ordering.h). */
+enum order_known {
+    NOT_KNOWN,
+    GOES_ON, /* where the last one ended */
+    JUMPS,   /* elsewhere */
+};
+
 /* Operations of one kind and one size: what the mixture fit works on. */
 struct bin {
     enum operation op;
     enum outcome outcome;
     enum match match; /* where they are told apart (analyzer/matching.h) */
+    enum order_known order;
     uint16_t bucket; /* of the size; 0 where an operation has none */
     double ops;
     double bytes; /* the buckets' shares of the bytes really transferred */
@@ -65,6 +73,7 @@ struct feature_context {
     const struct part *whole; /* all of the process, or job, that is looked at */
     bool process;             /* it is a process */
     double missing;           /* of its stats: they failed because there is no such name */
+    double minors;            /* minor page faults on mapped files */
     double fault_writes;      /* share of its major page faults that were to write, of those known; NAN: none is */
     uint32_t peers;           /* other processes of the job that read as many bytes */
 };

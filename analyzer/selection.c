@@ -130,10 +130,10 @@ static int try_candidate(struct fitting *fitting, struct candidate *candidate, d
 }
 
 /*
- * The profile that, added to the active ones, explains most, and holds little for that: it keeps its bounds, is more than a
- * trace, and what it holds could not nearly as well be explained without it. UINT32_MAX in *best when there is none, and then *rejected is
- * the most that one would hold but for its bounds. Those that explained most the last time come first, as those behind
- * one that is good need only be fitted for as long as they may be better. 0 or -ENOMEM.
+ * The profile that, added to the active ones, explains most, and holds little for that: it keeps its bounds, is more
+ * than a trace, and what it holds could not nearly as well be explained without it. UINT32_MAX in *best when there is
+ * none, and then *rejected is the most that one would hold but for its bounds. Those that explained most the last time
+ * come first, as those behind one that is good need only be fitted for as long as they may be better. 0 or -ENOMEM.
  */
 static int find_best(struct fitting *fitting, struct candidate *candidates, uint32_t count, uint32_t *best,
                      double *rejected)

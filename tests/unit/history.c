@@ -52,6 +52,17 @@ void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operat
         assert_int_equal(histogram_add(&record->size, size, count), 0);
 }
 
+void history_order(struct batch *batch, const char *job, uint32_t pid, enum operation op, enum order order,
+                   uint64_t count)
+{
+    find(batch, job, pid, op)->order[order] += count;
+}
+
+void history_minor_faults(struct batch *batch, const char *job, uint32_t pid, uint64_t count)
+{
+    find(batch, job, pid, OP_MMAP_FAULT)->faults[FAULT_MINOR] += count;
+}
+
 void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op, int code, uint64_t count)
 {
     struct record *record = find(batch, job, pid, op);

@@ -19,6 +19,12 @@ void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operat
 /* Operations that fail, by an errno, or by one that nobody recorded (0). */
 void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op, int code, uint64_t count);
 
+/* Where so many of the reads or writes that are there started. */
+void history_order(struct batch *batch, const char *job, uint32_t pid, enum operation op, enum order order,
+                   uint64_t count);
+/* Page faults on mapped files that were served from the page cache. */
+void history_minor_faults(struct batch *batch, const char *job, uint32_t pid, uint64_t count);
+
 #define GIVEN_MAX 4
 
 /* A source that hands out what it was given; its next is history_next(). */

@@ -13,12 +13,18 @@
 #include "analyzer/classify.h"
 #include "analyzer/confidence.h"
 #include "analyzer/unmix.h"
+#include "tests/unit/classified.h"
 #include "tests/unit/history.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
 static struct catalogue catalogue;
+
+static void classify(struct batch *batch, struct profile_list *list)
+{
+    classified(&catalogue, batch, false, list);
+}
 
 /* As an agent that asks once a second how full a volume is: whatever slows the others down then, it is not that. */
 static void who_does_next_to_nothing_is_in_nobodys_way(void **state)
@@ -137,30 +143,6 @@ static void checkpoint(struct batch *batch, uint32_t pid)
     history_ops(batch, "j", pid, OP_RENAME, 0, 1);
 }
 
-static void classify_with(struct batch *batch, bool draws, struct profile_list *list)
-{
-    struct aggregate totals = {0};
-
-    history_into(&totals, batch);
-    aggregate_sort(&totals);
-    assert_int_equal(totals.job_count, 1);
-    assert_int_equal(classify_job(&catalogue, &totals.jobs[0], draws, list), 0);
-    aggregate_clear(&totals);
-}
-
-static void classify(struct batch *batch, struct profile_list *list)
-{
-    classify_with(batch, false, list);
-}
-
-static const struct profile_share *find(const struct profile_list *list, const char *name)
-{
-    for (uint32_t i = 0; i < list->count; i++)
-        if (!list->shares[i].pipeline && strcmp(list->shares[i].profile, name) == 0)
-            return &list->shares[i];
-    return NULL;
-}
-
 static void check_sums(const struct profile_list *list)
 {
     double ops[2] = {0}, bytes[2] = {0};
@@ -182,8 +164,8 @@ static void check_sums(const struct profile_list *list)
 /* Of 50.5 MB + 384 MiB + 256 MiB = 721.6 MB. */
 static void check_blend(const struct profile_list *list, double tolerance, double sure)
 {
-    const struct profile_share *losf = find(list, "losf"), *stream = find(list, "shard-streaming"),
-                               *save = find(list, "checkpoint");
+    const struct profile_share *losf = classified_find(list, "losf"), *save = classified_find(list, "checkpoint"),
+                               *stream = classified_find(list, "shard-streaming");
     double small = 50.5e6, all = small + 384.0 * MIB + 256.0 * MIB;
 
     assert_non_null(losf);
@@ -215,7 +197,7 @@ static void processes_are_told_apart(void **state)
     checkpoint(batch, 13);
     classify(batch, &list);
     check_blend(&list, 0.001, 0.8);
-    assert_false(says(find(&list, "shard-streaming"), "may as well")); /* nobody else could have done it */
+    assert_false(says(classified_find(&list, "shard-streaming"), "may as well")); /* nobody else could have done it */
     profile_list_clear(&list);
 }
 
@@ -229,75 +211,9 @@ static void totals_are_unmixed(void **state)
     checkpoint(batch, 0);
     classify(batch, &list);
     check_blend(&list, 0.01, 0.7);
-    assert_true(says(find(&list, "shard-streaming"), "may as well be cv-training"));
-    assert_false(says(find(&list, "losf"), "may as well") || says(find(&list, "checkpoint"), "may as well"));
-    profile_list_clear(&list);
-}
-
-static void open_files(struct batch *batch, uint64_t size, uint64_t count)
-{
-    history_ops(batch, "j", 0, OP_OPEN, 0, count);
-    for (uint32_t i = 0; i < batch->record_count; i++)
-        if (batch->records[i].op == OP_OPEN)
-            assert_int_equal(histogram_add(&batch->records[i].size, size, count), 0);
-}
-
-/* Who reads whole files makes reads as large as they are, and tar's blocks of 10 KiB are none of these. */
-static void blocks_are_nobodys_files(void **state)
-{
-    struct batch *batch = history_batch(0);
-    struct profile_list list;
-    double small = 1000.0 * 40 * KIB, blocks = 50000.0 * 10 * KIB;
-
-    open_files(batch, 40 * KIB, 1000);
-    history_ops(batch, "j", 0, OP_CLOSE, 0, 1005);
-    history_ops(batch, "j", 0, OP_STAT, 0, 2000);
-    history_ops(batch, "j", 0, OP_SEEK, 0, 2000);
-    history_ops(batch, "j", 0, OP_READ, 40 * KIB, 1000);
-    history_ops(batch, "j", 0, OP_READ, 0, 1000);
-    open_files(batch, 100 * MIB, 5);
-    history_ops(batch, "j", 0, OP_READ, 10 * KIB, 50000);
-    classify(batch, &list);
-    assert_non_null(find(&list, "losf"));
-    assert_non_null(find(&list, "shard-streaming"));
-    assert_true(fabs(find(&list, "losf")->share_bytes - small / (small + blocks)) < 0.01);
-    assert_true(fabs(find(&list, "shard-streaming")->share_bytes - blocks / (small + blocks)) < 0.01);
-    profile_list_clear(&list);
-}
-
-/* Somebody else may have read what a copy wrote, but not as often by chance. */
-static void as_many_reads_as_writes_are_a_copy(void **state)
-{
-    struct batch *batch = history_batch(0);
-    struct profile_list list;
-    double samples = 0, copied = 2 * 4000.0 * MIB;
-
-    for (unsigned i = 1; i <= 20; i++) {
-        history_ops(batch, "j", 0, OP_READ, i * 20 * KIB, 2000);
-        samples += i * 20.0 * KIB * 2000;
-    }
-    history_ops(batch, "j", 0, OP_SEEK, 0, 40000);
-    history_ops(batch, "j", 0, OP_READ, MIB, 4000);
-    history_ops(batch, "j", 0, OP_WRITE, MIB, 4000);
-    history_ops(batch, "j", 0, OP_FSYNC, 0, 1);
-    classify(batch, &list);
-    assert_non_null(find(&list, "stage-copy"));
-    assert_true(fabs(find(&list, "stage-copy")->share_bytes - copied / (copied + samples)) < 0.02);
-    profile_list_clear(&list);
-}
-
-static void mapped_files_are_files(void **state)
-{
-    struct batch *batch = history_batch(0);
-    struct profile_list list;
-
-    open_files(batch, 64 * KIB, 2000);
-    history_ops(batch, "j", 0, OP_CLOSE, 0, 2000);
-    history_ops(batch, "j", 0, OP_STAT, 0, 3000);
-    history_ops(batch, "j", 0, OP_MMAP_FAULT, 64 * KIB, 2000);
-    classify(batch, &list);
-    assert_non_null(find(&list, "losf"));
-    assert_true(find(&list, "losf")->share_ops > 0.95 && find(&list, "losf")->share_bytes > 0.95);
+    assert_true(says(classified_find(&list, "shard-streaming"), "may as well be cv-training"));
+    assert_false(says(classified_find(&list, "losf"), "may as well"));
+    assert_false(says(classified_find(&list, "checkpoint"), "may as well"));
     profile_list_clear(&list);
 }
 
@@ -318,7 +234,7 @@ static void sums_have_intervals(void **state)
         small_files(batch, 0);
         shards(batch, 0);
         checkpoint(batch, 0);
-        classify_with(batch, true, &lists[i]);
+        classified(&catalogue, batch, true, &lists[i]);
     }
     assert_int_equal(lists[0].count, lists[1].count);
     for (uint32_t i = 0; i < lists[0].count; i++) {
@@ -332,8 +248,8 @@ static void sums_have_intervals(void **state)
         assert_true(a->bytes_interval.low == b->bytes_interval.low && a->bytes_interval.high == b->bytes_interval.high);
         assert_true(isnan(a->residual) == (strcmp(a->profile, PROFILE_UNKNOWN) != 0));
     }
-    stream = find(&lists[0], "shard-streaming");
-    losf = find(&lists[0], "losf");
+    stream = classified_find(&lists[0], "shard-streaming");
+    losf = classified_find(&lists[0], "losf");
     assert_true(stream->bytes_interval.low < 0.01); /* it may be large samples */
     assert_true(losf->ops_interval.low > 0.05); /* which opens no shards could be */
     for (unsigned i = 0; i < 2; i++)
@@ -348,7 +264,7 @@ static void processes_have_no_intervals(void **state)
 
     small_files(batch, 11);
     shards(batch, 12);
-    classify_with(batch, true, &list);
+    classified(&catalogue, batch, true, &list);
     for (uint32_t i = 0; i < list.count; i++)
         assert_true(isnan(list.shares[i].ops_interval.low) && isnan(list.shares[i].bytes_interval.high) &&
                     isnan(list.shares[i].residual));
@@ -366,8 +282,8 @@ static double residual(uint64_t strange)
     shards(batch, 0);
     history_ops(batch, "j", 0, OP_SETATTR, 0, strange);
     history_ops(batch, "j", 0, OP_TRUNCATE, 0, strange);
-    classify_with(batch, true, &list);
-    p = find(&list, PROFILE_UNKNOWN)->residual;
+    classified(&catalogue, batch, true, &list);
+    p = classified_find(&list, PROFILE_UNKNOWN)->residual;
     profile_list_clear(&list);
     return p;
 }
@@ -386,9 +302,9 @@ static void what_is_unknown_is_tested_if_it_is_enough(void **state)
         struct profile_list list;
 
         history_ops(batch, "j", 0, OP_SETATTR, 0, ops);
-        classify_with(batch, true, &list);
-        assert_true(ops > 20 ? find(&list, PROFILE_UNKNOWN)->residual < RESIDUAL_P
-                             : isnan(find(&list, PROFILE_UNKNOWN)->residual));
+        classified(&catalogue, batch, true, &list);
+        assert_true(ops > 20 ? classified_find(&list, PROFILE_UNKNOWN)->residual < RESIDUAL_P
+                             : isnan(classified_find(&list, PROFILE_UNKNOWN)->residual));
         profile_list_clear(&list);
     }
 }
@@ -412,51 +328,13 @@ static void confidence_is_bounded(void **state)
     assert_true(fabs(confidence_of_part(&part, false, 0.5, NAN) - 0.55) < 1e-9);
 }
 
-/* Large reads beside opens are those of large samples only where what was opened is as large. */
-static void files_are_told_by_what_is_opened(void **state)
-{
-    for (unsigned large = 0; large < 2; large++) {
-        struct batch *batch = history_batch(0);
-        struct profile_list list;
-
-        open_files(batch, large ? 512 * KIB : 20000, 1000);
-        history_ops(batch, "j", 0, OP_CLOSE, 0, 1000);
-        history_ops(batch, "j", 0, OP_STAT, 0, 2000);
-        history_ops(batch, "j", 0, OP_SEEK, 0, 2000);
-        history_ops(batch, "j", 0, OP_READ, 512 * KIB, 1000);
-        history_ops(batch, "j", 0, OP_READ, 0, 1000);
-        classify(batch, &list);
-        assert_true(!find(&list, "cv-training") == !large);
-        profile_list_clear(&list);
-    }
-}
-
-/* Writes that have reads of their size are a copy's; where they have none, somebody else's. */
-static void copies_are_told_in_sums(void **state)
-{
-    for (unsigned copied = 0; copied < 2; copied++) {
-        struct batch *batch = history_batch(0);
-        struct profile_list list;
-
-        history_ops(batch, "j", 0, OP_READ, MIB, 512);
-        history_ops(batch, "j", 0, OP_WRITE, copied ? MIB : 4 * MIB, copied ? 512 : 128);
-        history_ops(batch, "j", 0, OP_STAT, 0, 40000);
-        history_ops(batch, "j", 0, OP_READDIR, 0, 6000);
-        classify(batch, &list);
-        assert_true(!find(&list, "stage-copy") == !copied);
-        if (copied)
-            assert_true(find(&list, "stage-copy")->share_bytes > 0.95);
-        profile_list_clear(&list);
-    }
-}
-
 static void check_unknown(struct batch *batch)
 {
     struct profile_list list;
     const struct profile_share *unknown;
 
     classify(batch, &list);
-    unknown = find(&list, PROFILE_UNKNOWN);
+    unknown = classified_find(&list, PROFILE_UNKNOWN);
     assert_non_null(unknown);
     assert_true(unknown->share_ops > 0.95);
     check_sums(&list);
@@ -548,7 +426,7 @@ static void an_attribute_that_is_lacking_is_no_name(void **state)
         history_ops(batch, "j", 0, OP_OPEN, 0, 1000);
         history_ops(batch, "j", 0, OP_CLOSE, 0, 1000);
         classify(batch, &list);
-        share = find(&list, "ingest-scan") ? find(&list, "ingest-scan")->share_ops : 0;
+        share = classified_find(&list, "ingest-scan") ? classified_find(&list, "ingest-scan")->share_ops : 0;
         assert_true(codes[i] == ENODATA ? share > 0.95 : share < 0.6);
         profile_list_clear(&list);
     }
@@ -569,7 +447,7 @@ static void large_samples_are_not_small_files(void **state)
     classify(batch, &list);
     assert_string_equal(list.shares[0].profile, "cv-training");
     assert_true(list.shares[0].share_bytes > 0.95);
-    assert_null(find(&list, "losf"));
+    assert_null(classified_find(&list, "losf"));
     profile_list_clear(&list);
 }
 
@@ -679,16 +557,11 @@ int main(void)
         cmocka_unit_test(a_trace_is_not_drowned),
         cmocka_unit_test(processes_are_told_apart),
         cmocka_unit_test(totals_are_unmixed),
-        cmocka_unit_test(blocks_are_nobodys_files),
-        cmocka_unit_test(as_many_reads_as_writes_are_a_copy),
-        cmocka_unit_test(mapped_files_are_files),
         cmocka_unit_test(sums_have_intervals),
         cmocka_unit_test(processes_have_no_intervals),
         cmocka_unit_test(what_is_left_over_is_tested),
         cmocka_unit_test(what_is_unknown_is_tested_if_it_is_enough),
         cmocka_unit_test(confidence_is_bounded),
-        cmocka_unit_test(files_are_told_by_what_is_opened),
-        cmocka_unit_test(copies_are_told_in_sums),
         cmocka_unit_test(compiling_is_unknown),
         cmocka_unit_test(version_control_is_unknown),
         cmocka_unit_test(databases_are_unknown),

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the catalogue makes of batches of made-up operations. */
+#ifndef UNBLEND_TESTS_CLASSIFIED_H
+#define UNBLEND_TESTS_CLASSIFIED_H
+
+#include "analyzer/classify.h"
+#include "tests/unit/history.h"
+
+/* The profiles of the batch's one job, with intervals if draws; frees the batch. Release with profile_list_clear(). */
+void classified(const struct catalogue *catalogue, struct batch *batch, bool draws, struct profile_list *list);
+
+/* A pattern's; NULL when it is none of them. */
+const struct profile_share *classified_find(const struct profile_list *list, const char *pattern);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "tests/unit/classified.h"
+#include "tests/unit/history.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (1024 * KIB)
+
+static struct catalogue catalogue;
+
+static void classify(struct batch *batch, struct profile_list *list)
+{
+    classified(&catalogue, batch, false, list);
+}
+
+static int load(void **state)
+{
+    return catalogue_load(NULL, &catalogue);
+}
+
+static int unload(void **state)
+{
+    catalogue_clear(&catalogue);
+    return 0;
+}
+
+static void open_files(struct batch *batch, uint64_t size, uint64_t count)
+{
+    history_ops(batch, "j", 0, OP_OPEN, 0, count);
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        if (batch->records[i].op == OP_OPEN)
+            assert_int_equal(histogram_add(&batch->records[i].size, size, count), 0);
+}
+
+/* Who reads whole files makes reads as large as they are, and tar's blocks of 10 KiB are none of these. */
+static void blocks_are_nobodys_files(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+    double small = 1000.0 * 40 * KIB, blocks = 50000.0 * 10 * KIB;
+
+    open_files(batch, 40 * KIB, 1000);
+    history_ops(batch, "j", 0, OP_CLOSE, 0, 1005);
+    history_ops(batch, "j", 0, OP_STAT, 0, 2000);
+    history_ops(batch, "j", 0, OP_SEEK, 0, 2000);
+    history_ops(batch, "j", 0, OP_READ, 40 * KIB, 1000);
+    history_ops(batch, "j", 0, OP_READ, 0, 1000);
+    open_files(batch, 100 * MIB, 5);
+    history_ops(batch, "j", 0, OP_READ, 10 * KIB, 50000);
+    classify(batch, &list);
+    assert_non_null(classified_find(&list, "losf"));
+    assert_non_null(classified_find(&list, "shard-streaming"));
+    assert_true(fabs(classified_find(&list, "losf")->share_bytes - small / (small + blocks)) < 0.01);
+    assert_true(fabs(classified_find(&list, "shard-streaming")->share_bytes - blocks / (small + blocks)) < 0.01);
+    profile_list_clear(&list);
+}
+
+/* Large reads beside opens are those of large samples only where what was opened is as large. */
+static void files_are_told_by_what_is_opened(void **state)
+{
+    for (unsigned large = 0; large < 2; large++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        open_files(batch, large ? 512 * KIB : 20000, 1000);
+        history_ops(batch, "j", 0, OP_CLOSE, 0, 1000);
+        history_ops(batch, "j", 0, OP_STAT, 0, 2000);
+        history_ops(batch, "j", 0, OP_SEEK, 0, 2000);
+        history_ops(batch, "j", 0, OP_READ, 512 * KIB, 1000);
+        history_ops(batch, "j", 0, OP_READ, 0, 1000);
+        classify(batch, &list);
+        assert_true(!classified_find(&list, "cv-training") == !large);
+        profile_list_clear(&list);
+    }
+}
+
+static void mapped_files_are_files(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    open_files(batch, 64 * KIB, 2000);
+    history_ops(batch, "j", 0, OP_CLOSE, 0, 2000);
+    history_ops(batch, "j", 0, OP_STAT, 0, 3000);
+    history_ops(batch, "j", 0, OP_MMAP_FAULT, 64 * KIB, 2000);
+    classify(batch, &list);
+    assert_non_null(classified_find(&list, "losf"));
+    assert_true(classified_find(&list, "losf")->share_ops > 0.95 && classified_find(&list, "losf")->share_bytes > 0.95);
+    profile_list_clear(&list);
+}
+
+/* Pages of mapped files may all be in the page cache: then nothing is read, and a page fault for each file says so. */
+static void mapped_files_may_be_in_the_page_cache(void **state)
+{
+    static const uint64_t sizes[] = {40 * KIB, 512 * KIB}, faults[] = {0, 1000, 8000};
+    static const char *const profiles[] = {"losf", "cv-training"};
+
+    for (unsigned large = 0; large < 2; large++)
+        for (unsigned mapped = 0; mapped < 2; mapped++) {
+            struct batch *batch = history_batch(0);
+            struct profile_list list;
+
+            open_files(batch, sizes[large], 1000);
+            history_ops(batch, "j", 0, OP_CLOSE, 0, 1000);
+            history_ops(batch, "j", 0, OP_STAT, 0, 2000);
+            history_ops(batch, "j", 0, OP_WRITE, 4 * MIB, 512);
+            history_ops(batch, "j", 0, OP_FSYNC, 0, 8);
+            history_minor_faults(batch, "j", 0, faults[mapped ? 1 + large : 0]);
+            classify(batch, &list);
+            assert_true(!classified_find(&list, profiles[large]) == !mapped);
+            if (mapped)
+                assert_true(fabs(classified_find(&list, profiles[large])->share_ops - 4000.0 / 4520) < 0.02);
+            profile_list_clear(&list);
+        }
+}
+
+/* As many reads jump as there are of one size: these are samples, and those of the other size go on and are shards. */
+static void whoever_jumps_is_told_by_size(void **state)
+{
+    for (unsigned jumps = 0; jumps < 2; jumps++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+        double samples = 9000.0 * 72 * KIB, shards = 1000.0 * MIB;
+
+        history_ops(batch, "j", 0, OP_READ, 72 * KIB, 9000);
+        history_ops(batch, "j", 0, OP_READ, MIB, 1000);
+        history_order(batch, "j", 0, OP_READ, ORDER_RANDOM, jumps ? 9010 : 5000);
+        history_order(batch, "j", 0, OP_READ, ORDER_CONSECUTIVE, jumps ? 990 : 5000);
+        classify(batch, &list);
+        assert_non_null(classified_find(&list, "sample-read"));
+        if (jumps)
+            assert_true(fabs(classified_find(&list, "shard-streaming")->share_bytes - shards / (shards + samples)) <
+                        0.01);
+        else
+            assert_true(classified_find(&list, "shard-streaming")->share_ops > 0.4);
+        profile_list_clear(&list);
+    }
+}
+
+/* Writes that have reads of their size are a copy's; where they have none, somebody else's. */
+static void copies_are_told_in_sums(void **state)
+{
+    for (unsigned copied = 0; copied < 2; copied++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 0, OP_READ, MIB, 512);
+        history_ops(batch, "j", 0, OP_WRITE, copied ? MIB : 4 * MIB, copied ? 512 : 128);
+        history_ops(batch, "j", 0, OP_STAT, 0, 40000);
+        history_ops(batch, "j", 0, OP_READDIR, 0, 6000);
+        classify(batch, &list);
+        assert_true(!classified_find(&list, "stage-copy") == !copied);
+        if (copied)
+            assert_true(classified_find(&list, "stage-copy")->share_bytes > 0.95);
+        profile_list_clear(&list);
+    }
+}
+
+/* Somebody else may have read what a copy wrote, but not as often by chance. */
+static void as_many_reads_as_writes_are_a_copy(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+    double samples = 0, copied = 2 * 4000.0 * MIB;
+
+    for (unsigned i = 1; i <= 20; i++) {
+        history_ops(batch, "j", 0, OP_READ, i * 20 * KIB, 2000);
+        samples += i * 20.0 * KIB * 2000;
+    }
+    history_ops(batch, "j", 0, OP_SEEK, 0, 40000);
+    history_ops(batch, "j", 0, OP_READ, MIB, 4000);
+    history_ops(batch, "j", 0, OP_WRITE, MIB, 4000);
+    history_ops(batch, "j", 0, OP_FSYNC, 0, 1);
+    classify(batch, &list);
+    assert_non_null(classified_find(&list, "stage-copy"));
+    assert_true(fabs(classified_find(&list, "stage-copy")->share_bytes - copied / (copied + samples)) < 0.02);
+    profile_list_clear(&list);
+}
+
+/* Who copies for long removes as much, or the disk is full. */
+static void room_is_made_for_copies(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    open_files(batch, 40 * KIB, 2000);
+    history_ops(batch, "j", 0, OP_OPEN, 0, 600); /* directories */
+    history_ops(batch, "j", 0, OP_CREATE, 0, 2000);
+    history_ops(batch, "j", 0, OP_CLOSE, 0, 4600);
+    history_ops(batch, "j", 0, OP_STAT, 0, 7000);
+    history_ops(batch, "j", 0, OP_READ, 40 * KIB, 2000);
+    history_ops(batch, "j", 0, OP_READ, 0, 2000);
+    history_ops(batch, "j", 0, OP_WRITE, 40 * KIB, 2000);
+    history_ops(batch, "j", 0, OP_READDIR, 0, 1200);
+    history_ops(batch, "j", 0, OP_UNLINK, 0, 2200);
+    classify(batch, &list);
+    assert_non_null(classified_find(&list, "stage-copy"));
+    assert_true(classified_find(&list, "stage-copy")->share_ops > 0.97);
+    profile_list_clear(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_nobodys_files),
+        cmocka_unit_test(files_are_told_by_what_is_opened),
+        cmocka_unit_test(mapped_files_are_files),
+        cmocka_unit_test(mapped_files_may_be_in_the_page_cache),
+        cmocka_unit_test(whoever_jumps_is_told_by_size),
+        cmocka_unit_test(copies_are_told_in_sums),
+        cmocka_unit_test(as_many_reads_as_writes_are_a_copy),
+        cmocka_unit_test(room_is_made_for_copies),
+    };
+
+    return cmocka_run_group_tests(tests, load, unload);
+}
