@@ -14,6 +14,8 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
+#define WORTH 0.12 /* nats an operation; one that becomes unknown costs about 0.7 */
+
 static const char *keep(struct catalogue *catalogue, const char *s)
 {
     return s ? arena_strdup(&catalogue->arena, s) : NULL;
@@ -156,7 +158,7 @@ static const char *read_ways(struct catalogue *catalogue, const json_t *json, st
 static const char *read_profile(struct catalogue *catalogue, const json_t *json,
                                 struct profile *out)
 {
-    const json_t *signatures = json_object_get(json, "signatures"), *item;
+    const json_t *signatures = json_object_get(json, "signatures"), *worth = json_object_get(json, "worth"), *item;
     const char *kind = text(json, "kind"), *wrong = NULL;
     size_t i;
 
@@ -168,8 +170,11 @@ static const char *read_profile(struct catalogue *catalogue, const json_t *json,
     out->alone = json_is_true(json_object_get(json, "alone"));
     out->confidence = json_number_value(json_object_get(json, "confidence"));
     out->limit = keep(catalogue, text(json, "limit"));
+    out->worth = worth ? json_number_value(worth) : WORTH;
     if (!(out->confidence > 0 && out->confidence <= 1))
         return "confidence is no number above 0 and up to 1";
+    if (worth && !(json_is_number(worth) && out->worth >= 0))
+        return "worth is no number of nats";
     if (out->pipeline != !json_array_size(signatures))
         return "a pattern needs signatures, a pipeline has none";
     out->signatures = arena_alloc(&catalogue->arena,

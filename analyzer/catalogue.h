@@ -77,6 +77,7 @@ struct profile {
     bool pipeline;
     bool alone; /* a process does nothing else, or it is not this: never one of several parts */
     double confidence; /* the most that this catalogue entry can justify */
+    double worth;      /* nats that it has to explain more for each of its operations to be found in a sum */
     const char *limit; /* what keeps confidence down, NULL for nothing */
     struct signature *signatures;
     uint32_t signature_count;

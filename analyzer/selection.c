@@ -11,7 +11,6 @@
 
 #define PART_OPS_MIN   10
 #define PART_BYTES_MIN (4u << 20) /* fewer operations are fine if they moved this much */
-#define NEEDED_COST    0.12       /* nats an operation; one that becomes unknown costs about 0.7 */
 #define NEEDED_OPS     0.15       /* share of all operations; what holds more than that need not be worth more */
 #define MORE_COST      0.05       /* of that: of two that explain nearly as much, the one that holds less is it */
 #define FIT_MIN        0.65       /* a part that is less like its signature is not named after it */
@@ -23,10 +22,10 @@ static bool is_tiny(const struct part *part)
     return part_ops(part) < PART_OPS_MIN && part_bytes(part) < PART_BYTES_MIN;
 }
 
-/* What a part of so many operations is to be worth, in nats. */
-static double needed(const struct fitting *fitting, double ops)
+/* What a profile's part of so many operations is to be worth, in nats. */
+static double needed(const struct fitting *fitting, uint32_t profile, double ops)
 {
-    return NEEDED_COST * fmin(ops, NEEDED_OPS * part_ops(&fitting->whole));
+    return fitting->catalogue->profiles[profile].worth * fmin(ops, NEEDED_OPS * part_ops(&fitting->whole));
 }
 
 /* What a process does alone or not at all, others may do beside it in a sum. */
@@ -48,11 +47,11 @@ static int is_needless(struct fitting *fitting, uint32_t profile, double ops, do
     int err;
 
     fitting->active[profile] = false;
-    err = fitting_fit_above(fitting, lower(score, needed(fitting, ops)));
+    err = fitting_fit_above(fitting, lower(score, needed(fitting, profile, ops)));
     fitting->active[profile] = true;
     if (err)
         return err == 1 ? 0 : err;
-    return score - fitting->score < needed(fitting, ops);
+    return score - fitting->score < needed(fitting, profile, ops);
 }
 
 /* One of the active profiles, but not `added`, that does not keep its bounds; UINT32_MAX when all do. */
@@ -121,7 +120,7 @@ static int try_candidate(struct fitting *fitting, struct candidate *candidate, d
     if (err)
         return err == 1 ? 0 : err;
     ops = part_ops(part);
-    if (is_tiny(part) || fitting->score - base < needed(fitting, ops))
+    if (is_tiny(part) || fitting->score - base < needed(fitting, candidate->profile, ops))
         return 0;
     if (fitting_requirements(fitting, profile, part, false) > 0 && part->fit >= FIT_MIN * ops)
         return 1;
@@ -139,8 +138,7 @@ static int find_best(struct fitting *fitting, struct candidate *candidates, uint
                      double *rejected)
 {
     _cleanup_free_ bool *active = malloc(fitting->catalogue->count + 1);
-    double base = fitting->score, top = base;
-    double least_cost = needed(fitting, least_ops(fitting)), more_cost = MORE_COST * least_cost;
+    double base = fitting->score, top = base, least = least_ops(fitting);
 
     if (!active)
         return -ENOMEM;
@@ -150,17 +148,17 @@ static int find_best(struct fitting *fitting, struct candidate *candidates, uint
     qsort(candidates, count, sizeof(*candidates), by_score);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t p = candidates[i].profile;
-        double net;
+        double cost = needed(fitting, p, least), net;
         int good;
 
         if (fitting->active[p])
             continue;
         good = try_candidate(fitting, &candidates[i], base,
-                             fmax(lower(base, -least_cost), lower(top, -more_cost)), rejected);
+                             fmax(lower(base, -cost), lower(top, -MORE_COST * cost)), rejected);
         memcpy(fitting->active, active, fitting->catalogue->count);
         if (good < 0)
             return good;
-        net = fitting->score - MORE_COST * needed(fitting, part_ops(&fitting->at[p]));
+        net = fitting->score - MORE_COST * needed(fitting, p, part_ops(&fitting->at[p]));
         if (good && (net > top || *best == UINT32_MAX || (net == top && p < *best))) {
             top = net;
             *best = p;

@@ -541,6 +541,8 @@ static void a_bad_profile_is_refused(void **state)
         "[{\"name\": \"s\", \"mix\": [{\"op\": \"raed\", \"weight\": 1}]}]}",
         "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"signatures\": [{\"name\": "
         "\"s\", \"mix\": [{\"op\": \"read\", \"weight\": 1, \"size\": [9, 9]}]}]}",
+        "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"worth\": \"much\", \"signatures\": "
+        "[{\"name\": \"s\", \"mix\": [{\"op\": \"read\", \"weight\": 1}]}]}",
         "{\"name\": \"x\", \"kind\": \"pipeline\", \"confidence\": 1, \"requires\": "
         "[{\"feature\": \"whole.name\", \"min\": 1}]}",
     };
