@@ -186,12 +186,14 @@ struct abi_thread {
     uint32_t quick_place; /* which of the files that one is on, if it is on one */
     uint64_t pending_ns;  /* when the call in flight began, CLOCK_MONOTONIC */
     uint64_t pending_volume;
-    uint64_t missed_ns; /* pending_ns of the last call that added pages to the page cache */
-    uint64_t device;    /* the last file system it has used, and what that stands for */
-    uint64_t device_volume;
+    uint64_t registers; /* where the kernel keeps its registers in a call, which no other living thread has; 0: not known */
+    uint64_t task;
+    uint64_t device;     /* the last file system it has used */
     uint32_t pending_op; /* not 0 while a call is in flight */
-    uint16_t dead;
-    uint16_t undetailed; /* not 0: a read found no room for what the page cache did */
+    uint8_t missed;      /* that has added pages to the page cache */
+    uint8_t pseudo;      /* device is no storage */
+    uint8_t dead;
+    uint8_t undetailed; /* not 0: a read found no room for what the page cache did */
     uint32_t head[ABI_HEADS]; /* by operation of the file layer; [OP_NONE]: details */
     struct abi_file files[ABI_FILE_CACHE];
 };

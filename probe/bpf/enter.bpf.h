@@ -28,24 +28,45 @@ static __always_inline volatile __u32 *running_here(void)
     return &running[bpf_get_smp_processor_id() & (CPUS - 1)].thread;
 }
 
-/* The calling thread's entry, if it made the last call on this CPU, too; else NULL. */
-static __always_inline struct abi_thread *running_thread(struct task_struct *task)
+/*
+ * The calling thread's entry, if it made the last call on this CPU, too; else NULL. It is known by where the kernel keeps
+ * its registers, which is at hand: asking for the current task is a call. Where the end of a thread may have been missed,
+ * the next one may have its place in memory.
+ */
+static __always_inline struct abi_thread *running_thread(const struct pt_regs *regs)
 {
     struct abi_thread *thread = bpf_map_lookup_elem(&threads, (__u32 *)running_here());
 
-    return thread && thread->pid == (__u32)task->pid ? thread : NULL;
+    if (!thread || thread->registers != (__u64)regs)
+        return NULL;
+    if (config.twice && thread->pid != (__u32)bpf_get_current_task_btf()->pid)
+        return NULL;
+    return thread;
 }
 
 /* The entry of a thread with that state, if it has one, which is the running one from now on. */
-static __always_inline struct abi_thread *run_thread(struct abi_task *state, struct task_struct *task)
+static __always_inline struct abi_thread *run_thread(struct abi_task *state, struct task_struct *task,
+                                                     const struct pt_regs *regs)
 {
     struct abi_thread *thread = thread_in(state);
 
     if (!thread)
         return NULL;
     thread->pid = task->pid; /* another one since an execve by a thread that was not the first */
+    thread->registers = (__u64)regs;
+    thread->task = (__u64)task;
     *running_here() = state->thread;
     return thread;
+}
+
+/* The task of the calling thread, whose entry that is. */
+static __always_inline struct task_struct *task_of(const struct abi_thread *thread)
+{
+#ifdef CAN_CAST
+    return CAST(struct task_struct, thread->task);
+#else
+    return bpf_get_current_task_btf();
+#endif
 }
 
 /* NULL for a call that is not counted, neither of 64-bit nor of 32-bit programs. */
@@ -116,38 +137,34 @@ static __always_inline bool holds(const struct abi_file *mine, __u64 file, __u64
     return mine->file == file && mine->inode == inode && mine->super == super;
 }
 
-/* The volume of the calling thread's file, which takes its place in the thread's memory. */
-__noinline __u64 learn_file(void)
+/* Read back from where it is kept: functions that the verifier looks at once take no pointers as numbers. */
+static __always_inline __u64 as_number(const __u64 *address)
 {
-    struct abi_task *state = known_state(bpf_get_current_task_btf());
-    struct abi_thread *thread;
+    return *(const volatile __u64 *)address;
+}
+
+/* The volume of a file, which takes its place in the memory of the thread with that index (0: it has none). */
+__noinline __u64 learn_file(__u32 thread_index, __u32 place, __u64 file, __u64 inode)
+{
+    struct abi_thread *thread = thread_at(thread_index);
     struct abi_file *mine;
-    struct inode *inode;
     __u64 super;
 
-    if (!state)
-        return ABI_VOLUME_NONE;
-    inode = (struct inode *)state->inode;
-    super = (__u64)BPF_CORE_READ(inode, i_sb);
-    thread = thread_at(state->thread);
-    if (!thread) {
-        __u64 volume = volume_of_inode(state->inode, super, 0);
-
-        state->tree = config.tree_depth ? tree_of_file(state->file, volume, state->process) : 0;
-        return volume;
-    }
-    mine = file_at(thread, state->place);
-    if (holds(mine, state->file, state->inode, super))
+    if (!thread)
+        return volume_of_inode(inode, (__u64)BPF_CORE_READ((struct inode *)inode, i_sb), 0);
+    mine = file_at(thread, place);
+    super = (__u64)LOAD((struct inode *)inode, i_sb);
+    if (holds(mine, file, inode, super))
         return mine->volume;
-    release_place(state->thread, state->place);
-    mine->file = state->file;
-    mine->inode = state->inode;
+    release_place(thread_index, place);
+    mine->file = file;
+    mine->inode = inode;
     mine->super = super;
-    mine->volume = volume_of_inode(state->inode, super, state->thread);
-    mine->uncached = is_uncached((struct file *)mine->file, (struct inode *)mine->inode);
+    mine->volume = volume_of_inode(inode, as_number(&mine->super), thread_index);
+    mine->uncached = is_uncached((struct file *)file, (struct inode *)inode);
     mine->row[0] = mine->row[1] = 0;
     mine->size = ABI_SIZE_NONE;
-    mine->tree = config.tree_depth ? tree_of_file(mine->file, mine->volume, thread->process) : 0;
+    mine->tree = config.tree_depth ? tree_of_file(file, mine->volume, thread->process) : 0;
     return mine->volume;
 }
 
@@ -166,6 +183,7 @@ static __always_inline void forget_file(const struct abi_task *state, int fd)
 static __always_inline __u64 resolve_descriptor(struct abi_task *state, struct task_struct *task, int fd)
 {
     struct opened opened;
+    __u64 volume;
 
     state->file = 0;
     if (!look_up(task, fd, &opened))
@@ -173,7 +191,10 @@ static __always_inline __u64 resolve_descriptor(struct abi_task *state, struct t
     state->file = (__u64)opened.file;
     state->inode = (__u64)opened.inode;
     state->place = (__u32)fd % ABI_FILE_CACHE;
-    return learn_file();
+    volume = learn_file(state->thread, state->place, as_number(&state->file), as_number(&state->inode));
+    if (config.tree_depth && !state->thread)
+        state->tree = tree_of_file(as_number(&state->file), volume, state->process);
+    return volume;
 }
 
 /* False when the call touches no storage. */
@@ -213,6 +234,7 @@ static __always_inline void begin(const volatile struct abi_syscall *shape, __u3
     state->pending = mark;
     if (thread) {
         thread->quick = ABI_NOT_QUICK;
+        thread->missed = 0;
         thread->pending_volume = state->volume ? state->volume : state->volume2;
         thread->pending_op = shape->op;
     }
@@ -286,15 +308,18 @@ static __always_inline int enter(struct pt_regs *regs, long number)
 
     if (!shape)
         return 0;
-    task = bpf_get_current_task_btf();
-    thread = running_thread(task);
+    thread = running_thread(regs);
     if (!thread) {
+        task = bpf_get_current_task_btf();
         state = bpf_task_storage_get(&tasks, task, NULL, 0);
         if (!state && !config.all)
             return 0;
-        thread = state ? run_thread(state, task) : NULL;
+        thread = state ? run_thread(state, task, regs) : NULL;
     }
-    if (!thread || thread->quick || is_compat(task))
+    if (!thread || thread->quick)
+        return enter_any(regs, number);
+    task = task_of(thread);
+    if (is_compat(task))
         return enter_any(regs, number);
     if (!shape->op || control.shed >> shape->op & 1)
         return 0;
@@ -316,6 +341,7 @@ static __always_inline int enter(struct pt_regs *regs, long number)
         return enter_any(regs, number);
     }
     thread->pending_op = shape->op;
+    thread->missed = 0;
     thread->quick = mark_of(number, false);
     thread->pending_ns = bpf_ktime_get_ns();
     return 0;

@@ -116,7 +116,7 @@ static __always_inline int add_page(struct folio *folio, bool again)
         return 0;
     thread = thread_in(state);
     if (thread)
-        thread->missed_ns = thread->pending_ns;
+        thread->missed = 1;
     else
         state->missed_ns = state->enter_ns;
     if (in_fault(state, task))

@@ -94,7 +94,7 @@ static __always_inline __u64 start_of(const volatile struct abi_syscall *shape, 
 /* Whether the call has added pages to the page cache. */
 static __always_inline bool added_pages(const struct abi_task *state, const struct abi_thread *thread)
 {
-    return thread ? thread->missed_ns == thread->pending_ns : state->missed_ns == state->enter_ns;
+    return thread ? thread->missed : state->missed_ns == state->enter_ns;
 }
 
 /* Every call. Not inlined, for the stack's sake: see enter_any(). */
@@ -234,7 +234,7 @@ static __always_inline __u32 *size_of(struct abi_file *mine, struct abi_row *row
  * The volume of a struct stat that describes a regular file or directory on the file system that the thread has used
  * last; ABI_VOLUME_NONE when it does not. Not inlined, for the stack's sake (see enter_any()).
  */
-static __noinline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer)
+static __always_inline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer)
 {
     __u64 words[4];
     __u32 type;
@@ -244,7 +244,7 @@ static __noinline __u64 volume_of_plain_stat(const struct abi_thread *thread, co
     type = words[STAT_MODE / 8] & S_IFMT;
     if ((type != S_IFREG && type != S_IFDIR) || thread->device != (ABI_VOLUME_FS | decode_device(words[0])))
         return ABI_VOLUME_NONE;
-    return thread->device_volume;
+    return volume_of_device(thread);
 }
 
 /* The row of a call that is not to be looked at closely; NULL for one that is. */
@@ -265,7 +265,7 @@ static __always_inline __u32 *latency_of(struct abi_row *row, __u64 latency_ns)
  * is counted until it is certain that all of it can be counted here. So with the next one. Not inlined, for the stack's
  * sake: the two together would need a stack of their own.
  */
-static __noinline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
+static __always_inline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
                                            struct abi_thread *thread, __u64 now)
 {
     struct abi_file *mine = file_at(thread, thread->quick_place);
@@ -274,11 +274,17 @@ static __noinline bool leave_transfer(const volatile struct abi_syscall *shape, 
     struct abi_row *row;
     __u64 start;
 
-    if (!writes && (mine->uncached || thread->missed_ns == thread->pending_ns))
+    if (!writes && (mine->uncached || thread->missed))
         return false;
     row = quick_row(&mine->row[writes], now);
-    if (!row)
-        return false;
+    if (!row) {
+        /* Its first one since it was opened: counted where the thread's last file was, if that was on the same volume. */
+        row = quick_row(&thread->head[thread->pending_op & (ABI_HEADS - 1)], now);
+        if (!row || row->volume != mine->volume)
+            return false;
+        mine->row[writes] = thread->head[thread->pending_op & (ABI_HEADS - 1)];
+        mine->size = ABI_SIZE_NONE;
+    }
     size = size_of(mine, row, result, writes);
     if (!size)
         return false;
@@ -332,8 +338,8 @@ static __always_inline int leave(struct pt_regs *regs, long result)
 {
     long number = number_of(regs);
     const volatile struct abi_syscall *shape = shape_of(number);
-    struct task_struct *task;
     struct abi_thread *thread;
+    struct task_struct *task;
     struct abi_task *state;
     __u64 now;
 
@@ -341,13 +347,13 @@ static __always_inline int leave(struct pt_regs *regs, long result)
         return 0;
     /* Before anything is looked up: reading the clock waits for what has begun before it. */
     now = bpf_ktime_get_ns();
-    task = bpf_get_current_task_btf();
-    thread = running_thread(task);
+    thread = running_thread(regs);
     if (!thread) {
+        task = bpf_get_current_task_btf();
         state = bpf_task_storage_get(&tasks, task, NULL, 0);
         if (!state && !control.crowded)
             return 0;
-        thread = state ? run_thread(state, task) : NULL;
+        thread = state ? run_thread(state, task, regs) : NULL;
     }
     if (!thread || thread->quick != mark_of(number, false))
         return leave_slowly(regs, result, now);

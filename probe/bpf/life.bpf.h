@@ -156,6 +156,7 @@ static __always_inline void end_thread(struct abi_task *state, struct task_struc
             release_place(state->thread, place);
         thread->pending_op = 0;
         thread->quick = 0;
+        thread->registers = 0;
         thread->pid |= ABI_DEAD;
         thread->dead = 1;
     }

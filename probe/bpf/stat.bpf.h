@@ -15,14 +15,14 @@ static __always_inline __u64 volume_of_device_number(struct abi_thread *thread, 
     struct abi_volume *known;
 
     if (thread && thread->device == key)
-        return thread->device_volume;
+        return volume_of_device(thread);
     known = bpf_map_lookup_elem(&volumes, &key);
     if (!known)
         return ABI_VOLUME_UNKNOWN;
     volume = known->pseudo && !config.pseudo ? ABI_VOLUME_NONE : key;
     if (thread) {
         thread->device = key;
-        thread->device_volume = volume;
+        thread->pseudo = volume == ABI_VOLUME_NONE;
     }
     return volume;
 }

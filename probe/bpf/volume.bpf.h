@@ -87,7 +87,13 @@ __noinline __u64 volume_of_super(__u64 address)
     return volume && volume->pseudo && !config.pseudo ? ABI_VOLUME_NONE : key;
 }
 
-/* The same, for the thread with that index (0: for none), which remembers the last one. */
+/* What the file system stands for that a thread has used last. */
+static __always_inline __u64 volume_of_device(const struct abi_thread *thread)
+{
+    return thread->pseudo ? ABI_VOLUME_NONE : thread->device;
+}
+
+/* The volume of a superblock, for the thread with that index (0: for none), which remembers the last one. */
 static __always_inline __u64 volume_of_thread_super(__u64 address, __u32 thread_index)
 {
     struct super_block *super = (struct super_block *)address;
@@ -95,11 +101,11 @@ static __always_inline __u64 volume_of_thread_super(__u64 address, __u32 thread_
     __u64 key = ABI_VOLUME_FS | LOAD(super, s_dev), volume;
 
     if (thread && thread->device == key)
-        return thread->device_volume;
+        return volume_of_device(thread);
     volume = volume_of_super(address);
     if (thread) {
         thread->device = key;
-        thread->device_volume = volume;
+        thread->pseudo = volume == ABI_VOLUME_NONE;
     }
     return volume;
 }
