@@ -54,11 +54,24 @@ static void read_outcomes(const json_t *item, struct ingredient *to)
     to->ends[OUTCOME_UNKNOWN] = failed;
 }
 
+/* Which operations are meant. */
+static const char *read_ingredient(const json_t *item, struct ingredient *to)
+{
+    const json_t *size = json_object_get(item, "size");
+    const char *op = text(item, "op");
+
+    to->op = op ? operation_by_name(op) : OP_NONE;
+    read_outcomes(item, to);
+    to->whole = json_is_true(json_object_get(item, "whole"));
+    if (to->op == OP_NONE)
+        return "what is counted needs the name of an operation";
+    return size ? read_size(size, to) : NULL;
+}
+
 static const char *read_signature(struct catalogue *catalogue, const json_t *json,
                                   struct signature *out)
 {
-    const json_t *mix = json_object_get(json, "mix"), *item, *size;
-    const char *wrong;
+    const json_t *mix = json_object_get(json, "mix"), *item;
     double total = 0;
     size_t i;
 
@@ -76,23 +89,37 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     json_array_foreach(mix, i, item)
     {
         struct ingredient *to = &out->ingredients[out->ingredient_count++];
-        const char *op = text(item, "op");
+        const char *wrong = read_ingredient(item, to);
 
-        to->op = op ? operation_by_name(op) : OP_NONE;
-        to->weight = json_number_value(json_object_get(item, "weight"));
-        read_outcomes(item, to);
-        to->whole = json_is_true(json_object_get(item, "whole"));
-        if (to->op == OP_NONE || !(to->weight > 0))
-            return "an entry of a mix needs the name of an operation and a weight above 0";
-        size = json_object_get(item, "size");
-        wrong = size ? read_size(size, to) : NULL;
         if (wrong)
             return wrong;
+        to->weight = json_number_value(json_object_get(item, "weight"));
+        if (!(to->weight > 0))
+            return "an entry of a mix needs a weight above 0";
         total += to->weight;
     }
     for (i = 0; i < out->ingredient_count; i++)
         out->ingredients[i].weight /= total;
     return NULL;
+}
+
+static const char *read_companion(struct catalogue *catalogue, const json_t *json, struct signature *out)
+{
+    const char *per = text(json, "per"), *wrong;
+
+    out->name = "companion";
+    out->jumps = NAN;
+    out->per = per ? operation_by_name(per) : OP_NONE;
+    out->most = json_number_value(json_object_get(json, "most"));
+    if (out->per == OP_NONE || !(out->most > 0))
+        return "a companion needs the operation that it goes with (per), and how often at most";
+    out->ingredients = arena_alloc(&catalogue->arena, sizeof(*out->ingredients));
+    if (!out->ingredients)
+        return no_memory;
+    out->ingredient_count = 1;
+    wrong = read_ingredient(json, out->ingredients);
+    out->ingredients->weight = 1;
+    return wrong;
 }
 
 static const char *read_requirements(struct catalogue *catalogue, const json_t *json,
@@ -158,7 +185,8 @@ static const char *read_ways(struct catalogue *catalogue, const json_t *json, st
 static const char *read_profile(struct catalogue *catalogue, const json_t *json,
                                 struct profile *out)
 {
-    const json_t *signatures = json_object_get(json, "signatures"), *worth = json_object_get(json, "worth"), *item;
+    const json_t *signatures = json_object_get(json, "signatures"), *companions = json_object_get(json, "companions");
+    const json_t *worth = json_object_get(json, "worth"), *item;
     const char *kind = text(json, "kind"), *wrong = NULL;
     size_t i;
 
@@ -178,12 +206,19 @@ static const char *read_profile(struct catalogue *catalogue, const json_t *json,
     if (out->pipeline != !json_array_size(signatures))
         return "a pattern needs signatures, a pipeline has none";
     out->signatures = arena_alloc(&catalogue->arena,
-                                  (json_array_size(signatures) + 1) * sizeof(*out->signatures));
+                                  (json_array_size(signatures) + json_array_size(companions) + 1) *
+                                      sizeof(*out->signatures));
     if (!out->signatures)
         return no_memory;
     json_array_foreach(signatures, i, item)
     {
         wrong = read_signature(catalogue, item, &out->signatures[out->signature_count++]);
+        if (wrong)
+            return wrong;
+    }
+    json_array_foreach(companions, i, item)
+    {
+        wrong = read_companion(catalogue, item, &out->signatures[out->signature_count++]);
         if (wrong)
             return wrong;
     }

@@ -5,7 +5,8 @@
  *
  * A pattern has signatures: recipes of operations, with weights, that go together ("an open, a
  * read, a close"). A signature states ranges of sizes, and how much of its operations lies in each;
- * where in the range is for the data to say, because it is a library's buffer that decides it.
+ * where in the range is for the data to say, because it is a library's buffer that decides it. A companion is what
+ * goes with a profile's operations in sums, as often as its library likes: from never to so many times an open.
  * Requirements are bounds on features that the attributed part, or the whole of what is looked at,
  * must keep.
  */
@@ -39,6 +40,8 @@ struct ingredient {
 
 struct signature {
     const char *name;
+    enum operation per; /* OP_NONE; else it is a companion: at most `most` for each such operation of the profile's others */
+    double most;
     double jumps; /* share of its reads that do not start where the last one ended; NAN: it does not say */
     bool paired;  /* its reads and its writes have the same sizes */
     struct ingredient *ingredients;

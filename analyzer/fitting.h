@@ -30,6 +30,7 @@ struct fitting {
     bool claimed[MATCH_KINDS]; /* by a signature that takes part: the others leave such transfers to it */
     bool *active;    /* by profile */
     bool *impossible; /* by signature, whatever else there is */
+    bool accompanied; /* companions take part */
     bool *refused;   /* by signature, all profiles' in one row */
     bool *chosen;    /* likewise: it takes part in the last fit of parts, which are these: */
     struct part *at; /* by profile */

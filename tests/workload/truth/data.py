@@ -267,4 +267,6 @@ def put(master, directory):
 
 
 if __name__ == "__main__":
-    globals()["make_" + sys.argv[1]](sys.argv[2])
+    import held_out_data
+    make = globals().get("make_" + sys.argv[1]) or getattr(held_out_data, "make_" + sys.argv[1])
+    make(sys.argv[2])
