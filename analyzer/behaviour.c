@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define LARGE_WRITE  131072
+#define SMALL_FILE   131072
+#define MANY_FILES   100
 #define ORDER_MIN    16
 #define ORDER_KNOWN  0.5
 #define TRIFLE       0.001 /* of the bytes */
@@ -103,10 +105,13 @@ static void of_files(const struct tally *tally, struct behaviour *out)
 {
     const struct histogram *sizes = &tally->op[OP_OPEN].size;
     uint64_t median;
-    double bytes = 0;
+    double bytes = 0, small = 0;
 
-    for (unsigned i = 0; i < sizes->length; i++)
+    for (unsigned i = 0; i < sizes->length; i++) {
         bytes += (double)sizes->cells[i].count * middle(&sizes->cells[i]);
+        if (sizes->cells[i].bucket && bucket_lower(sizes->cells[i].bucket) < SMALL_FILE)
+            small += (double)sizes->cells[i].count;
+    }
     out->opens = sizes->length ? (double)histogram_count(sizes) : (double)tally_succeeded(tally, OP_OPEN);
     out->creates = (double)tally_succeeded(tally, OP_CREATE);
     out->median_file = histogram_quantile(sizes, 0.5, false, &median) ? (double)median : NAN;
@@ -115,6 +120,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
        read. */
     out->coverage = sizes->length ? ratio(out->read_bytes + out->fault_bytes, bytes) : NAN;
     out->creates_per_open = ratio(out->creates, out->opens);
+    out->small_opens_per_create = small < MANY_FILES ? 0 : out->creates > 0 ? small / out->creates : INFINITY;
     out->bytes_per_create = out->creates > 0 ? out->write_bytes / out->creates : INFINITY;
 }
 
@@ -132,6 +138,8 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     }
     /* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
     out->jumps = ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * filled(read) ? 1 - consecutive / ordered : NAN;
+    out->returns = ratio((double)read->order[ORDER_RANDOM], ordered - consecutive);
+    out->bytes_per_jump = ratio(out->read_bytes, out->jumps * filled(read));
     out->read_mean = ratio(out->read_bytes, filled(read));
     out->write_mean = ratio(out->write_bytes, filled(write));
     out->write_share = ratio(out->write_bytes, out->read_bytes + out->fault_bytes + out->write_bytes);
@@ -197,6 +205,7 @@ static const struct {
     FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open),
     FIELD(bytes_per_create),
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
+    FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),
 };
 

@@ -22,6 +22,7 @@ struct behaviour {
     double read_bytes, fault_bytes, write_bytes, minor_faults;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
     double jumps;                  /* share of reads that jump, where it is known of half of them */
+    double returns, bytes_per_jump; /* share of the jumps that go back; bytes read from one to the next */
     double read_mean, write_mean;  /* bytes, of transfers that moved something */
     double write_share;            /* of the bytes of read and write */
     double large_writes;           /* share of the bytes written that come in writes of 128 KiB and more */
@@ -29,6 +30,7 @@ struct behaviour {
     double stats_per_open, seeks_per_open, seeks_per_read, open_errors;
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
     double creates_per_open, bytes_per_create, bytes_per_fsync;
+    double small_opens_per_create; /* opens of files below 128 KiB, where there are many; else 0 */
     double faults, faults_per_open, fault_writes; /* major ones; and which part of them was to write */
     double fault_share, minors_per_op, minors_per_open, bytes_per_op;
     struct peers peers;

@@ -74,7 +74,7 @@ static void unmixing_by_hand(void **state)
     const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0};
     double amounts[2], parts[8], score;
 
-    assert_int_equal(unmix(&(struct unmixing){observed, 4, 4, signatures, 2}, UNMIX_FINE, -INFINITY, amounts, parts,
+    assert_int_equal(unmix(&(struct unmixing){observed, 4, 4, signatures, 2, NULL, NULL}, UNMIX_FINE, -INFINITY, amounts, parts,
                            &score), 0);
     assert_true(fabs(amounts[0] - 100) < 1 && fabs(amounts[1] - 40) < 1);
     assert_true(fabs(parts[0] - 50) < 0.5 && fabs(parts[1] - 50) < 0.5);
@@ -87,7 +87,7 @@ static void a_floor_is_sure(void **state)
 {
     const double observed[] = {50, 50, 40, 500};
     const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0, 0.2, 0.2, 0.6, 0};
-    struct unmixing of = {observed, 4, 4, signatures, 3};
+    struct unmixing of = {observed, 4, 4, signatures, 3, NULL, NULL};
     double amounts[3], parts[12], again[3], best, score = NAN;
 
     assert_int_equal(unmix(&of, UNMIX_FINE, -INFINITY, amounts, parts, &best), 0);
@@ -102,6 +102,27 @@ static void a_floor_is_sure(void **state)
     assert_true(isnan(score));
 }
 
+/* A companion has at most so many operations as what it goes with allows, and only those that nobody else explains. */
+static void a_companion_takes_what_is_left(void **state)
+{
+    const double alone[] = {100, 250}, few[] = {100, 1000}, walked[] = {100, 200, 50};
+    const double pair[] = {1, 0, 0, 1}, three[] = {1, 0, 0, 0, 0.8, 0.2, 0, 1, 0};
+    const double pair_caps[] = {0, 0, 3, 0}, three_caps[] = {0, 0, 0, 0, 0, 0, 3, 0, 0};
+    const bool second[] = {false, true}, third[] = {false, false, true};
+    double amounts[3], parts[9], score;
+
+    assert_int_equal(unmix(&(struct unmixing){alone, 2, 2, pair, 2, pair_caps, second}, UNMIX_FINE, -INFINITY, amounts,
+                           parts, &score), 0);
+    assert_true(fabs(parts[3] - 250) < 1);
+    assert_int_equal(unmix(&(struct unmixing){few, 2, 2, pair, 2, pair_caps, second}, UNMIX_FINE, -INFINITY, amounts,
+                           parts, &score), 0);
+    assert_true(fabs(amounts[0] - 100) < 1 && fabs(amounts[1] - 300) < 3);
+    assert_true(parts[3] <= UNMIX_PRICE * 300 + 6); /* the rest is unknown */
+    assert_int_equal(unmix(&(struct unmixing){walked, 3, 3, three, 3, three_caps, third}, UNMIX_FINE, -INFINITY, amounts,
+                           parts, &score), 0);
+    assert_true(fabs(amounts[1] - 250) < 5 && amounts[2] < 5);
+}
+
 /* A small part next to a large unknown is still found. */
 static void a_trace_is_not_drowned(void **state)
 {
@@ -109,7 +130,7 @@ static void a_trace_is_not_drowned(void **state)
     const double signatures[] = {1, 0};
     double amounts[1], parts[2], score;
 
-    assert_int_equal(unmix(&(struct unmixing){observed, 2, 2, signatures, 1}, UNMIX_FINE, -INFINITY, amounts, parts,
+    assert_int_equal(unmix(&(struct unmixing){observed, 2, 2, signatures, 1, NULL, NULL}, UNMIX_FINE, -INFINITY, amounts, parts,
                            &score), 0);
     assert_true(fabs(parts[0] - 20) < 0.01);
 }
@@ -556,6 +577,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unmixing_by_hand),
         cmocka_unit_test(a_floor_is_sure),
+        cmocka_unit_test(a_companion_takes_what_is_left),
         cmocka_unit_test(a_trace_is_not_drowned),
         cmocka_unit_test(processes_are_told_apart),
         cmocka_unit_test(totals_are_unmixed),
