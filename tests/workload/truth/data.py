@@ -268,5 +268,6 @@ def put(master, directory):
 
 if __name__ == "__main__":
     import held_out_data
+
     make = globals().get("make_" + sys.argv[1]) or getattr(held_out_data, "make_" + sys.argv[1])
     make(sys.argv[2])

@@ -138,7 +138,7 @@ def joblib_mapped(d, out, rng):
 
 
 @program("mmap-read", "leveldb", modules=("plyvel",))
-def leveldb_rows(d, out, rng):
+def leveldb_rows(d, out, rng, workers=1):  # a store lets in one process
     import plyvel
     base = plyvel.DB(os.path.join(d, "samples.ldb"))
     for number in rng.sample(range(4000), 4000):
