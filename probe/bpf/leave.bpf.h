@@ -232,9 +232,9 @@ static __always_inline __u32 *size_of(struct abi_file *mine, struct abi_row *row
 
 /*
  * The volume of a struct stat that describes a regular file or directory on the file system that the thread has used
- * last; ABI_VOLUME_NONE when it does not.
+ * last; ABI_VOLUME_NONE when it does not. Not inlined, for the stack's sake (see enter_any()).
  */
-static __always_inline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer)
+static __noinline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer)
 {
     __u64 words[4];
     __u32 type;
@@ -260,12 +260,27 @@ static __always_inline __u32 *latency_of(struct abi_row *row, __u64 latency_ns)
     return known_bucket(row->latency_page, bucket_of(latency_ns), ABI_LATENCY_BUCKETS);
 }
 
+/* A file's first transfer of that kind is counted where the thread's last file was, if that was on the same volume. Not
+   inlined, for the stack's sake. */
+static __noinline int begin_row(struct abi_thread *thread, bool writes)
+{
+    __u32 *head = &thread->head[writes ? OP_WRITE : OP_READ];
+    struct abi_file *mine = file_at(thread, thread->quick_place);
+    struct abi_row *row = bpf_map_lookup_elem(&rows, head);
+
+    if (row && row->volume == mine->volume) {
+        mine->row[writes & 1] = *head;
+        mine->size = ABI_SIZE_NONE;
+    }
+    return 0;
+}
+
 /*
  * A read or a write that succeeded, and that the page cache served. False when it is to be looked at closely: nothing
- * is counted until it is certain that all of it can be counted here. So with the next one. Both are inlined, as they leave
- * the quick way with less than 64 bytes of stack (see enter_any()), and a return is dear where processors guard it.
+ * is counted until it is certain that all of it can be counted here. So with the next one. Not inlined, for the stack's
+ * sake: the two together would need a stack of their own.
  */
-static __always_inline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
+static __noinline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
                                            struct abi_thread *thread, __u64 now)
 {
     struct abi_file *mine = file_at(thread, thread->quick_place);
@@ -276,15 +291,11 @@ static __always_inline bool leave_transfer(const volatile struct abi_syscall *sh
 
     if (!writes && (mine->uncached || thread->missed))
         return false;
+    if (!mine->row[writes])
+        begin_row(thread, writes);
     row = quick_row(&mine->row[writes], now);
-    if (!row) {
-        /* Its first one since it was opened: counted where the thread's last file was, if that was on the same volume. */
-        row = quick_row(&thread->head[thread->pending_op & (ABI_HEADS - 1)], now);
-        if (!row || row->volume != mine->volume)
-            return false;
-        mine->row[writes] = thread->head[thread->pending_op & (ABI_HEADS - 1)];
-        mine->size = ABI_SIZE_NONE;
-    }
+    if (!row)
+        return false;
     size = size_of(mine, row, result, writes);
     if (!size)
         return false;
