@@ -40,7 +40,7 @@ struct ingredient {
 
 struct signature {
     const char *name;
-    enum operation per; /* OP_NONE; else it is a companion: at most `most` for each such operation of the profile's others */
+    enum operation per; /* OP_NONE, or of a companion: at most `most` for each of these that the profile's others have */
     double most;
     double jumps; /* share of its reads that do not start where the last one ended; NAN: it does not say */
     bool paired;  /* its reads and its writes have the same sizes */

@@ -63,8 +63,9 @@ static void refuse_impossible(struct fitting *fitting)
 
     for (uint32_t p = 0; p < fitting->catalogue->count; p++)
         for (uint32_t n = 0; n < fitting->catalogue->profiles[p].signature_count; n++, s++)
-            fitting->refused[s] = fitting->impossible[s] ||
-                                  (!fitting->accompanied && fitting->catalogue->profiles[p].signatures[n].per != OP_NONE);
+            fitting->refused[s] =
+                fitting->impossible[s] ||
+                (!fitting->accompanied && fitting->catalogue->profiles[p].signatures[n].per != OP_NONE);
 }
 
 static void note_impossible(struct fitting *fitting)
@@ -200,6 +201,21 @@ int fitting_fit_above(struct fitting *fitting, double floor)
         err = fitting_parts(fitting, UINT32_MAX, floor);
     while (!err && refuse_signature(fitting));
     return err;
+}
+
+void fitting_dismiss_companions(struct fitting *fitting, double *ops)
+{
+    size_t s = 0;
+
+    for (uint32_t p = 0; p < fitting->catalogue->count; p++) {
+        ops[p] = 0;
+        for (uint32_t n = 0; n < fitting->catalogue->profiles[p].signature_count; n++, s++) {
+            if (fitting->catalogue->profiles[p].signatures[n].per == OP_NONE)
+                continue;
+            ops[p] += fitting->active[p] ? part_ops(&fitting->by[s]) : 0;
+            fitting->refused[s] = true;
+        }
+    }
 }
 
 int fitting_fit_one(struct fitting *fitting, uint32_t profile)

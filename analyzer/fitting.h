@@ -63,6 +63,8 @@ int fitting_again(struct fitting *fitting, double floor);
 /* What the last fit's amounts of the active profiles' signatures would be, in each group and order: out[all_count]. 0
    or -ENOMEM. */
 int fitting_predict(struct fitting *fitting, double *out);
+/* Companions are left out of further fits by fitting_again(); ops[profiles]: what each profile's had in the last fit. */
+void fitting_dismiss_companions(struct fitting *fitting, double *ops);
 /* Fits one profile by itself. 0 or -ENOMEM. */
 int fitting_fit_one(struct fitting *fitting, uint32_t profile);
 

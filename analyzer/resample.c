@@ -76,6 +76,7 @@ struct drawing {
     double *seen;          /* the data */
     double *expected;      /* what was found, and nothing else */
     double *recipes, *amounts;
+    double *companions; /* operations by profile, which stay as they were found: to draw them, too, takes twice as long */
     uint64_t state;
 };
 
@@ -176,9 +177,11 @@ static int draw_shares(struct drawing *drawing, double *ops, double *bytes)
     vary_recipes(drawing);
     err = fit_draw(drawing, &swapped);
     for (uint32_t p = 0; !err && p < unknown; p++) {
-        ops[p] += fitting->ops[p];
+        double own = fitting->ops[p] + drawing->companions[p];
+
+        ops[p] += own;
         bytes[p] += fitting->bytes[p];
-        rest_ops -= fitting->ops[p];
+        rest_ops -= own;
         rest_bytes -= fitting->bytes[p];
     }
     ops[unknown] += fmax(0, rest_ops);
@@ -254,13 +257,15 @@ int draws_add_fit(struct draws *draws, struct fitting *fitting, const bool *kept
     _cleanup_free_ double *expected = calloc(fitting->all_count + 1, sizeof(*expected));
     _cleanup_free_ double *amounts = calloc(fitting->signature_count + 1, sizeof(*amounts));
     _cleanup_free_ double *recipes = calloc(fitting->ingredient_count + 1, sizeof(*recipes));
+    _cleanup_free_ double *companions = calloc(fitting->catalogue->count + 1, sizeof(*companions));
     struct drawing drawing = {.fitting = fitting, .at = at, .seen = seen, .expected = expected, .recipes = recipes,
-                              .amounts = amounts, .state = SEED};
+                              .amounts = amounts, .companions = companions, .state = SEED};
 
-    if (!seen || !expected || !recipes || !amounts)
+    if (!seen || !expected || !recipes || !amounts || !companions)
         return -ENOMEM;
     memcpy(seen, fitting->observed, fitting->all_count * sizeof(*seen));
     memcpy(fitting->active, kept, fitting->catalogue->count * sizeof(*kept));
+    fitting_dismiss_companions(fitting, companions);
     return draw_all(draws, &drawing);
 }
 

@@ -40,8 +40,8 @@ struct unmixing {
     size_t bins, real;
     const double *signatures;
     size_t components;
-    const double *caps;   /* [components * components], or NULL: see below */
-    const bool *capped;   /* [components], or NULL */
+    const double *caps; /* [components * components], or NULL: see above */
+    const bool *capped; /* [components], or NULL */
 };
 
 /*
