@@ -78,7 +78,6 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     out->name = keep(catalogue, text(json, "name"));
     out->jumps = json_object_get(json, "jumps") ? json_number_value(json_object_get(json, "jumps")) : NAN;
     out->paired = json_is_true(json_object_get(json, "paired"));
-    out->runs = json_is_true(json_object_get(json, "runs"));
     if (out->jumps < 0 || out->jumps > 1)
         return "jumps is no share from 0 to 1";
     if (!out->name || !json_array_size(mix))
