@@ -78,6 +78,7 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     out->name = keep(catalogue, text(json, "name"));
     out->jumps = json_object_get(json, "jumps") ? json_number_value(json_object_get(json, "jumps")) : NAN;
     out->paired = json_is_true(json_object_get(json, "paired"));
+    out->runs = json_is_true(json_object_get(json, "runs"));
     if (out->jumps < 0 || out->jumps > 1)
         return "jumps is no share from 0 to 1";
     if (!out->name || !json_array_size(mix))
@@ -103,23 +104,38 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     return NULL;
 }
 
-static const char *read_companion(struct catalogue *catalogue, const json_t *json, struct signature *out)
+static const char *read_companion(const json_t *json, struct companion *out)
 {
-    const char *per = text(json, "per"), *wrong;
+    const char *op = text(json, "op"), *per = text(json, "per");
+    bool empty = json_is_true(json_object_get(json, "empty"));
 
-    out->name = "companion";
-    out->jumps = NAN;
+    out->op = op ? operation_by_name(op) : OP_NONE;
     out->per = per ? operation_by_name(per) : OP_NONE;
     out->most = json_number_value(json_object_get(json, "most"));
-    if (out->per == OP_NONE || !(out->most > 0))
-        return "a companion needs the operation that it goes with (per), and how often at most";
-    out->ingredients = arena_alloc(&catalogue->arena, sizeof(*out->ingredients));
-    if (!out->ingredients)
+    out->kind = json_is_true(json_object_get(json, "failed")) ? COMPANION_FAILED : empty ? COMPANION_EMPTY : COMPANION_OK;
+    if (!operation_is_file(out->op) || !operation_is_file(out->per) || !(out->most > 0))
+        return "a companion needs an operation, the one that it goes with (per), and how often at most";
+    if (out->kind == COMPANION_OK && operation_info(out->op)->has_size)
+        return "a companion moves no bytes: of reads, those that fail and empty ones can be one";
+    return out->kind == COMPANION_EMPTY && out->op != OP_READ ? "of a companion only reads can be empty" : NULL;
+}
+
+static const char *read_companions(struct catalogue *catalogue, const json_t *json, struct profile *profile)
+{
+    const json_t *item;
+    size_t i;
+
+    profile->companions = arena_alloc(&catalogue->arena, (json_array_size(json) + 1) * sizeof(*profile->companions));
+    if (!profile->companions)
         return no_memory;
-    out->ingredient_count = 1;
-    wrong = read_ingredient(json, out->ingredients);
-    out->ingredients->weight = 1;
-    return wrong;
+    json_array_foreach(json, i, item)
+    {
+        const char *wrong = read_companion(item, &profile->companions[profile->companion_count++]);
+
+        if (wrong)
+            return wrong;
+    }
+    return NULL;
 }
 
 static const char *read_requirements(struct catalogue *catalogue, const json_t *json,
@@ -185,8 +201,7 @@ static const char *read_ways(struct catalogue *catalogue, const json_t *json, st
 static const char *read_profile(struct catalogue *catalogue, const json_t *json,
                                 struct profile *out)
 {
-    const json_t *signatures = json_object_get(json, "signatures"), *companions = json_object_get(json, "companions");
-    const json_t *worth = json_object_get(json, "worth"), *item;
+    const json_t *signatures = json_object_get(json, "signatures"), *worth = json_object_get(json, "worth"), *item;
     const char *kind = text(json, "kind"), *wrong = NULL;
     size_t i;
 
@@ -206,8 +221,7 @@ static const char *read_profile(struct catalogue *catalogue, const json_t *json,
     if (out->pipeline != !json_array_size(signatures))
         return "a pattern needs signatures, a pipeline has none";
     out->signatures = arena_alloc(&catalogue->arena,
-                                  (json_array_size(signatures) + json_array_size(companions) + 1) *
-                                      sizeof(*out->signatures));
+                                  (json_array_size(signatures) + 1) * sizeof(*out->signatures));
     if (!out->signatures)
         return no_memory;
     json_array_foreach(signatures, i, item)
@@ -216,12 +230,9 @@ static const char *read_profile(struct catalogue *catalogue, const json_t *json,
         if (wrong)
             return wrong;
     }
-    json_array_foreach(companions, i, item)
-    {
-        wrong = read_companion(catalogue, item, &out->signatures[out->signature_count++]);
-        if (wrong)
-            return wrong;
-    }
+    wrong = read_companions(catalogue, json_object_get(json, "companions"), out);
+    if (wrong)
+        return wrong;
     wrong = read_requirements(catalogue, json_object_get(json, "requires"), feature_is_known, &out->requirements,
                               &out->requirement_count);
     return wrong ? wrong : read_ways(catalogue, json_object_get(json, "process"), out);

@@ -6,7 +6,7 @@
  * A pattern has signatures: recipes of operations, with weights, that go together ("an open, a
  * read, a close"). A signature states ranges of sizes, and how much of its operations lies in each;
  * where in the range is for the data to say, because it is a library's buffer that decides it. A companion is what
- * goes with a profile's operations in sums, as often as its library likes: from never to so many times an open.
+ * goes with a pattern's operations as often as its library likes: from never to so many times an open.
  * Requirements are bounds on features that the attributed part, or the whole of what is looked at,
  * must keep.
  */
@@ -40,12 +40,27 @@ struct ingredient {
 
 struct signature {
     const char *name;
-    enum operation per; /* OP_NONE, or of a companion: at most `most` for each of these that the profile's others have */
-    double most;
     double jumps; /* share of its reads that do not start where the last one ended; NAN: it does not say */
     bool paired;  /* its reads and its writes have the same sizes */
+    bool runs;    /* a read that jumps is followed by some of the same size that go on */
     struct ingredient *ingredients;
     uint32_t ingredient_count;
+};
+
+/* Which of an operation's calls go with others. */
+enum companion_kind {
+    COMPANION_OK,     /* those that succeed */
+    COMPANION_FAILED, /* those that fail, whatever the error */
+    COMPANION_EMPTY,  /* reads at the end of a file */
+    COMPANION_KINDS
+};
+
+/* They move no bytes. */
+struct companion {
+    enum operation op;
+    enum companion_kind kind;
+    enum operation per; /* goes with those of these that succeed and, where they move bytes, move some: */
+    double most;        /* at most so many for each */
 };
 
 struct requirement {
@@ -84,6 +99,8 @@ struct profile {
     const char *limit; /* what keeps confidence down, NULL for nothing */
     struct signature *signatures;
     uint32_t signature_count;
+    struct companion *companions;
+    uint32_t companion_count;
     struct requirement *requirements;
     uint32_t requirement_count;
     struct way *ways;

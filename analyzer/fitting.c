@@ -56,18 +56,6 @@ static bool may_be(const struct fitting *fitting, const struct signature *signat
     return !(opens > 0) || (fitting->minors >= MAPPED_MIN * opens && fitting->minors <= MAPPED_MAX * around);
 }
 
-/* Who takes part, before any bound is asked. */
-static void refuse_impossible(struct fitting *fitting)
-{
-    size_t s = 0;
-
-    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
-        for (uint32_t n = 0; n < fitting->catalogue->profiles[p].signature_count; n++, s++)
-            fitting->refused[s] =
-                fitting->impossible[s] ||
-                (!fitting->accompanied && fitting->catalogue->profiles[p].signatures[n].per != OP_NONE);
-}
-
 static void note_impossible(struct fitting *fitting)
 {
     size_t s = 0;
@@ -175,7 +163,7 @@ static bool refuse_signature(struct fitting *fitting)
         for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++) {
             double ops = part_ops(&fitting->by[s]);
 
-            if (ops > 0 && ops < least && catalogue->profiles[p].signatures[n].per == OP_NONE &&
+            if (ops > 0 && ops < least &&
                 !(fitting_requirements(fitting, &catalogue->profiles[p], &fitting->by[s], true) >
                   0)) {
                 worst = s;
@@ -196,30 +184,14 @@ int fitting_fit_above(struct fitting *fitting, double floor)
 {
     int err;
 
-    refuse_impossible(fitting);
+    memcpy(fitting->refused, fitting->impossible, fitting->signature_count * sizeof(bool));
     do
         err = fitting_parts(fitting, UINT32_MAX, floor);
     while (!err && refuse_signature(fitting));
     return err;
 }
 
-void fitting_dismiss_companions(struct fitting *fitting, double *ops)
-{
-    size_t s = 0;
-
-    for (uint32_t p = 0; p < fitting->catalogue->count; p++) {
-        ops[p] = 0;
-        for (uint32_t n = 0; n < fitting->catalogue->profiles[p].signature_count; n++, s++) {
-            if (fitting->catalogue->profiles[p].signatures[n].per == OP_NONE)
-                continue;
-            ops[p] += fitting->active[p] ? part_ops(&fitting->by[s]) : 0;
-            fitting->refused[s] = true;
-        }
-    }
-}
-
 int fitting_fit_one(struct fitting *fitting, uint32_t profile)
 {
-    refuse_impossible(fitting);
     return fitting_parts(fitting, profile, -INFINITY);
 }

@@ -30,7 +30,6 @@ struct fitting {
     bool claimed[MATCH_KINDS]; /* by a signature that takes part: the others leave such transfers to it */
     bool *active;    /* by profile */
     bool *impossible; /* by signature, whatever else there is */
-    bool accompanied; /* companions take part */
     bool *refused;   /* by signature, all profiles' in one row */
     bool *chosen;    /* likewise: it takes part in the last fit of parts, which are these: */
     struct part *at; /* by profile */
@@ -63,8 +62,6 @@ int fitting_again(struct fitting *fitting, double floor);
 /* What the last fit's amounts of the active profiles' signatures would be, in each group and order: out[all_count]. 0
    or -ENOMEM. */
 int fitting_predict(struct fitting *fitting, double *out);
-/* Companions are left out of further fits by fitting_again(); ops[profiles]: what each profile's had in the last fit. */
-void fitting_dismiss_companions(struct fitting *fitting, double *ops);
 /* Fits one profile by itself. 0 or -ENOMEM. */
 int fitting_fit_one(struct fitting *fitting, uint32_t profile);
 

@@ -154,67 +154,16 @@ static void add_pairs(const struct fitting *fitting, uint32_t profile, uint32_t 
         *to->score += PAIR_WORTH * pairs_in(fitting, to->parts + k * fitting->all_count);
 }
 
-/* Whose a row is. */
-struct owner {
-    uint32_t profile;
-    const struct signature *signature;
-};
-
-static void note_owner(const struct fitting *fitting, uint32_t profile, uint32_t n, size_t s, size_t first, size_t k,
-                       void *context)
-{
-    ((struct owner *)context)[k] = (struct owner){profile, &fitting->catalogue->profiles[profile].signatures[n]};
-}
-
-/* Which share of a row's operations are of that kind, and move something where such do. */
-static double share_of(const struct fitting *fitting, const double *row, enum operation op)
-{
-    double share = 0;
-
-    for (size_t g = 0; g < fitting->group_count; g++) {
-        const struct bin *bin = fitting->of[g];
-
-        if (bin->op == op && bin->outcome == OUTCOME_OK && (bin->bucket || (op != OP_READ && op != OP_WRITE)))
-            share += row[g];
-    }
-    return share;
-}
-
-/* What companions go with: caps[count * count], as unmix() takes it. */
-static void make_caps(const struct fitting *fitting, const struct owner *owners, const double *rows, size_t count,
-                      bool *capped, double *caps)
-{
-    for (size_t k = 0; k < count; k++) {
-        const struct owner *owner = &owners[k];
-
-        capped[k] = owner->signature->per != OP_NONE;
-        for (size_t other = 0; capped[k] && other < count; other++)
-            if (owners[other].profile == owner->profile && owners[other].signature->per == OP_NONE)
-                caps[k * count + other] =
-                    owner->signature->most *
-                    share_of(fitting, rows + other * fitting->all_count, owner->signature->per);
-    }
-}
-
 /* unmix() of so many rows, whose claims were noted. In the score it is worth something, to whom they are a copy, that
    there are as many reads as writes of one size, which is hardly chance; 0 is possible, too, for one that does not pass
    the floor. */
 static int unmix_rows(const struct fitting *fitting, uint32_t only, size_t count, double tolerance, double floor,
                       const struct rows *rows, double *score)
 {
-    _cleanup_free_ struct owner *owners = calloc(count + 1, sizeof(*owners));
-    _cleanup_free_ bool *capped = calloc(count + 1, sizeof(*capped));
-    _cleanup_free_ double *caps = calloc(count * count + 1, sizeof(*caps));
-    const struct unmixing of = {fitting->observed, fitting->all_count, fitting->group_count, rows->rows, count, caps,
-                                capped};
+    const struct unmixing of = {fitting->observed, fitting->all_count, fitting->group_count, rows->rows, count};
     double worth = fitting->claimed[MATCH_COPY] ? PAIR_WORTH * pairs_in(fitting, fitting->observed) : 0;
-    int err;
+    int err = unmix(&of, tolerance, floor - worth, rows->amounts, rows->parts, score);
 
-    if (!owners || !capped || !caps)
-        return -ENOMEM;
-    each_signature(fitting, only, note_owner, owners);
-    make_caps(fitting, owners, rows->rows, count, capped, caps);
-    err = unmix(&of, tolerance, floor - worth, rows->amounts, rows->parts, score);
     if (!err && worth > 0)
         each_signature(fitting, only, add_pairs, &(struct scoring){rows->parts, score});
     return err;

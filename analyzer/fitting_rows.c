@@ -101,10 +101,10 @@ static bool may_take(const struct fitting *fitting, const struct signature *sign
     return !fitting->claimed[match];
 }
 
-/* Whose reads all go on does not jump, and the other way round. */
+/* Whose reads all go on does not jump, and the other way round; of runs, no size does only the one or the other. */
 static bool may_start(const struct signature *signature, enum order_known order)
 {
-    return order == NOT_KNOWN || !(signature->jumps == (order == JUMPS ? 0 : 1));
+    return order == NOT_KNOWN || (!signature->runs && !(signature->jumps == (order == JUMPS ? 0 : 1)));
 }
 
 static bool takes(const struct fitting *fitting, const struct signature *signature, const struct ingredient *ingredient,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/companions.h"
 #include "analyzer/confidence.h"
 #include "analyzer/selection.h"
 #include "lib/cleanup.h"
@@ -35,10 +36,9 @@ static int fit_alone(struct fitting *fitting)
 }
 
 /* Everything that no profile holds. */
-static void add_rest(const struct fitting *fitting, double rejected, struct part *unknown)
+static struct part rest_of(const struct fitting *fitting)
 {
     struct part rest = fitting->whole;
-    double ops;
 
     for (uint32_t p = 0; p < fitting->catalogue->count; p++) {
         const struct part *part = &fitting->at[p];
@@ -53,67 +53,84 @@ static void add_rest(const struct fitting *fitting, double rejected, struct part
             rest.write[i] -= fmin(rest.write[i], part->write[i]);
         }
     }
-    ops = part_ops(&rest);
-    rest.rejected = fmin(rejected, ops);
-    rest.summed = fitting->process ? 0 : ops;
-    rest.processes = ops > 0 && fitting->process;
-    part_add(unknown, &rest);
+    return rest;
+}
+
+static void add_rest(const struct fitting *fitting, struct part *rest, double rejected, struct part *unknown)
+{
+    double ops = part_ops(rest);
+
+    rest->rejected = fmin(rejected, ops);
+    rest->summed = fitting->process ? 0 : ops;
+    rest->processes = ops > 0 && fitting->process;
+    part_add(unknown, rest);
 }
 
 /* What was named may vary; the fit is not needed any more. */
-static int draw(struct fitting *fitting, struct draws *draws)
+static int draw(struct fitting *fitting, const double *alone, struct draws *draws)
 {
     uint32_t count = fitting->catalogue->count;
-    _cleanup_free_ bool *kept = calloc(count + 1, sizeof(*kept));
     _cleanup_free_ struct part *at = calloc(count + 1, sizeof(*at));
 
-    if (!kept || !at)
+    if (!at)
         return -ENOMEM;
     memcpy(at, fitting->at, count * sizeof(*at));
-    for (uint32_t p = 0; p < count; p++)
-        kept[p] = part_ops(&at[p]) > 0;
-    return draws_add_fit(draws, fitting, kept, at);
+    return draws_add_fit(draws, fitting, at, alone);
+}
+
+/* Names a part, if that is sure enough; else it is unknown. Returns the operations that this makes unknown. */
+static double name_part(const struct fitting *fitting, uint32_t profile, struct part *part)
+{
+    const struct profile *of = &fitting->catalogue->profiles[profile];
+    double ops = part_ops(part), match;
+
+    if (!(ops > 0))
+        return 0;
+    match = part->fit / ops * fitting_requirements(fitting, of, part, false);
+    part->processes = fitting->process;
+    if (fitting->process)
+        part->confidence = ops * confidence_of_match(match);
+    else if (!(match * of->confidence >= SURE_MIN)) {
+        *part = (struct part){0};
+        return ops;
+    }
+    return 0;
 }
 
 static int fit_all(struct fitting *fitting, struct part *parts, struct draws *draws)
 {
-    const struct catalogue *catalogue = fitting->catalogue;
+    uint32_t count = fitting->catalogue->count;
+    _cleanup_free_ double *alone = calloc(count + 1, sizeof(*alone)); /* operations before companions came */
     double rejected = 0;
     bool enough = part_ops(&fitting->whole) >= MIXTURE_OPS_MIN ||
                   part_bytes(&fitting->whole) >= MIXTURE_BYTES_MIN;
-    int found = enough && fitting->process ? fit_alone(fitting) : 0;
+    int found = !alone ? -ENOMEM : enough && fitting->process ? fit_alone(fitting) : 0;
+    struct part rest;
 
     if (!found) {
-        memset(fitting->at, 0, (catalogue->count + 1) * sizeof(*fitting->at));
+        memset(fitting->at, 0, (count + 1) * sizeof(*fitting->at));
         found = enough ? selection_fit(fitting, &rejected) : 0;
     }
     if (!found && !fitting->process)
         found = selection_find_rivals(fitting);
     if (found < 0)
         return found;
-    for (uint32_t p = 0; p < catalogue->count; p++) {
-        struct part *part = &fitting->at[p];
-        double match;
-
-        if (!(part_ops(part) > 0))
-            continue;
-        match = part->fit / part_ops(part) * fitting_requirements(fitting, &catalogue->profiles[p], part, false);
-        part->processes = fitting->process;
-        if (fitting->process)
-            part->confidence = part_ops(part) * confidence_of_match(match);
-        else if (match * catalogue->profiles[p].confidence >= SURE_MIN)
-            part->summed = part_ops(part);
-        else {
-            rejected += part_ops(part);
-            *part = (struct part){0};
-        }
-        part_add(&parts[p], part);
+    for (uint32_t p = 0; p < count; p++) {
+        rejected += name_part(fitting, p, &fitting->at[p]);
+        alone[p] = part_ops(&fitting->at[p]);
     }
-    add_rest(fitting, rejected, &parts[catalogue->count]);
+    rest = rest_of(fitting);
+    if (!fitting->process)
+        companions_take(fitting->catalogue, &rest, fitting->at);
+    for (uint32_t p = 0; p < count; p++) {
+        fitting->at[p].summed = fitting->process ? 0 : part_ops(&fitting->at[p]);
+        part_add(&parts[p], &fitting->at[p]);
+    }
+    add_rest(fitting, &rest, rejected, &parts[count]);
     if (!draws)
         return 0;
     if (enough)
-        return draw(fitting, draws);
+        return draw(fitting, alone, draws);
     draws_add_parts(draws, parts);
     return 0;
 }

@@ -76,7 +76,7 @@ struct drawing {
     double *seen;          /* the data */
     double *expected;      /* what was found, and nothing else */
     double *recipes, *amounts;
-    double *companions; /* operations by profile, which stay as they were found: to draw them, too, takes twice as long */
+    const double *alone;   /* operations of these without their companions, which keep their share in what is drawn */
     uint64_t state;
 };
 
@@ -165,6 +165,14 @@ static int fit_draw(struct drawing *drawing, uint32_t *swapped)
     return err || last ? err : fitting_again(fitting, -INFINITY);
 }
 
+/* Of so many operations of a profile in a draw: they are there only once, so there are no more than were found. */
+static double companions_of(const struct drawing *drawing, uint32_t profile, double ops)
+{
+    double alone = drawing->alone[profile];
+
+    return alone > 0 ? (part_ops(&drawing->at[profile]) - alone) * fmin(1, ops / alone) : 0;
+}
+
 /* One draw for the intervals. */
 static int draw_shares(struct drawing *drawing, double *ops, double *bytes)
 {
@@ -177,7 +185,7 @@ static int draw_shares(struct drawing *drawing, double *ops, double *bytes)
     vary_recipes(drawing);
     err = fit_draw(drawing, &swapped);
     for (uint32_t p = 0; !err && p < unknown; p++) {
-        double own = fitting->ops[p] + drawing->companions[p];
+        double own = fitting->ops[p] + companions_of(drawing, p, fitting->ops[p]);
 
         ops[p] += own;
         bytes[p] += fitting->bytes[p];
@@ -234,10 +242,13 @@ static bool has_active(const struct fitting *fitting)
 static int draw_all(struct draws *draws, struct drawing *drawing)
 {
     struct fitting *fitting = drawing->fitting;
+    struct leftover *left = &draws->left[DRAWS];
     bool found = has_active(fitting); /* nothing leaves nothing over */
     int err = fitting_again(fitting, -INFINITY);
 
-    add_leftover(fitting, &draws->left[DRAWS]);
+    add_leftover(fitting, left);
+    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
+        left->ops = fmax(0, left->ops - (part_ops(&drawing->at[p]) - drawing->alone[p]));
     memcpy(drawing->amounts, fitting->amounts, fitting->signature_count * sizeof(double));
     for (unsigned d = 0; !err && d < DRAWS; d++) {
         memcpy(fitting->amounts, drawing->amounts, fitting->signature_count * sizeof(double));
@@ -251,21 +262,20 @@ static int draw_all(struct draws *draws, struct drawing *drawing)
     return err;
 }
 
-int draws_add_fit(struct draws *draws, struct fitting *fitting, const bool *kept, const struct part *at)
+int draws_add_fit(struct draws *draws, struct fitting *fitting, const struct part *at, const double *alone)
 {
     _cleanup_free_ double *seen = calloc(fitting->all_count + 1, sizeof(*seen));
     _cleanup_free_ double *expected = calloc(fitting->all_count + 1, sizeof(*expected));
     _cleanup_free_ double *amounts = calloc(fitting->signature_count + 1, sizeof(*amounts));
     _cleanup_free_ double *recipes = calloc(fitting->ingredient_count + 1, sizeof(*recipes));
-    _cleanup_free_ double *companions = calloc(fitting->catalogue->count + 1, sizeof(*companions));
     struct drawing drawing = {.fitting = fitting, .at = at, .seen = seen, .expected = expected, .recipes = recipes,
-                              .amounts = amounts, .companions = companions, .state = SEED};
+                              .amounts = amounts, .alone = alone, .state = SEED};
 
-    if (!seen || !expected || !recipes || !amounts || !companions)
+    if (!seen || !expected || !recipes || !amounts)
         return -ENOMEM;
     memcpy(seen, fitting->observed, fitting->all_count * sizeof(*seen));
-    memcpy(fitting->active, kept, fitting->catalogue->count * sizeof(*kept));
-    fitting_dismiss_companions(fitting, companions);
+    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
+        fitting->active[p] = part_ops(&at[p]) > 0;
     return draw_all(draws, &drawing);
 }
 

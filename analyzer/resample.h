@@ -11,7 +11,7 @@
  * Residual test: data is drawn of what was found and of nothing else, with recipes that vary as above, and unmixed by
  * the catalogue; p is the share of draws that leave as much over (a parametric bootstrap test, Davison, Hinkley,
  * Bootstrap Methods and their Application, 1997, 4.2; what is left over is the mean of its shares of operations and of
- * bytes).
+ * bytes; companions are not left over).
  */
 #ifndef UNBLEND_ANALYZER_RESAMPLE_H
 #define UNBLEND_ANALYZER_RESAMPLE_H
@@ -40,9 +40,9 @@ void draws_clear(struct draws *draws);
 /* Adds parts[profiles] that are the same in each draw, such as those of processes. */
 void draws_add_parts(struct draws *draws, const struct part *parts);
 
-/* Draws from a fit, of which kept[profiles - 1] were named; at is what each of these got. Spoils the fit. 0 or
-   -ENOMEM. */
-int draws_add_fit(struct draws *draws, struct fitting *fitting, const bool *kept, const struct part *at);
+/* Draws from a fit, of which the profiles were named that have a part: at[profiles - 1], with their companions, and
+   alone[profiles - 1] operations without. Spoils the fit. 0 or -ENOMEM. */
+int draws_add_fit(struct draws *draws, struct fitting *fitting, const struct part *at, const double *alone);
 
 /* The interval of a profile's operations (or bytes), with the estimate in it. False where there is none: no sum, or
    one that is not small and was not drawn. */

@@ -272,8 +272,6 @@ int selection_find_rivals(struct fitting *fitting)
             if (may_be_part(fitting, &catalogue->profiles[q]) && !fitting->active[q])
                 err = try_rival(fitting, p, q, &had[p], score, &nearest[p]);
     }
-    /* What goes with those that were found, and is anybody's else. */
-    fitting->accompanied = true;
     if (!err)
         err = fitting_fit(fitting);
     for (uint32_t p = 0; !err && p < catalogue->count; p++)

@@ -91,22 +91,8 @@ static void predict(const struct rows *rows, const double *amounts, lanes *out)
         add_up(rows->by_row + w, rows->wide, amounts, rows->count, out + w);
 }
 
-/* Holds companions to what they go with. */
-static void cap(const struct unmixing *of, double *amounts)
-{
-    for (size_t k = 0; of->capped && k < of->components; k++) {
-        double most = 0;
-
-        if (!of->capped[k])
-            continue;
-        for (size_t other = 0; other < of->components; other++)
-            most += of->caps[k * of->components + other] * amounts[other];
-        amounts[k] = fmin(amounts[k], most);
-    }
-}
-
 /* One EM round; returns how much the amounts moved. */
-static double step(const struct unmixing *of, const struct rows *rows)
+static double step(const struct rows *rows)
 {
     double *amounts = (double *)rows->amounts, moved = 0;
 
@@ -120,15 +106,13 @@ static double step(const struct unmixing *of, const struct rows *rows)
     }
     for (size_t h = 0; h < rows->high; h += BLOCK)
         add_up(rows->by_bin + h, rows->high, (const double *)rows->ratio, rows->bins, rows->factor + h);
-    for (size_t h = 0; h < rows->high; h++)
-        rows->factor[h] = rows->amounts[h] * (rows->factor[h] / rows->margins[h]);
-    cap(of, (double *)rows->factor);
     for (size_t h = 0; h < rows->high; h++) {
-        lanes apart = rows->factor[h] - rows->amounts[h];
+        lanes grown = rows->amounts[h] * (rows->factor[h] / rows->margins[h]);
+        lanes apart = grown - rows->amounts[h];
 
         for (unsigned i = 0; i < LANES; i++)
             moved += fabs(apart[i]);
-        rows->amounts[h] = rows->factor[h];
+        rows->amounts[h] = grown;
     }
     return moved;
 }
@@ -202,11 +186,9 @@ int unmix(const struct unmixing *of, double tolerance, double floor, double *amo
 
     if (!margins || rows_make(of, &rows))
         return -ENOMEM;
-    for (size_t k = 0; k < of->components; k++) {
-        margins[k] = of->capped && of->capped[k] ? UNMIX_COMPANION : 0;
+    for (size_t k = 0; k < of->components; k++)
         for (size_t i = of->real; i < of->bins; i++)
             margins[k] += of->signatures[k * of->bins + i];
-    }
     for (size_t i = 0; i < of->bins; i++) {
         total += i < of->real ? of->observed[i] : 0;
         ((double *)rows.unknown)[i] = of->observed[i] / 2;
@@ -216,7 +198,7 @@ int unmix(const struct unmixing *of, double tolerance, double floor, double *amo
     for (size_t k = 0; k < of->components; k++)
         ((double *)rows.amounts)[k] = total / 2 / (double)of->components;
     for (unsigned round = 1; round <= ROUNDS_MAX; round++) {
-        if (step(of, &rows) < tolerance * total)
+        if (step(&rows) < tolerance * total)
             break;
         if (round == check && floor > -INFINITY) {
             if (ceiling(&rows) <= floor)

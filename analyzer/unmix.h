@@ -15,11 +15,9 @@
 #ifndef UNBLEND_ANALYZER_UNMIX_H
 #define UNBLEND_ANALYZER_UNMIX_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define UNMIX_PRICE 2.0
-#define UNMIX_COMPANION 0.6
 
 /* Tolerances: a round that moves less than this of all operations is the last. */
 #define UNMIX_FINE   1e-6
@@ -30,18 +28,12 @@
  * the signature that was not observed at all. The bins behind them count some operations once more, by another
  * property of which only the sums are known (where reads start): a composite likelihood (Lindsay 1988; Varin, Reid,
  * Firth 2011), the product of those of the two margins.
- *
- * A capped component, a companion, costs UNMIX_COMPANION more an operation, so that it only takes what others leave, and
- * has at most as many operations as the others times its row of caps. Each round's amounts are held to that, which
- * finds a stationary point, the best one as long as a cap's worth is left out of what its others gain.
  */
 struct unmixing {
     const double *observed; /* [bins] */
     size_t bins, real;
     const double *signatures;
     size_t components;
-    const double *caps; /* [components * components], or NULL: see above */
-    const bool *capped; /* [components], or NULL */
 };
 
 /*

@@ -11,6 +11,7 @@
 
 #include "analyzer/blend.h"
 #include "analyzer/classify.h"
+#include "analyzer/companions.h"
 #include "analyzer/confidence.h"
 #include "analyzer/unmix.h"
 #include "tests/unit/classified.h"
@@ -74,7 +75,7 @@ static void unmixing_by_hand(void **state)
     const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0};
     double amounts[2], parts[8], score;
 
-    assert_int_equal(unmix(&(struct unmixing){observed, 4, 4, signatures, 2, NULL, NULL}, UNMIX_FINE, -INFINITY, amounts, parts,
+    assert_int_equal(unmix(&(struct unmixing){observed, 4, 4, signatures, 2}, UNMIX_FINE, -INFINITY, amounts, parts,
                            &score), 0);
     assert_true(fabs(amounts[0] - 100) < 1 && fabs(amounts[1] - 40) < 1);
     assert_true(fabs(parts[0] - 50) < 0.5 && fabs(parts[1] - 50) < 0.5);
@@ -87,7 +88,7 @@ static void a_floor_is_sure(void **state)
 {
     const double observed[] = {50, 50, 40, 500};
     const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0, 0.2, 0.2, 0.6, 0};
-    struct unmixing of = {observed, 4, 4, signatures, 3, NULL, NULL};
+    struct unmixing of = {observed, 4, 4, signatures, 3};
     double amounts[3], parts[12], again[3], best, score = NAN;
 
     assert_int_equal(unmix(&of, UNMIX_FINE, -INFINITY, amounts, parts, &best), 0);
@@ -102,25 +103,41 @@ static void a_floor_is_sure(void **state)
     assert_true(isnan(score));
 }
 
-/* A companion has at most so many operations as what it goes with allows, and only those that nobody else explains. */
-static void a_companion_takes_what_is_left(void **state)
+/* Patterns get what may go with them of what nobody explains, and no more than there is; how well they fit stays. */
+static void companions_take_what_is_left(void **state)
 {
-    const double alone[] = {100, 250}, few[] = {100, 1000}, walked[] = {100, 200, 50};
-    const double pair[] = {1, 0, 0, 1}, three[] = {1, 0, 0, 0, 0.8, 0.2, 0, 1, 0};
-    const double pair_caps[] = {0, 0, 3, 0}, three_caps[] = {0, 0, 0, 0, 0, 0, 3, 0, 0};
-    const bool second[] = {false, true}, third[] = {false, false, true};
-    double amounts[3], parts[9], score;
+    static struct companion of_reads[] = {{OP_SEEK, COMPANION_OK, OP_READ, 3}, {OP_READ, COMPANION_EMPTY, OP_READ, 0.5}};
+    static struct companion of_opens[] = {{OP_SEEK, COMPANION_OK, OP_OPEN, 1}, {OP_STAT, COMPANION_FAILED, OP_OPEN, 4}};
+    struct profile profiles[] = {{.companions = of_reads, .companion_count = 2},
+                                 {.companions = of_opens, .companion_count = 2},
+                                 {.companions = of_opens, .companion_count = 2}};
+    const struct catalogue of = {.profiles = profiles, .count = 3};
+    struct part parts[3] = {{.fit = 90}, {.fit = 200, .contested = 50}}, rest = {0};
 
-    assert_int_equal(unmix(&(struct unmixing){alone, 2, 2, pair, 2, pair_caps, second}, UNMIX_FINE, -INFINITY, amounts,
-                           parts, &score), 0);
-    assert_true(fabs(parts[3] - 250) < 1);
-    assert_int_equal(unmix(&(struct unmixing){few, 2, 2, pair, 2, pair_caps, second}, UNMIX_FINE, -INFINITY, amounts,
-                           parts, &score), 0);
-    assert_true(fabs(amounts[0] - 100) < 1 && fabs(amounts[1] - 300) < 3);
-    assert_true(parts[3] <= UNMIX_PRICE * 300 + 6); /* the rest is unknown */
-    assert_int_equal(unmix(&(struct unmixing){walked, 3, 3, three, 3, three_caps, third}, UNMIX_FINE, -INFINITY, amounts,
-                           parts, &score), 0);
-    assert_true(fabs(amounts[1] - 250) < 5 && amounts[2] < 5);
+    parts[0].ok[OP_READ] = 120; /* 20 of them read nothing */
+    parts[0].read[0] = 20;
+    parts[0].read[100] = 100;
+    parts[1].ok[OP_OPEN] = 200;
+    rest.ok[OP_SEEK] = 1000;
+    rest.failed[OP_STAT] = 300;
+    rest.ok[OP_STAT] = 70;
+    rest.ok[OP_READ] = rest.read[0] = 60;
+    companions_take(&of, &rest, parts);
+    assert_true(parts[0].ok[OP_SEEK] == 300 && parts[0].ok[OP_READ] == 170 && parts[0].read[0] == 70);
+    assert_true(parts[1].ok[OP_SEEK] == 200 && parts[1].failed[OP_STAT] == 300);
+    assert_true(rest.ok[OP_SEEK] == 500 && rest.ok[OP_STAT] == 70 && rest.ok[OP_READ] == 10 && rest.read[0] == 10);
+    assert_true(rest.failed[OP_STAT] == 0 && part_ops(&parts[2]) == 0);
+    assert_float_equal(parts[0].fit / part_ops(&parts[0]), 90.0 / 120, 1e-9);
+    assert_float_equal(parts[1].contested / part_ops(&parts[1]), 50.0 / 200, 1e-9);
+
+    parts[0] = parts[1] = (struct part){0};
+    parts[0].ok[OP_READ] = parts[0].read[100] = 100;
+    parts[1].ok[OP_OPEN] = 100;
+    rest.ok[OP_SEEK] = 200; /* of the 400 that they may have */
+    companions_take(&of, &rest, parts);
+    assert_float_equal(parts[0].ok[OP_SEEK], 150, 1e-9);
+    assert_float_equal(parts[1].ok[OP_SEEK], 50, 1e-9);
+    assert_float_equal(rest.ok[OP_SEEK], 0, 1e-9);
 }
 
 /* A small part next to a large unknown is still found. */
@@ -130,7 +147,7 @@ static void a_trace_is_not_drowned(void **state)
     const double signatures[] = {1, 0};
     double amounts[1], parts[2], score;
 
-    assert_int_equal(unmix(&(struct unmixing){observed, 2, 2, signatures, 1, NULL, NULL}, UNMIX_FINE, -INFINITY, amounts, parts,
+    assert_int_equal(unmix(&(struct unmixing){observed, 2, 2, signatures, 1}, UNMIX_FINE, -INFINITY, amounts, parts,
                            &score), 0);
     assert_true(fabs(parts[0] - 20) < 0.01);
 }
@@ -577,7 +594,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unmixing_by_hand),
         cmocka_unit_test(a_floor_is_sure),
-        cmocka_unit_test(a_companion_takes_what_is_left),
+        cmocka_unit_test(companions_take_what_is_left),
         cmocka_unit_test(a_trace_is_not_drowned),
         cmocka_unit_test(processes_are_told_apart),
         cmocka_unit_test(totals_are_unmixed),
