@@ -14,6 +14,7 @@
 #define POISSON_FEW 30 /* below, a normal distribution is too far off */
 #define COUNT_MIN   1e-9 /* of a bin that a draw leaves empty */
 #define TAIL        0.025
+#define BLUR        0.01  /* of what was unmixed: what no draw knows of, such as parts too small to be found */
 
 int draws_init(struct draws *draws, uint32_t profiles)
 {
@@ -165,12 +166,12 @@ static int fit_draw(struct drawing *drawing, uint32_t *swapped)
     return err || last ? err : fitting_again(fitting, -INFINITY);
 }
 
-/* Of so many operations of a profile in a draw: they are there only once, so there are no more than were found. */
-static double companions_of(const struct drawing *drawing, uint32_t profile, double ops)
+/* Of so many operations of a profile in a draw; it may as well be anybody's what goes with them, so any share of it. */
+static double companions_of(struct drawing *drawing, uint32_t profile, double ops)
 {
-    double alone = drawing->alone[profile];
+    double alone = drawing->alone[profile], share = uniform(&drawing->state);
 
-    return alone > 0 ? (part_ops(&drawing->at[profile]) - alone) * fmin(1, ops / alone) : 0;
+    return alone > 0 ? (part_ops(&drawing->at[profile]) - alone) * share * fmin(1, ops / alone) : 0;
 }
 
 /* One draw for the intervals. */
@@ -290,15 +291,15 @@ bool draws_interval(const struct draws *draws, bool bytes, uint32_t profile, dou
                     double *high)
 {
     const double *of = bytes ? draws->bytes : draws->ops;
-    double sorted[DRAWS];
+    double sorted[DRAWS], blur = BLUR * (bytes ? draws->left[DRAWS].all_bytes : draws->left[DRAWS].all_ops);
 
     if (!draws->drawn || draws->undrawn)
         return false;
     for (unsigned d = 0; d < DRAWS; d++)
         sorted[d] = of[d * draws->profiles + profile];
     qsort(sorted, DRAWS, sizeof(*sorted), by_value);
-    *low = fmin(estimate, sorted[(unsigned)(TAIL * DRAWS)]);
-    *high = fmax(estimate, sorted[DRAWS - 1 - (unsigned)(TAIL * DRAWS)]);
+    *low = fmax(0, fmin(estimate, sorted[(unsigned)(TAIL * DRAWS)]) - blur);
+    *high = fmax(estimate, sorted[DRAWS - 1 - (unsigned)(TAIL * DRAWS)]) + blur;
     return true;
 }
 

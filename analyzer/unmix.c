@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #define ROUNDS_MAX  2000
 #define CHECK_FIRST 4     /* rounds before it is asked whether the floor is out of reach; then half as many again */
+#define LONGER      4     /* times as far a leap may be, once one has been as far as it may */
 #define ROUNDING    1e-12 /* of what is added up to a ceiling, for what is lost in doing so */
 
 /*
@@ -29,8 +31,10 @@ struct rows {
     size_t count, bins;
     size_t wide, high; /* bins and rows, in lanes */
     lanes *by_row, *by_bin;
-    lanes *observed, *unknown, *ratio, *scale; /* by bins */
-    lanes *margins, *amounts, *factor; /* by rows; margins: what a row counts, with what it counts once more */
+    lanes *observed, *ratio, *scale; /* by bins */
+    lanes *margins, *factor; /* by rows; margins: what a row counts, with what it counts once more */
+    lanes *amounts, *unknown; /* what rounds move: by rows and, right behind it, by bins */
+    lanes *from, *once, *twice; /* the same before a round, after it and after the next one */
 };
 
 static size_t in_lanes(size_t count)
@@ -47,7 +51,7 @@ static int rows_make(const struct unmixing *of, struct rows *out)
 {
     size_t bins = of->bins, components = of->components;
     size_t wide = in_lanes(bins), high = in_lanes(components);
-    size_t count = components * wide + bins * high + 4 * wide + 3 * high + 1;
+    size_t count = components * wide + bins * high + 3 * wide + 2 * high + 4 * (high + wide) + 1;
     lanes *all = aligned_alloc(sizeof(*all), count * sizeof(*all));
 
     if (!all)
@@ -56,12 +60,15 @@ static int rows_make(const struct unmixing *of, struct rows *out)
     *out = (struct rows){.count = components, .bins = bins, .wide = wide, .high = high, .by_row = all};
     out->by_bin = out->by_row + components * wide;
     out->observed = out->by_bin + bins * high;
-    out->unknown = out->observed + wide;
-    out->ratio = out->unknown + wide;
+    out->ratio = out->observed + wide;
     out->scale = out->ratio + wide;
     out->margins = out->scale + wide;
-    out->amounts = out->margins + high;
-    out->factor = out->amounts + high;
+    out->factor = out->margins + high;
+    out->amounts = out->factor + high;
+    out->unknown = out->amounts + high;
+    out->from = out->unknown + wide;
+    out->once = out->from + high + wide;
+    out->twice = out->once + high + wide;
     for (size_t k = 0; k < components; k++)
         for (size_t i = 0; i < bins; i++) {
             ((double *)(out->by_row + k * wide))[i] = of->signatures[k * bins + i];
@@ -177,12 +184,71 @@ static double ceiling(const struct rows *rows)
     return sum + ROUNDING * size;
 }
 
+static void copy(const struct rows *rows, lanes *to, const lanes *from)
+{
+    memcpy(to, from, (rows->high + rows->wide) * sizeof(*to));
+}
+
+/*
+ * Where two rounds lead, farther along as they differ less from each other: SQUAREM (Varadhan, Roland, Simple and
+ * globally convergent methods for accelerating the convergence of any EM algorithm, 2008; steplength S3, without a look
+ * at the score, as the next two rounds raise it anyway). What would become negative stays where the rounds left it.
+ */
+static void leap(const struct rows *rows, double *longest)
+{
+    const double *from = (const double *)rows->from, *once = (const double *)rows->once;
+    const double *twice = (const double *)rows->twice;
+    double *now = (double *)rows->amounts, moved = 0, turned = 0, length;
+    size_t count = (rows->high + rows->wide) * LANES;
+
+    for (size_t i = 0; i < count; i++) {
+        double turn = twice[i] - once[i] - (once[i] - from[i]);
+
+        moved += (once[i] - from[i]) * (once[i] - from[i]);
+        turned += turn * turn;
+    }
+    length = turned > 0 ? fmin(sqrt(moved / turned), *longest) : 1;
+    if (!(length > 1)) /* it is where they have come */
+        return;
+    if (length == *longest)
+        *longest *= LONGER;
+    for (size_t i = 0; i < count; i++) {
+        double once_moved = once[i] - from[i], turn = twice[i] - once[i] - once_moved;
+        double far = from[i] + 2 * length * once_moved + length * length * turn;
+
+        now[i] = far > 0 ? far : twice[i];
+    }
+}
+
+/* Rounds until one moves less than `enough`, two between leaps. 1 if it is sure before that the floor is out of reach. */
+static int iterate(const struct rows *rows, double enough, double floor)
+{
+    double longest = LONGER;
+    unsigned check = CHECK_FIRST;
+
+    for (unsigned round = 2; round <= ROUNDS_MAX; round += 2) {
+        copy(rows, rows->from, rows->amounts);
+        if (step(rows) < enough)
+            break;
+        copy(rows, rows->once, rows->amounts);
+        if (step(rows) < enough)
+            break;
+        if (round >= check && floor > -INFINITY) {
+            if (ceiling(rows) <= floor)
+                return 1;
+            check += check / 2;
+        }
+        copy(rows, rows->twice, rows->amounts);
+        leap(rows, &longest);
+    }
+    return 0;
+}
+
 int unmix(const struct unmixing *of, double tolerance, double floor, double *amounts, double *parts, double *score)
 {
     _cleanup_free_ double *margins = calloc(of->components + 1, sizeof(*margins)); /* what a row counts once more */
     _cleanup_(rows_clear) struct rows rows = {0};
     double total = 0;
-    unsigned check = CHECK_FIRST;
 
     if (!margins || rows_make(of, &rows))
         return -ENOMEM;
@@ -197,15 +263,8 @@ int unmix(const struct unmixing *of, double tolerance, double floor, double *amo
         ((double *)rows.margins)[k] = 1 + (k < of->components ? margins[k] : 0);
     for (size_t k = 0; k < of->components; k++)
         ((double *)rows.amounts)[k] = total / 2 / (double)of->components;
-    for (unsigned round = 1; round <= ROUNDS_MAX; round++) {
-        if (step(&rows) < tolerance * total)
-            break;
-        if (round == check && floor > -INFINITY) {
-            if (ceiling(&rows) <= floor)
-                return 1;
-            check += check / 2;
-        }
-    }
+    if (iterate(&rows, tolerance * total, floor))
+        return 1;
     memcpy(amounts, rows.amounts, of->components * sizeof(*amounts));
     predict(&rows, amounts, rows.ratio);
     divide(of, amounts, (const double *)rows.ratio, parts);
