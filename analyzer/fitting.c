@@ -191,6 +191,29 @@ int fitting_fit_above(struct fitting *fitting, double floor)
     return err;
 }
 
+bool fitting_drop_unlike(struct fitting *fitting, uint32_t profile)
+{
+    const struct profile *of = &fitting->catalogue->profiles[profile];
+    size_t s = 0, worst = SIZE_MAX;
+    double least = INFINITY;
+
+    for (uint32_t p = 0; p < profile; p++)
+        s += fitting->catalogue->profiles[p].signature_count;
+    for (uint32_t n = 0; n < of->signature_count; n++, s++) {
+        double ops = part_ops(&fitting->by[s]);
+
+        if (of->signatures[n].paired)
+            return false;
+        if (ops > 0 && fitting->by[s].fit / ops < least) {
+            least = fitting->by[s].fit / ops;
+            worst = s;
+        }
+    }
+    if (worst != SIZE_MAX)
+        fitting->impossible[worst] = true;
+    return worst != SIZE_MAX;
+}
+
 int fitting_fit_one(struct fitting *fitting, uint32_t profile)
 {
     return fitting_parts(fitting, profile, -INFINITY);

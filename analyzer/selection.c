@@ -102,6 +102,23 @@ static int by_score(const void *a, const void *b)
     return (x->profile > y->profile) - (x->profile < y->profile);
 }
 
+static bool is_like(const struct part *part)
+{
+    return part->fit >= FIT_MIN * part_ops(part);
+}
+
+/* A recipe that asks for much that is not there may have taken what others did. Leaves out the one that is least like
+   its part, and fits what is left, until all of the profile's part is like its recipes. 0, -ENOMEM, or 1 when it is not
+   above the floor. */
+static int drop_unlike(struct fitting *fitting, uint32_t profile, double floor)
+{
+    int err = 0;
+
+    while (!err && !is_like(&fitting->at[profile]) && fitting_drop_unlike(fitting, profile))
+        err = fitting_fit_above(fitting, floor);
+    return err;
+}
+
 /* Adds one to the active ones, if that passes the floor, and looks what comes of it: 1 if it may be chosen. 0 or
    -ENOMEM. */
 static int try_candidate(struct fitting *fitting, struct candidate *candidate, double base, double floor,
@@ -116,13 +133,15 @@ static int try_candidate(struct fitting *fitting, struct candidate *candidate, d
     err = fitting_fit_above(fitting, floor);
     candidate->score = err ? floor : fitting->score;
     if (!err)
+        err = drop_unlike(fitting, candidate->profile, floor);
+    if (!err)
         err = drop_broken(fitting, candidate->profile, floor);
     if (err)
         return err == 1 ? 0 : err;
     ops = part_ops(part);
     if (is_tiny(part) || fitting->score - base < needed(fitting, candidate->profile, ops))
         return 0;
-    if (fitting_requirements(fitting, profile, part, false) > 0 && part->fit >= FIT_MIN * ops)
+    if (fitting_requirements(fitting, profile, part, false) > 0 && is_like(part))
         return 1;
     *rejected = fmax(*rejected, ops);
     return 0;
@@ -138,10 +157,12 @@ static int find_best(struct fitting *fitting, struct candidate *candidates, uint
                      double *rejected)
 {
     _cleanup_free_ bool *active = malloc(fitting->catalogue->count + 1);
+    _cleanup_free_ bool *impossible = malloc(fitting->signature_count + 1);
     double base = fitting->score, top = base, least = least_ops(fitting);
 
-    if (!active)
+    if (!active || !impossible)
         return -ENOMEM;
+    memcpy(impossible, fitting->impossible, fitting->signature_count);
     memcpy(active, fitting->active, fitting->catalogue->count);
     *best = UINT32_MAX;
     *rejected = 0;
@@ -156,6 +177,7 @@ static int find_best(struct fitting *fitting, struct candidate *candidates, uint
         good = try_candidate(fitting, &candidates[i], base,
                              fmax(lower(base, -cost), lower(top, -MORE_COST * cost)), rejected);
         memcpy(fitting->active, active, fitting->catalogue->count);
+        memcpy(fitting->impossible, impossible, fitting->signature_count);
         if (good < 0)
             return good;
         net = fitting->score - MORE_COST * needed(fitting, p, part_ops(&fitting->at[p]));
@@ -209,6 +231,8 @@ int selection_fit(struct fitting *fitting, double *rejected)
         fitting->active[best] = true;
         err = fitting_fit(fitting);
         if (!err)
+            err = drop_unlike(fitting, best, -INFINITY);
+        if (!err)
             err = drop_broken(fitting, best, -INFINITY);
         while (!err && (err = drop_needless(fitting, fitting->score)) == 1)
             err = fitting_fit(fitting);
@@ -250,7 +274,7 @@ static int try_rival(struct fitting *fitting, uint32_t profile, uint32_t other, 
     if (err)
         return err == 1 ? 0 : err;
     cost = fmax(0, score - fitting->score) / ops;
-    if (cost < nearest->cost && !is_tiny(part) && part->fit >= FIT_MIN * part_ops(part) &&
+    if (cost < nearest->cost && !is_tiny(part) && is_like(part) &&
         common_ops(part, had) >= RIVAL_COMMON * ops && fitting_requirements(fitting, rival, part, false) > 0)
         *nearest = (struct rivalry){other, cost};
     return 0;
