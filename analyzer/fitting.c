@@ -195,17 +195,17 @@ bool fitting_drop_unlike(struct fitting *fitting, uint32_t profile)
 {
     const struct profile *of = &fitting->catalogue->profiles[profile];
     size_t s = 0, worst = SIZE_MAX;
-    double least = INFINITY;
+    double most = 0;
 
     for (uint32_t p = 0; p < profile; p++)
         s += fitting->catalogue->profiles[p].signature_count;
     for (uint32_t n = 0; n < of->signature_count; n++, s++) {
-        double ops = part_ops(&fitting->by[s]);
+        double unlike = part_ops(&fitting->by[s]) - fitting->by[s].fit;
 
         if (of->signatures[n].paired)
             return false;
-        if (ops > 0 && fitting->by[s].fit / ops < least) {
-            least = fitting->by[s].fit / ops;
+        if (unlike > most) {
+            most = unlike;
             worst = s;
         }
     }

@@ -107,8 +107,8 @@ static bool is_like(const struct part *part)
     return part->fit >= FIT_MIN * part_ops(part);
 }
 
-/* A recipe that asks for much that is not there may have taken what others did. Leaves out the one that is least like
-   its part, and fits what is left, until all of the profile's part is like its recipes. 0, -ENOMEM, or 1 when it is not
+/* A recipe that asks for much that is not there may have taken what others did. Leaves out the one that has most of
+   that, and fits what is left, until all of the profile's part is like its recipes. 0, -ENOMEM, or 1 when it is not
    above the floor. */
 static int drop_unlike(struct fitting *fitting, uint32_t profile, double floor)
 {
