@@ -268,6 +268,7 @@ def put(master, directory):
 
 if __name__ == "__main__":
     import held_out_data
+    import strangers_data
 
-    make = globals().get("make_" + sys.argv[1]) or getattr(held_out_data, "make_" + sys.argv[1])
-    make(sys.argv[2])
+    make = [getattr(of, "make_" + sys.argv[1], None) for of in (sys.modules["__main__"], held_out_data, strangers_data)]
+    next(filter(None, make))(sys.argv[2])

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 
-import held_out  # noqa: F401: so that its programs are known
 import programs
+import strangers  # noqa: F401: so that its programs, and those of held_out.py, are known
 
 STEP = 5  # of being nice
 GRACE_S = 5
