@@ -6,12 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/chance.h"
 #include "lib/cleanup.h"
 
 #define SEED        UINT64_C(0x9e3779b97f4a7c15)
-#define STEP        SEED /* of the state, for each number */
-#define NORMAL_NUMBERS 2 /* that a normal one is made of */
-#define POISSON_FEW 30 /* below, a normal distribution is too far off */
 #define COUNT_MIN   1e-9 /* of a bin that a draw leaves empty */
 #define TAIL        0.025
 #define BLUR        0.01  /* of what was unmixed: what no draw knows of, such as parts too small to be found */
@@ -38,38 +36,6 @@ void draws_add_parts(struct draws *draws, const struct part *parts)
         }
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014), as a number in (0, 1). */
-static double uniform(uint64_t *state)
-{
-    uint64_t z = *state += STEP;
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-/* Box and Muller 1958. */
-static double normal(uint64_t *state)
-{
-    double radius = sqrt(-2 * log(uniform(state)));
-
-    return radius * cos(2 * M_PI * uniform(state));
-}
-
-/* Knuth's products for few, a normal distribution for many. */
-static double poisson(double mean, uint64_t *state)
-{
-    double limit = exp(-mean), product = 1, count = -1;
-
-    if (mean >= POISSON_FEW)
-        return fmax(0, round(mean + sqrt(mean) * normal(state)));
-    do {
-        product *= uniform(state);
-        count++;
-    } while (product > limit);
-    return count;
-}
-
 /* What draws are made from. */
 struct drawing {
     struct fitting *fitting;
@@ -77,7 +43,7 @@ struct drawing {
     double *seen;          /* the data */
     double *expected;      /* what was found, and nothing else */
     double *recipes, *amounts;
-    const double *alone;   /* operations of these without their companions, which keep their share in what is drawn */
+    const double *alone; /* operations of these without their companions */
     uint64_t state;
 };
 
@@ -86,7 +52,7 @@ static void draw_counts(struct drawing *drawing, const double *mean)
     struct fitting *fitting = drawing->fitting;
 
     for (size_t g = 0; g < fitting->all_count; g++)
-        fitting->observed[g] = fmax(COUNT_MIN, poisson(mean[g], &drawing->state));
+        fitting->observed[g] = fmax(COUNT_MIN, chance_poisson(mean[g], &drawing->state));
 }
 
 /* Puts a profile's nearest rival in its place, or back. */
@@ -127,13 +93,13 @@ static void vary_recipes(struct drawing *drawing)
             double total = 0;
 
             for (uint32_t n = 0; drawn && n < signature->ingredient_count; n++) {
-                recipes[n] = signature->ingredients[n].weight * exp(RECIPE_SPREAD * normal(&drawing->state));
+                recipes[n] = signature->ingredients[n].weight * exp(RECIPE_SPREAD * chance_normal(&drawing->state));
                 total += recipes[n];
             }
             for (uint32_t n = 0; drawn && n < signature->ingredient_count; n++)
                 recipes[n] /= total;
             if (!drawn)
-                drawing->state += signature->ingredient_count * NORMAL_NUMBERS * STEP;
+                chance_pass_over_normals(signature->ingredient_count, &drawing->state);
             recipes += signature->ingredient_count;
         }
     }
@@ -169,7 +135,7 @@ static int fit_draw(struct drawing *drawing, uint32_t *swapped)
 /* Of so many operations of a profile in a draw; it may as well be anybody's what goes with them, so any share of it. */
 static double companions_of(struct drawing *drawing, uint32_t profile, double ops)
 {
-    double alone = drawing->alone[profile], share = uniform(&drawing->state);
+    double alone = drawing->alone[profile], share = chance_uniform(&drawing->state);
 
     return alone > 0 ? (part_ops(&drawing->at[profile]) - alone) * share * fmin(1, ops / alone) : 0;
 }
