@@ -567,6 +567,10 @@ static void victims_are_told_their_price(void **state)
     aggregate_clear(&totals);
 }
 
+#define ACCOMPANIED(companion)                                                                                       \
+    "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"signatures\": [{\"name\": \"s\", \"mix\": [{\"op\": \"read\", " \
+    "\"weight\": 1}]}], \"companions\": [{" companion "}]}"
+
 static void a_bad_profile_is_refused(void **state)
 {
     static const char *const bad[] = {
@@ -581,6 +585,11 @@ static void a_bad_profile_is_refused(void **state)
         "\"s\", \"mix\": [{\"op\": \"read\", \"weight\": 1, \"size\": [9, 9]}]}]}",
         "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"worth\": \"much\", \"signatures\": "
         "[{\"name\": \"s\", \"mix\": [{\"op\": \"read\", \"weight\": 1}]}]}",
+        ACCOMPANIED("\"op\": \"seek\", \"per\": \"raed\", \"most\": 1"),
+        ACCOMPANIED("\"op\": \"seek\", \"per\": \"read\""),
+        ACCOMPANIED("\"op\": \"write\", \"per\": \"read\", \"most\": 1"),
+        ACCOMPANIED("\"op\": \"seek\", \"empty\": true, \"per\": \"read\", \"most\": 1"),
+        ACCOMPANIED("\"op\": \"block_read\", \"per\": \"read\", \"most\": 1"),
         "{\"name\": \"x\", \"kind\": \"pipeline\", \"confidence\": 1, \"requires\": "
         "[{\"feature\": \"whole.name\", \"min\": 1}]}",
     };
