@@ -6,10 +6,12 @@
 #define CONTESTED_MIN 0.25 /* of a part */
 #define SHARE_MIN     0.01 /* smaller parts are as sure as that */
 
-/* 162 answers about recordings of 61 programs, 4 s each, whole and in windows of 2 s. */
+/* 162 answers about recordings of 61 programs, 4 s each, whole and in windows of 2 s. Bounds were made while these were
+   looked at: of 11,358 answers about them, about 56 that bounds were mended for and about 49 that nobody had looked at,
+   0.94 were right that would be given with 0.97, and of the last ones 0.88. */
 static const struct {
-    double constant, match;
-} process = {-4.08, 8.77};
+    double constant, match, stranger;
+} process = {-4.08, 8.77, 0.92};
 
 /* 55 sums of one program and 300 blends of two and three: 804 parts of profiles and 126 that are unknown. */
 static const struct {
@@ -23,7 +25,7 @@ static double logistic(double x)
 
 double confidence_of_match(double match)
 {
-    return logistic(process.constant + process.match * match);
+    return process.stranger * logistic(process.constant + process.match * match);
 }
 
 bool confidence_contested(const struct part *part)

@@ -116,11 +116,17 @@ def print_table(title, parts):
                       f"{sum(part.right for part in inside) / len(inside):7.2f}")
 
 
-def main(directory):
-    recordings = os.path.join(directory, "recordings")
-    for meta in score.jobs_in(recordings):
-        FAMILIES[meta["program"]] = meta["family"]
-    known, unknown = parts_of(blends.main(directory))
-    print_table("processes", matches_of(recordings))
+def main(directories):
+    """All of them together; each has its own blends."""
+    known, unknown, matches = [], [], []
+    for directory in directories:
+        recordings = os.path.join(directory, "recordings")
+        for meta in score.jobs_in(recordings):
+            FAMILIES[meta["program"]] = meta["family"]
+        of = parts_of(blends.main(directory))
+        known += of[0]
+        unknown += of[1]
+        matches += matches_of(recordings)
+    print_table("processes", matches)
     print_table("parts of sums", known)
     print_table("what is unknown in sums", unknown)
