@@ -8,7 +8,7 @@
  * normal: no library keeps exactly to a recipe), and in each draw a profile and its nearest rival compete for their
  * place; what goes with a profile is drawn to be any share of what it got. The interval is the draws' 2.5 and 97.5 %
  * quantiles, and the estimate, and a hundredth of what was unmixed on both sides: so wide that it holds the truth of
- * nineteen of twenty components that were found in blends of three programs (truth blends; of 82 in 100 where nobody had
+ * nineteen of twenty components that were found in blends of three programs (truth blends; of 81 in 100 where nobody had
  * tried the programs before).
  *
  * Residual test: data is drawn of what was found and of nothing else, with recipes that vary as above, and unmixed by
