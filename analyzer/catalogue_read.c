@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Profiles out of JSON, as unblend-profile(5) describes it. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

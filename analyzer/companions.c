@@ -3,20 +3,20 @@
 
 #include <math.h>
 
-/* Operations of each kind. */
+/* A figure of each kind of operation. */
 struct kinds {
-    double ops[OP_COUNT][COMPANION_KINDS];
+    double of[OP_COUNT][COMPANION_KINDS];
 };
 
-static double *operations_of(struct part *part, const struct companion *companion)
+static double *operations_of(struct part *part, enum operation op, enum companion_kind kind)
 {
-    switch (companion->kind) {
+    switch (kind) {
     case COMPANION_FAILED:
-        return &part->failed[companion->op];
+        return &part->failed[op];
     case COMPANION_EMPTY:
         return &part->read[0];
     default:
-        return &part->ok[companion->op];
+        return &part->ok[op];
     }
 }
 
@@ -35,32 +35,37 @@ static double most_of(const struct companion *companion, const struct part *part
 static void add_most(const struct profile *profile, const struct part *part, struct kinds *most)
 {
     for (uint32_t i = 0; i < profile->companion_count; i++)
-        most->ops[profile->companions[i].op][profile->companions[i].kind] += most_of(&profile->companions[i], part);
+        most->of[profile->companions[i].op][profile->companions[i].kind] += most_of(&profile->companions[i], part);
+}
+
+/* Makes of the most that patterns may have the share of it that there is. */
+static void make_shares(struct kinds *kinds, struct part *rest)
+{
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        for (enum companion_kind kind = 0; kind < COMPANION_KINDS; kind++)
+            if (kinds->of[op][kind] > 0)
+                kinds->of[op][kind] = fmin(1, *operations_of(rest, op, kind) / kinds->of[op][kind]);
 }
 
 static void move(const struct companion *companion, double ops, struct part *from, struct part *to)
 {
-    *operations_of(from, companion) -= ops;
-    *operations_of(to, companion) += ops;
+    *operations_of(from, companion->op, companion->kind) -= ops;
+    *operations_of(to, companion->op, companion->kind) += ops;
     if (companion->kind == COMPANION_EMPTY) {
         from->ok[companion->op] -= ops;
         to->ok[companion->op] += ops;
     }
 }
 
-/* Of each kind there are so many, and patterns may have so many of them. */
-static void take(const struct profile *profile, struct part *there, const struct kinds *most, struct part *rest,
-                 struct part *part)
+static void take(const struct profile *profile, const struct kinds *shares, struct part *rest, struct part *part)
 {
     const struct part had = *part;
     double fit = part->fit / part_ops(part), contested = part->contested / part_ops(part);
 
     for (uint32_t i = 0; i < profile->companion_count; i++) {
         const struct companion *companion = &profile->companions[i];
-        double all = most->ops[companion->op][companion->kind], own = most_of(companion, &had);
 
-        if (own > 0)
-            move(companion, own * fmin(1, *operations_of(there, companion) / all), rest, part);
+        move(companion, shares->of[companion->op][companion->kind] * most_of(companion, &had), rest, part);
     }
     part->fit = fit * part_ops(part);
     part->contested = contested * part_ops(part);
@@ -68,12 +73,12 @@ static void take(const struct profile *profile, struct part *there, const struct
 
 void companions_take(const struct catalogue *catalogue, struct part *rest, struct part *parts)
 {
-    struct kinds most = {0};
-    struct part there = *rest;
+    struct kinds kinds = {0};
 
     for (uint32_t p = 0; p < catalogue->count; p++)
-        add_most(&catalogue->profiles[p], &parts[p], &most);
+        add_most(&catalogue->profiles[p], &parts[p], &kinds);
+    make_shares(&kinds, rest);
     for (uint32_t p = 0; p < catalogue->count; p++)
         if (part_ops(&parts[p]) > 0)
-            take(&catalogue->profiles[p], &there, &most, rest, &parts[p]);
+            take(&catalogue->profiles[p], &kinds, rest, &parts[p]);
 }

@@ -109,10 +109,9 @@ def print_table(title, parts):
     print(f"\n{title}: {len(parts)} answers; parameters " + " ".join(f"{b:.2f}" for b in fit(parts)))
     for of, value in (("as said", lambda part: part.said), ("fitted without them", lambda part: part.confidence)):
         print(f"  {of:>20}  answers   mean  right")
-        for low, high in zip(score.BINS, score.BINS[1:]):
-            inside = [part for part in parts if low <= value(part) < high]
+        for low, high, inside in score.in_bins(parts, value):
             if inside:
-                print(f"  {low:15.2f}-{min(high, 1):4.2f}{len(inside):9}{sum(map(value, inside)) / len(inside):7.2f}"
+                print(f"  {low:15.2f}-{high:4.2f}{len(inside):9}{sum(map(value, inside)) / len(inside):7.2f}"
                       f"{sum(part.right for part in inside) / len(inside):7.2f}")
 
 

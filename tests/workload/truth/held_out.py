@@ -64,13 +64,20 @@ def zip_members(d, out, rng):
             archive.read(name)
 
 
-@program("sample-read", "sqlite", modules=("sqlite3",))
-def sqlite_rows(d, out, rng):
+def read_rows(d, rng, *statements):
+    """Random rows of a database, after what it is told first."""
     import sqlite3
     base = sqlite3.connect(f"file:{d}/samples.db?mode=ro&immutable=1", uri=True)
+    for statement in statements:
+        base.execute(statement)
     for number in rng.sample(range(4000), 4000):
         base.execute("select v from samples where k = ?", (number,)).fetchone()
     base.close()
+
+
+@program("sample-read", "sqlite", modules=("sqlite3",))
+def sqlite_rows(d, out, rng):
+    read_rows(d, rng)
 
 
 @program("sample-read", "bsddb", modules=("bsddb3",))

@@ -132,16 +132,23 @@ def make_cpio(root):
         os.unlink(os.path.join(root, name))
 
 
-def make_libraries(root):
-    """Large packages, to be imported from the volume."""
+def put_packages(root, names, but):
+    """Python's packages and modules, to be imported from the volume."""
     os.makedirs(root)
-    for name in ("django", "sympy", "mpmath", "scipy", "numpy", "pandas", "asgiref", "sqlparse", "pytz", "dateutil"):
+    for name in names:
         source = os.path.join("/usr/lib/python3/dist-packages", name)
         if os.path.isdir(source):
             shutil.copytree(source, os.path.join(root, name), ignore_dangling_symlinks=True,
-                            ignore=shutil.ignore_patterns("tests", "__pycache__"))
+                            ignore=shutil.ignore_patterns(*but))
+        elif os.path.exists(source + ".py"):
+            shutil.copy(source + ".py", root)
     subprocess.run([sysconfig.get_config_var("BINDIR") + "/python3", "-m", "compileall", "-q", root], check=False,
                    stdout=subprocess.DEVNULL)
+
+
+def make_libraries(root):
+    put_packages(root, ("django", "sympy", "mpmath", "scipy", "numpy", "pandas", "asgiref", "sqlparse", "pytz", "dateutil"),
+                 ("tests", "__pycache__"))
 
 
 def make_ruby(root):

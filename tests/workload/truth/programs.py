@@ -237,13 +237,17 @@ def numpy_fromfile(d, out, rng):
 
 # --- streams ---
 
+def read_members(path, mode):
+    import tarfile
+    with tarfile.open(path, mode) as tar:
+        for member in tar:
+            tar.extractfile(member).read()
+
+
 @program("shard-streaming", "shards")
 def tarfile_stream(d, out, rng):
-    import tarfile
     for path in split(d, rng):
-        with tarfile.open(path, "r|") as tar:
-            for member in tar:
-                tar.extractfile(member).read()
+        read_members(path, "r|")
 
 
 @program("shard-streaming", "shards")

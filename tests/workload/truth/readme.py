@@ -49,13 +49,12 @@ def print_confusion(answers):
 def print_confidence(spans):
     head("confidence", *(title for seconds in LENGTHS for title in (TITLES[seconds].split()[-1] if seconds is None else
                                                                     f"{seconds} s", "mean", "right")))
-    for low, high in zip(score.BINS, score.BINS[1:]):
+    for bins in zip(*(score.in_bins(span) for span in spans)):
         cells = []
-        for span in spans:
-            of = [a for a in span if low <= a.confidence < high]
+        for _, _, of in bins:
             cells += [len(of), f"{sum(a.confidence for a in of) / len(of):.2f}",
                       f"{sum(a.right for a in of) / len(of):.2f}"] if of else [".", ".", "."]
-        row(f"{low:.2f}-{min(high, 1):.2f}", *cells)
+        row("{:.2f}-{:.2f}".format(*bins[0][:2]), *cells)
 
 
 def main(directory):

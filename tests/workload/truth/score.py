@@ -210,12 +210,17 @@ def print_confusion(answers):
               f"{'' if families >= PROVEN else ' (not proven)'}")
 
 
+def in_bins(answers, value=lambda answer: answer.confidence):
+    """(from, to, those between)"""
+    for low, high in zip(BINS, BINS[1:]):
+        yield low, min(high, 1), [answer for answer in answers if low <= value(answer) < high]
+
+
 def print_reliability(answers):
     print(f"{'confidence':>12}{'answers':>9}{'programs':>10}{'mean':>7}{'right':>7}")
-    for low, high in zip(BINS, BINS[1:]):
-        of = [a for a in answers if low <= a.confidence < high]
+    for low, high, of in in_bins(answers):
         if of:
-            print(f"{low:6.2f}-{min(high, 1):4.2f}{len(of):10}{len(by_program(of)):10}"
+            print(f"{low:6.2f}-{high:4.2f}{len(of):10}{len(by_program(of)):10}"
                   f"{sum(a.confidence for a in of) / len(of):7.2f}{sum(a.right for a in of) / len(of):7.2f}")
 
 

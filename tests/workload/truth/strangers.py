@@ -3,12 +3,11 @@
 and tools, each a family of its own.
 """
 import os
-import subprocess
 import time
 
-import held_out  # noqa: F401: these are none of its
+import held_out
 import programs
-from programs import command, files, program, shuffled
+from programs import command, files, program, read_members, shuffled
 
 KNOWN = set(programs.PROGRAMS)
 EACH = "find {data} -type f -print0 | shuf -z | xargs -0 "
@@ -96,11 +95,8 @@ command("unzip-stream", "shard-streaming", "zip", "unzip -p {data}/samples.zip |
 
 @program("shard-streaming", "gzipped_shards")
 def tarfile_gzip(d, out, rng):
-    import tarfile
     for path in shuffled(d, rng):
-        with tarfile.open(path, "r|gz") as shard:
-            for member in shard:
-                shard.extractfile(member).read()
+        read_members(path, "r|gz")
 
 
 @program("shard-streaming", "table")
@@ -115,12 +111,7 @@ def csv_rows(d, out, rng):
 
 @program("mmap-read", "sqlite")
 def sqlite_mapped(d, out, rng):
-    import sqlite3
-    base = sqlite3.connect(f"file:{d}/samples.db?mode=ro&immutable=1", uri=True)
-    base.execute("pragma mmap_size = 1000000000")
-    for number in rng.sample(range(4000), 4000):
-        base.execute("select v from samples where k = ?", (number,)).fetchone()
-    base.close()
+    held_out.read_rows(d, rng, "pragma mmap_size = 1000000000")
 
 
 @program("mmap-read", "wav")
