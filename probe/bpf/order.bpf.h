@@ -45,19 +45,20 @@ static __always_inline void complete_state(struct abi_task *state, struct abi_th
     state->file = by_descriptor ? file_at(thread, thread->quick_place)->file : 0;
 }
 
-/* Takes the end back from its owner, if that has it still. */
-static __always_inline void disown(struct abi_position *last, __u64 file)
+/* Takes the end back from its owner, if that has it still; false when it has gone, or uses other files now. */
+static __always_inline bool disown(struct abi_position *last, __u64 file)
 {
     struct abi_thread *thread = thread_at(last->owner / ABI_FILE_CACHE);
     struct abi_file *other;
 
     if (!thread)
-        return;
+        return false;
     other = file_at(thread, last->owner);
     if (other->file != file || other->inode != last->inode || !other->owned)
-        return;
+        return false;
     other->owned = 0;
     last->end = other->end;
+    return true;
 }
 
 static __always_inline __u32 judge(__u64 *end, __u64 start, __u64 bytes)
@@ -105,9 +106,8 @@ __noinline int judge_shared(__u64 start, __u64 bytes)
     } else if (last->inode != fresh.inode) {
         *last = fresh;
     } else if (last->owner != fresh.owner) {
-        disown(last, address);
+        last->moves += disown(last, address);
         last->owner = last->moves < MOVES_MAX ? fresh.owner : 0;
-        last->moves += last->owner != 0;
     } else if (mine && mine->owned) {
         last->end = mine->end;
     }
