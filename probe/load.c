@@ -15,6 +15,7 @@
 #include "lib/log.h"
 #include "probe/attach.h"
 #include "probe/budget.h"
+#include "probe/direct.h"
 #include "probe/loaded.h"
 #include "probe/trees.h"
 #include "probe/uring.h"
@@ -186,6 +187,7 @@ static int map_control(struct loaded *loaded, const struct budget *budget)
         return -errno;
     control->states_max = budget->states_max;
     loaded->control = control;
+    direct_map_find(loaded->object[HOOK_SYSCALL]);
     return 0;
 }
 

@@ -575,6 +575,12 @@ struct abi_control {
     uint32_t no_order;   /* where transfers start is not kept */
     uint32_t states_max; /* threads that may have a state; more share the spare ones */
     uint32_t crowded;    /* set by the programs when that was reached */
+    uint64_t direct_map; /* set by find_direct_map(): where the kernel maps all memory; 0: not known */
+};
+
+/* What find_direct_map() is given: a word of its caller's memory that is nowhere else. */
+struct abi_known_word {
+    uint64_t address, physical, word;
 };
 
 enum abi_counter {

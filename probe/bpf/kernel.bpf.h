@@ -47,7 +47,7 @@ enum {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-    unsigned long di, si, dx, r10, r8, r9, orig_ax, ax, bx, cx, bp;
+    unsigned long r15, di, si, dx, r10, r8, r9, orig_ax, ax, bx, cx, bp;
 };
 struct thread_info {
     unsigned int status;
@@ -222,6 +222,7 @@ struct css_set {
 
 struct kioctx_table;
 struct mm_struct {
+    void *pgd;
     struct kioctx_table *ioctx_table;
     unsigned long env_start;
     unsigned long env_end;

@@ -3,6 +3,7 @@
 #ifndef UNBLEND_PROBE_LEAVE_H
 #define UNBLEND_PROBE_LEAVE_H
 
+#include "probe/bpf/direct.bpf.h"
 #include "probe/bpf/enter.bpf.h"
 #include "probe/bpf/sketch.bpf.h"
 #include "probe/bpf/stat.bpf.h"
@@ -230,19 +231,28 @@ static __always_inline __u32 *size_of(struct abi_file *mine, struct abi_row *row
     return page_bucket(&mine->size_page, mine->size_bucket);
 }
 
+/* Where a struct statx has stx_mode, in the upper half of a word, and how far behind it stx_dev_major and _minor are. */
+#define STATX_MODE_WORD (STATX_MODE - 4)
+#define STATX_DEVICE    (STATX_DEVICES + 8 - STATX_MODE_WORD)
+
 /*
- * The volume of a struct stat that describes a regular file or directory on the file system that the thread has used
- * last; ABI_VOLUME_NONE when it does not. Not inlined, for the stack's sake (see enter_any()).
+ * The volume of a regular file or directory that a struct stat or statx describes, on the file system that the thread has
+ * used last; ABI_VOLUME_NONE when it does not. Not inlined, for the stack's sake (see enter_any()).
  */
-static __noinline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer)
+static __noinline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer, bool extended)
 {
-    __u64 words[4];
+    __u64 words[STAT_MODE / 8 + 1], seen[2], device;
     __u32 type;
 
-    if (bpf_probe_read_user(words, sizeof(words), buffer))
-        return ABI_VOLUME_NONE;
-    type = words[STAT_MODE / 8] & S_IFMT;
-    if ((type != S_IFREG && type != S_IFDIR) || thread->device != (ABI_VOLUME_FS | decode_device(words[0])))
+    if (!glance(task_of(thread), buffer + (extended ? STATX_MODE_WORD : 0), extended ? STATX_DEVICE : STAT_MODE, seen)) {
+        if (extended || bpf_probe_read_user(words, sizeof(words), buffer))
+            return ABI_VOLUME_NONE;
+        seen[0] = words[0];
+        seen[1] = words[STAT_MODE / 8];
+    }
+    type = (extended ? seen[0] >> 32 : seen[1]) & S_IFMT;
+    device = extended ? (__u32)seen[1] << 20 | seen[1] >> 32 : decode_device(seen[0]);
+    if ((type != S_IFREG && type != S_IFDIR) || thread->device != (ABI_VOLUME_FS | device))
         return ABI_VOLUME_NONE;
     return volume_of_device(thread);
 }
@@ -323,8 +333,9 @@ static __always_inline bool leave_plain(const volatile struct abi_syscall *shape
 
     if (thread->quick_place < ABI_FILE_CACHE)
         volume = thread->pending_volume;
-    else if (shape->shape == ABI_SHAPE_STAT)
-        volume = volume_of_plain_stat(thread, (const void *)argument_of(regs, shape->third));
+    else if (shape->shape == ABI_SHAPE_STAT || shape->shape == ABI_SHAPE_STATX)
+        volume = volume_of_plain_stat(thread, (const void *)argument_of(regs, shape->third),
+                                      shape->shape == ABI_SHAPE_STATX);
     else
         return false;
     if (config.tree_depth)
