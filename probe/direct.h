@@ -9,8 +9,8 @@
 struct bpf_object;
 
 /*
- * Lets a loaded object look for it. Nothing is said when it is not found, as without the right to see physical addresses
- * (CAP_SYS_ADMIN), on processors that it is not for, or where memory is encrypted: then helpers are asked, for more.
+ * Lets a loaded object look for it. Nothing is said when it is not found, as on processors that it is not for, or where
+ * memory is encrypted: then helpers are asked, which cost more.
  */
 void direct_map_find(const struct bpf_object *object);
 

@@ -580,7 +580,7 @@ struct abi_control {
 
 /* What find_direct_map() is given: a word of its caller's memory that is nowhere else. */
 struct abi_known_word {
-    uint64_t address, physical, word;
+    uint64_t address, word;
 };
 
 enum abi_counter {

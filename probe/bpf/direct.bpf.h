@@ -2,8 +2,8 @@
 /*
  * A program's memory, seen where the kernel maps all memory of the machine (its direct map): a walk through the
  * program's page tables and a load, instead of a helper that opens user memory for a moment, which is the dearest thing
- * that a stat is asked for. Where the direct map begins is not told to anybody, so it is searched for once, for a page
- * whose physical address and content are known; where that fails, helpers are asked as before.
+ * that a stat is asked for. Where the direct map begins is not told to anybody, so it is searched for once: from there, the
+ * page tables lead to a word that is known. Where that fails (memory is encrypted, Xen), helpers are asked.
  *
  * Only what the kernel has just written for the calling thread is read here, so its page is there. A load that faults
  * gives 0. Page tables: Intel SDM, volume 3, 4.5.4 and 4.5.5, and the same of AMD.
@@ -31,10 +31,15 @@ static __always_inline __u64 table_entry(__u64 table, __u64 address, __u32 shift
     return WORD_AT(table + (address >> shift & 511) * 8);
 }
 
+static __always_inline __u64 page_table(struct mm_struct *mm)
+{
+    return WORD_AT((void *)mm + bpf_core_field_offset(struct mm_struct, pgd));
+}
+
 /* Where `size` bytes of the program's memory are in the direct map; 0 when they are not in one page of 4 KiB or 2 MiB. */
 static __always_inline __u64 direct_address(struct mm_struct *mm, __u64 address, __u64 size, __u64 base)
 {
-    __u64 table = WORD_AT((void *)mm + bpf_core_field_offset(struct mm_struct, pgd)), entry;
+    __u64 table = page_table(mm), entry;
 
     if (!base || (address & 4095) > 4096 - size)
         return 0;
@@ -63,34 +68,32 @@ static __always_inline __u64 direct_address(struct mm_struct *mm, __u64 address,
 
 struct direct_search {
     __u64 last; /* the highest address at which it may begin */
-    __u64 physical, word;
-    __u64 found;
+    __u64 address, word;
 };
 
 static long try_base(__u32 i, struct direct_search *search)
 {
-    __u64 base = search->last - i * DIRECT_ALIGNMENT;
+    struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+    __u64 base = search->last - i * DIRECT_ALIGNMENT, there;
 
-    if (WORD_AT(base + search->physical) != search->word)
+    there = mm ? direct_address(mm, search->address, sizeof(__u64), base) : 0;
+    if (!there || WORD_AT(there) != search->word)
         return 0;
-    search->found = base;
+    control.direct_map = base;
     return 1;
 }
 
-/* Looks for the direct map, by a word of the caller's memory; believes it when the page tables lead there, too. */
+/* Looks for the direct map, by a word of the caller's memory: the page tables lead to it from nowhere else. */
 SEC("syscall")
 int find_direct_map(struct abi_known_word *known)
 {
     struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-    struct direct_search search = {.physical = known->physical, .word = known->word};
-    __u64 address = known->address;
+    struct direct_search search = {.address = known->address, .word = known->word};
 
     if (!mm)
         return 0;
-    search.last = WORD_AT((void *)mm + bpf_core_field_offset(struct mm_struct, pgd)) & ~(DIRECT_ALIGNMENT - 1);
+    search.last = page_table(mm) & ~(DIRECT_ALIGNMENT - 1);
     bpf_loop(DIRECT_TRIES, try_base, &search, 0);
-    if (direct_address(mm, address, sizeof(__u64), search.found) == search.found + search.physical)
-        control.direct_map = search.found;
     return 0;
 }
 

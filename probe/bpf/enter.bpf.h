@@ -156,7 +156,10 @@ __noinline __u64 learn_file(__u32 thread_index, __u32 place, __u64 file, __u64 i
     super = (__u64)LOAD((struct inode *)inode, i_sb);
     if (holds(mine, file, inode, super))
         return mine->volume;
-    release_place(thread_index, place);
+    if (mine->file == file)
+        mine->owned = 0; /* the file that was there before is gone, and nobody asks for its end */
+    else
+        release_place(thread_index, place);
     mine->file = file;
     mine->inode = inode;
     mine->super = super;
@@ -295,6 +298,12 @@ static __always_inline bool is_by_descriptor(const volatile struct abi_syscall *
     return shape->shape == ABI_SHAPE_PATH && shape->fd == 0 && shape->path == 1 && !argument_of(regs, 1);
 }
 
+/* fcntl(), which never counts. Another call of 32-bit programs may have its number. */
+static __always_inline bool is_fcntl(const volatile struct abi_syscall *shape)
+{
+    return shape->shape == ABI_SHAPE_FCNTL && !shape->compat;
+}
+
 /* Most calls: by a thread that is known, on a file that it has used before or by path. */
 static __always_inline int enter(struct pt_regs *regs, long number)
 {
@@ -306,7 +315,7 @@ static __always_inline int enter(struct pt_regs *regs, long number)
     struct opened opened;
     int fd;
 
-    if (!shape)
+    if (!shape || (is_fcntl(shape) && argument_of(regs, 1) != F_SETFL))
         return 0;
     thread = running_thread(regs);
     if (!thread) {
