@@ -164,6 +164,7 @@ static void of_names(const struct tally *tally, struct behaviour *out)
                    (tally->op[OP_OPEN].size.length ? 2 * directories
                                                    : 2 * fmin(opens, (double)tally_ops(tally, OP_READDIR)));
     out->lookups = ratio(fmin(out->lookups, out->ops), out->ops);
+    out->names = ratio(stats + opens + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK), out->ops);
     out->stats_per_open = ratio(stats, opens);
     out->seeks_per_open = ratio((double)tally_ops(tally, OP_SEEK), opens);
     out->missing = ratio(missing, stats + opens);
@@ -206,7 +207,8 @@ static const struct {
     FIELD(bytes_per_create),
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
-    FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),
+    FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
+    FIELD(piped),
 };
 
 static const struct {

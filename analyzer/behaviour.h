@@ -17,7 +17,8 @@ struct peers {
 
 /* What is not known, or cannot be divided, is NAN. */
 struct behaviour {
-    double ops, metadata, lookups; /* lookups: stat, readdir, unlink, and opens and closes of directories */
+    double ops, metadata, lookups; /* lookups: stat, readdir, unlink, seek, and opens and closes of directories */
+    double names;                  /* share of operations that look a name up, or list names */
     double opens, creates;         /* that succeeded; opens of regular files where that is known */
     double read_bytes, fault_bytes, write_bytes, minor_faults;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
@@ -33,6 +34,7 @@ struct behaviour {
     double small_opens_per_create; /* opens of files below 128 KiB, where there are many; else 0 */
     double faults, faults_per_open, fault_writes; /* major ones; and which part of them was to write */
     double fault_share, minors_per_op, minors_per_open, bytes_per_op;
+    double piped; /* 1: of two processes that are the ends of a pipe (analyzer/pipes.h); 0 */
     struct peers peers;
 };
 
