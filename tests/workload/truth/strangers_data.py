@@ -102,3 +102,7 @@ def make_more_libraries(root):
         "matplotlib", "mpl_toolkits", "twisted", "astropy", "erfa", "numpy", "zope", "constantly", "incremental", "hyperlink",
         "automat", "attr", "attrs", "idna", "yaml", "PIL", "dateutil", "pyparsing", "packaging", "contourpy", "kiwisolver",
         "fontTools", "configobj", "validate", "cycler", "six", "ply"), ("__pycache__",))
+
+
+def make_newer_libraries(root):
+    held_out_data.put_packages(root, ("networkx", "sqlalchemy", "greenlet"), ("__pycache__",))
