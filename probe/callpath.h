@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/operation.h"
-#include "probe/bpf/abi.h"
+#include "probe/bpf/configabi.h"
 
 /* The volume (probe/bpf/abi.h) of the call that a thread is in, which must be such an operation by path; calls: the
    table of system calls. 0, or -errno: -EAGAIN when it is in no such call (any more). */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "probe/bpf/abi.h"
+#include "probe/bpf/configabi.h"
 
 /* Whether there is a table for this architecture. */
 bool compat_table_known(void);

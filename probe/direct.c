@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
-#include "probe/bpf/abi.h"
+#include "probe/bpf/configabi.h"
 
 /* A word that is nowhere else in memory, but where it is handed over. */
 static int look(int program, uint64_t *page)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "probe/bpf/ownerabi.h"
+
 int drain_process(struct drain *drain, uint32_t index, uint32_t tid, struct batch *batch, uint32_t *process,
                   uint32_t *job)
 {

@@ -4,6 +4,7 @@
 #ifndef UNBLEND_PROBE_DRAIN_PRIVATE_H
 #define UNBLEND_PROBE_DRAIN_PRIVATE_H
 
+#include "probe/bpf/configabi.h"
 #include "probe/detail.h"
 #include "probe/drain.h"
 #include "probe/flight.h"

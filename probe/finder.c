@@ -10,6 +10,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/utf8.h"
+#include "probe/bpf/ownerabi.h"
 #include "probe/container.h"
 #include "probe/host.h"
 #include "probe/names.h"

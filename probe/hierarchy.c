@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/cleanup.h"
-#include "probe/bpf/abi.h"
+#include "probe/bpf/ownerabi.h"
 #include "probe/host.h"
 
 /* Deeper ones are nobody's job. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "probe/again.h"
-#include "probe/bpf/abi.h"
+#include "probe/bpf/configabi.h"
 #include "probe/calls.h"
 #include "probe/hook.h"
 #include "probe/load.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
-#include "probe/bpf/abi.h"
+#include "probe/bpf/ownerabi.h"
 
 /* Their helpers on other nodes go by their name. */
 static const struct {

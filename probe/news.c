@@ -8,7 +8,7 @@
 
 #include "lib/clock.h"
 #include "lib/lookup.h"
-#include "probe/bpf/abi.h"
+#include "probe/bpf/ownerabi.h"
 #include "probe/hierarchy.h"
 
 /* A walk over all cgroups is for those from before the start; what is not found then has gone. */

@@ -10,7 +10,7 @@
 
 #include "lib/clock.h"
 #include "lib/lookup.h"
-#include "probe/bpf/abi.h"
+#include "probe/bpf/ownerabi.h"
 
 struct user {
     uint32_t uid;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/cleanup.h"
+#include "probe/bpf/asyncabi.h"
 
 #define AT_ONCE 256 /* requests a system call reads */
 

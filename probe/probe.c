@@ -15,6 +15,7 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "probe/bpf/abi.h"
+#include "probe/bpf/configabi.h"
 #include "probe/bypass.h"
 #include "probe/calls.h"
 #include "probe/drain.h"

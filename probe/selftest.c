@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/cleanup.h"
-#include "probe/bpf/abi.h"
+#include "probe/bpf/configabi.h"
 
 /* A process fires one call of each operation: so its counts tell which call it was. As many as the operation with the
    most calls has. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/bpf/abi.h"
+#include "probe/bpf/ownerabi.h"
 
 /* Where operations go that belong to no job: writeback, and what the kernel does for itself. */
 static const struct job kernel_job = {

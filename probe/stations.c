@@ -10,6 +10,7 @@
 
 #include "lib/cleanup.h"
 #include "probe/bpf/abi.h"
+#include "probe/bpf/stationabi.h"
 
 static_assert(ABI_REQUEST_ALL == REQUEST_ALL && ABI_REQUEST_READ == REQUEST_READ &&
                   ABI_REQUEST_WRITE == REQUEST_WRITE && ABI_REQUEST_FLUSH == REQUEST_FLUSH &&

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "probe/bpf/abi.h"
+#include "probe/bpf/configabi.h"
 
 /* Fills ABI_SYSCALLS entries, indexed by system call number; with those of libaio, if they can be followed. */
 void syscall_table(struct abi_syscall table[ABI_SYSCALLS], bool aio);

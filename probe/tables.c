@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "probe/bpf/configabi.h"
+
 static const struct {
     const char *map, *free_map;
     uint32_t size;

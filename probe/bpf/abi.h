@@ -217,54 +217,6 @@ struct abi_process {
     uint32_t known;    /* not 0: its environment has been looked at */
 };
 
-/*
- * Whose a process is. The kernel side notes what is gone when the process is: its cgroup, and the variable of its
- * environment that names a job; user space makes a job of it. A job that is found, unlike one that is given, is the
- * process's only as long as these stay.
- */
-#define ABI_JOB_FOUND 0x80000000u
-
-/* The deepest cgroup that a process is in, in whichever hierarchy (0 is the unified one): ids are the hierarchy's. */
-#define ABI_CGROUP_ID_BITS     56
-#define ABI_CGROUP(hierarchy, id) ((uint64_t)(hierarchy) << ABI_CGROUP_ID_BITS | ((id) & ((1ULL << ABI_CGROUP_ID_BITS) - 1)))
-#define ABI_CGROUP_MAX         384
-
-/* A cgroup that was made, removed or moved into, until user space fetches it. */
-struct abi_cgroup {
-    char path[ABI_CGROUP_MAX]; /* in its hierarchy; "" where only the end was seen */
-    uint64_t gone;             /* not 0: it has been removed */
-};
-
-/*
- * Names that tell a job: variables of the environment ('E' and "NAME="), which rank as they are listed, and commands
- * whose descendants belong together ('C' and the name with its NUL). Key of an LPM trie.
- */
-#define ABI_NAME_MAX 60
-struct abi_name_key {
-    uint32_t prefix_bits;
-    char kind;
-    char name[ABI_NAME_MAX - 1];
-};
-
-struct abi_name {
-    uint32_t rank;
-    uint32_t length; /* of the name */
-};
-
-/* What such a name said, once for all processes that it says the same of. */
-#define ABI_TICKET_MAX 124
-struct abi_ticket {
-    uint32_t rank;
-    char value[ABI_TICKET_MAX];
-};
-
-#define ABI_RANK_BITS     4
-#define ABI_RANKS         8 /* of variables; ABI_RANK_LAUNCHER comes behind them */
-#define ABI_RANK_LAUNCHER 8
-#define ABI_TICKET(number, rank) ((uint32_t)(number) << ABI_RANK_BITS | (rank))
-#define ABI_TICKET_RANK(ticket)  ((ticket) & ((1u << ABI_RANK_BITS) - 1))
-#define ABI_TICKET_OURS   0x80000000u /* numbered by user space */
-
 /* What a close_range() is about to close. */
 struct abi_range {
     uint64_t volume;
@@ -326,129 +278,6 @@ struct abi_shared_row {
     uint32_t latency[ABI_LATENCY_BUCKETS];
 };
 
-#define ABI_SETTLED 1
-
-/* A request on its way through the block layer; the key is the request's address. */
-struct abi_request {
-    uint64_t start_ns; /* when the device got it; 0 before; ABI_SETTLED: nobody saw its end, and that was said */
-    uint64_t queue_ns; /* before: when it was put into the scheduler's queue; since: for how long it was there; 0: never */
-    uint32_t bytes;    /* completed so far */
-    uint32_t rest;     /* bytes that the last completion has left */
-    uint32_t job;
-    uint32_t party; /* job, or one of ABI_PARTY_ */
-};
-
-/*
- * What the storage side sees: requests by station, kind and party. The kinds are those of lib/station.h. Written by
- * any CPU, with atomics.
- */
-#define ABI_STATION_BLOCK      0
-#define ABI_STATION_FUSE       1
-#define ABI_STATION_NFS_CLIENT 2
-#define ABI_STATION_NFS_SERVER 3
-
-#define ABI_REQUEST_ALL      0
-#define ABI_REQUEST_READ     1
-#define ABI_REQUEST_WRITE    2
-#define ABI_REQUEST_FLUSH    3
-#define ABI_REQUEST_DISCARD  4
-#define ABI_REQUEST_METADATA 5
-
-/* Parties that are no job: no job is known, and the kernel. */
-#define ABI_PARTY_UNKNOWN   0u
-#define ABI_PARTY_WRITEBACK 0xfffffffeu
-#define ABI_PARTY_KERNEL    0xfffffffdu
-
-struct abi_station_key {
-    uint64_t volume;
-    uint32_t party;
-    uint16_t layer, request;
-};
-
-#define ABI_REQUEST_BUCKETS BUCKETS_FOR_BITS(32) /* bytes of a request */
-#define ABI_WAIT_BUCKETS    BUCKETS_FOR_BITS(40) /* ns: 18 minutes */
-
-/* Requests of any kind (ABI_REQUEST_ALL) have begun, ended and, as size, their depth only; the others have not. */
-struct abi_station {
-    uint64_t ops, bytes, errors, merges;
-    uint64_t queue_sum_ns, service_sum_ns;
-    uint64_t begun, ended;
-    uint32_t size[ABI_REQUEST_BUCKETS];
-    uint32_t queue[ABI_WAIT_BUCKETS];
-    uint32_t service[ABI_WAIT_BUCKETS];
-};
-
-/* A request to a file system's server, or of one at it; the key is the address of what the kernel keeps of it. */
-struct abi_remote {
-    uint64_t start_ns;
-    uint64_t volume; /* ABI_VOLUME_NONE: not known so far */
-    uint64_t bytes;  /* moved so far */
-    uint32_t party;
-    uint16_t layer;   /* ABI_STATION_ */
-    uint8_t request;  /* ABI_REQUEST_ */
-    uint8_t failed;
-};
-
-/*
- * An operation that its program does not wait for: a request of io_uring or of libaio, from its submission to
- * its completion.
- */
-struct abi_async_key {
-    uint64_t owner;   /* libaio: the kernel's context (struct kioctx); io_uring: 0 */
-    uint64_t request; /* libaio: the program's control block; io_uring: the kernel's request */
-};
-
-struct abi_async {
-    uint64_t start_ns;
-    uint64_t done_ns;  /* when the kernel completed it, where that is known before it is seen; 0 */
-    uint64_t volume;   /* as far as it is known before the operation runs */
-    uint64_t volume2;  /* the writing side of a transfer */
-    uint64_t ring;     /* the kernel's context or ring, */
-    uint64_t tag;      /* and libaio: completions before this position are older; io_uring: user_data */
-    uint64_t path;     /* in the program's memory, as is */
-    union {
-        uint64_t argument; /* what statx() fills; the flags of an open */
-        uint32_t tree2;    /* as tree, of volume2 */
-    };
-    uint32_t process, job, tgid;
-    uint32_t tree; /* as in abi_file */
-    int32_t directory;
-    uint32_t slot; /* of a file registered with the ring, + 1 */
-    uint8_t op;
-    uint8_t order;  /* enum abi_order */
-    uint8_t opcode; /* io_uring's */
-    uint8_t silent : 1;   /* its success is not told to the program */
-    uint8_t unplaced : 1; /* the file's own offset is used, which is known afterwards */
-    uint32_t taken;  /* accounted, by whoever set it */
-};
-
-/* A context of libaio; the key is the memory it belongs to and its number there. */
-struct abi_aio_key {
-    uint64_t memory;
-    uint64_t id;
-};
-
-struct abi_aio {
-    uint64_t kernel; /* struct kioctx */
-    uint64_t seen;   /* completions looked at: a position in the ring, counted from its birth */
-    uint64_t reaped; /* completions fetched before the ring could be read */
-    uint32_t tgid;
-    uint16_t readable;
-    uint16_t known; /* from its birth */
-};
-
-/* What the calls of libaio are, and the last one of a process. */
-enum abi_aio_call { ABI_AIO_SETUP, ABI_AIO_DESTROY, ABI_AIO_SUBMIT, ABI_AIO_GETEVENTS, ABI_AIO_EXIT };
-
-/* Through what a process has submitted requests; each includes the one before. */
-enum abi_async_user { ABI_USES_RINGS = 1, ABI_USES_AIO };
-
-/* A slot of a ring's table of files: what was last opened into it. */
-struct abi_slot_key {
-    uint64_t ring;
-    uint64_t slot;
-};
-
 #define ABI_FSTYPE_MAX 32
 
 /* A superblock as first seen by the kernel side: what remains when its mount is gone again. */
@@ -486,56 +315,6 @@ struct abi_namespace {
     uint32_t read; /* ABI_MOUNTS_READ when that was asked for */
 };
 
-/* The shape of a system call: where its descriptors and paths are. Argument numbers, -1 for none. */
-enum abi_shape {
-    ABI_SHAPE_FD,          /* fd */
-    ABI_SHAPE_CLOSE_RANGE, /* first, last, flags */
-    ABI_SHAPE_TRANSFER,    /* fd reads, second writes */
-    ABI_SHAPE_FCNTL,       /* not counted; fd, command: may change how the file is read */
-    ABI_SHAPE_AIO,         /* fd: enum abi_aio_call */
-    ABI_SHAPE_OPEN,        /* fd (directory), path, third: flags */
-    ABI_SHAPE_OPEN_HOW,    /* the same, third: struct open_how */
-    ABI_SHAPE_PATH,        /* fd (directory), path */
-    ABI_SHAPE_STAT,        /* fd (directory), path, third: struct stat */
-    ABI_SHAPE_STATX,       /* fd (directory), path, third: struct statx */
-    ABI_SHAPE_NOWHERE,     /* no descriptor, no path */
-};
-#define ABI_SHAPE_BY_PATH ABI_SHAPE_OPEN /* from here on, nothing is looked at before the call */
-
-struct abi_syscall {
-    uint8_t op; /* 0: not counted */
-    uint8_t shape;
-    int8_t fd;
-    int8_t path; /* ABI_SHAPE_TRANSFER: the writing descriptor */
-    int8_t third; /* ABI_SHAPE_FD: the offset, if it is given and not the file's own */
-    uint8_t wide;   /* 32-bit calls: the offset is in two arguments, the low half first */
-    uint8_t layout; /* enum abi_layout */
-    uint8_t compat; /* 64-bit calls: the 32-bit call of the same number counts */
-};
-
-/* How what a stat returns is laid out. */
-enum abi_layout { ABI_LAYOUT_NATIVE, ABI_LAYOUT_STAT32, ABI_LAYOUT_STAT64 };
-
-/* The op of calls that count by what they submit and not themselves. */
-#define ABI_OP_ASYNC OP_COUNT
-
-#define ABI_SYSCALLS 512
-
-/* Set before loading. */
-struct abi_config {
-    uint32_t all;    /* every process, not only those given a job */
-    uint32_t pseudo; /* pseudo file systems too */
-    uint32_t request_argument; /* which argument of block_rq_issue is the request */
-    uint32_t has_io_start;     /* block_io_start tells the owner before block_rq_issue */
-    uint32_t page_shift;       /* log2 of the page size */
-    uint32_t has_compat;       /* the table has 32-bit calls */
-    uint32_t twice;            /* events of io_uring and page faults have two programs, as one may be skipped */
-    uint32_t tree_depth;       /* so many folders below a volume's root make a tree; 0: operations are not told by tree */
-    uint32_t tree_stripe_mask; /* see struct abi_tree */
-    uint32_t reserved;
-    struct abi_syscall syscalls[2 * ABI_SYSCALLS]; /* by number, and behind them by the number of 32-bit calls */
-};
-
 /*
  * The files that a job opens on a volume, by a sample that user space merges (lib/sketch.h): each is told once an epoch,
  * when it is among those that the shift leaves in, and the shift rises with every ABI_FILES_TOLD that were told.
@@ -565,41 +344,6 @@ struct abi_file_told {
 #define ABI_FILES_TOLD  1024
 #define ABI_FILES_SHIFT_MAX 40 /* as in lib/sketch.h */
 
-/*
- * What may change while the programs run. Less is watched when watching costs too much: operations are not looked at
- * from their start on, so a call under way is still counted at its end.
- */
-struct abi_control {
-    uint64_t since_ns;   /* calls that began before are not counted: nobody saw them begin, or the one before end */
-    uint32_t shed;       /* a bit for each enum operation of a system call that is not watched for now */
-    uint32_t no_order;   /* where transfers start is not kept */
-    uint32_t states_max; /* threads that may have a state; more share the spare ones */
-    uint32_t crowded;    /* set by the programs when that was reached */
-    uint64_t direct_map; /* set by find_direct_map(): where the kernel maps all memory; 0: not known */
-};
-
-/* What find_direct_map() is given: a word of its caller's memory that is nowhere else. */
-struct abi_known_word {
-    uint64_t address, word;
-};
-
-enum abi_counter {
-    ABI_COUNTER_KILLED,   /* calls whose thread died inside */
-    ABI_COUNTER_OVERFLOW, /* operations counted in shared rows for want of room */
-    ABI_COUNTER_LOST,     /* operations that could not be counted */
-    ABI_COUNTER_COMPAT,   /* 32-bit calls that are not counted on this architecture */
-    ABI_COUNTER_FORKS,    /* processes born into a job */
-    ABI_COUNTER_RECOVERED, /* events that a second program has seen after the first was skipped */
-    ABI_COUNTER_HOMELESS, /* living threads of a job whose process found no place in the table */
-    ABI_COUNTER_STATES,   /* living threads with a state */
-    ABI_COUNTER_TICKETS,  /* numbers of tickets that have been used */
-    ABI_COUNTER_SLOTS_BLURRED, /* slots of rows that are counted with a later slot, for want of room */
-    ABI_COUNTER_STATIONS, /* places in the storage side's table that have been given out, at least */
-    ABI_COUNTER_UNSTATIONED, /* requests that found no place in the storage side's table */
-    ABI_COUNTER_UNSEEN,   /* of those that were lost, block requests whose end no program has seen */
-    ABI_COUNTERS
-};
-
 #ifndef __bpf__
 static_assert(sizeof(struct abi_page) == 64, "a page is a cache line");
 static_assert(sizeof(struct abi_row) == 256, "a row is four cache lines");
@@ -607,10 +351,8 @@ static_assert(sizeof(struct abi_detail) == sizeof(struct abi_row), "both come fr
 static_assert(sizeof(struct abi_file) == 64, "a file is a cache line");
 static_assert(sizeof(struct abi_slot) == 128, "a slot is two cache lines");
 static_assert(sizeof(struct abi_thread) % 64 == 0, "threads do not share cache lines");
-static_assert(OP_FILE_END <= 32, "operations of system calls are bits of abi_control.shed");
 static_assert(sizeof(struct abi_task) <= 184, "with the kernel's header it comes from its slab of 256 bytes");
 static_assert(sizeof(struct abi_process) == 64, "a process is a cache line");
-static_assert(sizeof(struct abi_ticket) == 128 && sizeof(struct abi_name_key) == 4 + ABI_NAME_MAX, "keys have no holes");
 static_assert(sizeof(struct abi_mount_key) <= 4 + 256, "an LPM key has at most 256 bytes of data");
 #endif
 

@@ -8,6 +8,10 @@
 
 #include "probe/bpf/kernel.bpf.h"
 #include "probe/bpf/abi.h"
+#include "probe/bpf/asyncabi.h"
+#include "probe/bpf/configabi.h"
+#include "probe/bpf/ownerabi.h"
+#include "probe/bpf/stationabi.h"
 #include "probe/bpf/treeabi.h"
 
 #include <bpf/bpf_helpers.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How many of the machine's system calls would be counted, and how many would only pay for the hook. */
 #include "probe/bpf/kernel.bpf.h"
-#include "probe/bpf/abi.h"
+#include "probe/bpf/configabi.h"
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/bpf/ownerabi.h"
 #include "probe/finder.h"
 #include "probe/procfile.h"
 #include "tests/unit/tree.h"

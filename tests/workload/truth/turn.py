@@ -58,7 +58,8 @@ def turn(path):
         with open(job["errors"], "wb") as errors:
             running.append(subprocess.Popen([programs.PYTHON, __file__, "share", *job["arguments"]], stderr=errors,
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            env={**os.environ, "UNBLEND_JOB": job["job"]}))
+                                            env={**os.environ, "UNBLEND_JOB": job["job"],
+                                                 "HOME": os.path.dirname(path)}))  # for what libraries keep there
     for process in running:
         process.stdout.readline()
     for process in running:
