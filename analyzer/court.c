@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/court.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/confidence.h"
+#include "analyzer/mixture.h"
+#include "lib/cleanup.h"
+
+#define SIDE_SMALL 0.03 /* a side that is less of a process than this goes with the other */
+
+uint32_t court_volume(const struct job_total *job, const char *name)
+{
+    uint32_t v = 0;
+
+    while (strcmp(job->volumes[v].name, name) != 0)
+        v++;
+    return v;
+}
+
+void court_sit(struct court *court, uint32_t volume)
+{
+    court->parts = court->all + (size_t)volume * (court->catalogue->count + 1);
+}
+
+static bool is_written(enum operation op)
+{
+    return op == OP_WRITE || op == OP_CREATE || op == OP_MKDIR || op == OP_RENAME || op == OP_TRUNCATE ||
+           op == OP_SETATTR || op == OP_FSYNC;
+}
+
+struct tally court_side(const struct tally *tally, bool written)
+{
+    struct tally side = *tally;
+
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        if (is_written(op) != written)
+            side.op[op] = (struct record){.op = op};
+    return side;
+}
+
+bool court_is_part(const struct tally *part, const struct tally *whole, double share)
+{
+    return (double)tally_file_ops(part) <= share * (double)tally_file_ops(whole) &&
+           (double)tally_file_bytes(part) <= share * (double)tally_file_bytes(whole);
+}
+
+bool court_is_small(const struct tally *side, const struct tally *whole)
+{
+    return court_is_part(side, whole, SIDE_SMALL);
+}
+
+void court_add_time(struct part *part, const struct tally *tally)
+{
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
+        double ops = (double)tally_ops(tally, op);
+
+        if (ops > 0)
+            part->time[busy_of(op)] +=
+                (double)tally->op[op].latency_sum_ns * (part->ok[op] + part->failed[op]) / ops;
+    }
+}
+
+int court_give(struct court *court, const struct profile *profile, const struct tally *tally, double match,
+                bool process)
+{
+    _cleanup_free_ struct bin *bins = NULL;
+    struct part part = {0}, *to = &court->parts[profile - court->catalogue->profiles];
+    size_t count;
+    int err = bins_of(tally, &bins, &count);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < count; i++)
+        part_add_bin(&part, &bins[i], bins[i].ops);
+    part.fit = part_ops(&part) * match;
+    part.confidence = process ? part_ops(&part) * confidence_of_match(match) : 0;
+    part.summed = process ? 0 : part_ops(&part);
+    part.processes = process;
+    court_add_time(&part, tally);
+    part_add(to, &part);
+    return 0;
+}
+
+int court_divide(struct court *court, const struct tally *tally)
+{
+    uint32_t count = court->catalogue->count + 1;
+    _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
+    int err = parts ? mixture_add(court->catalogue, tally, true, 0, parts, NULL) : -ENOMEM;
+
+    for (uint32_t p = 0; !err && p < count; p++) {
+        court_add_time(&parts[p], tally);
+        part_add(&court->parts[p], &parts[p]);
+    }
+    return err;
+}

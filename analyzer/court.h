@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rooms of a judgement: a job and what no process of it has to itself (judge.c), its processes (judge_units.c), and
+ * what both do with a tally (court.c). No header for others.
+ */
+#ifndef UNBLEND_ANALYZER_COURT_H
+#define UNBLEND_ANALYZER_COURT_H
+
+#include "analyzer/behaviour.h"
+#include "analyzer/judge.h"
+
+struct court {
+    const struct catalogue *catalogue;
+    const struct job_total *job;
+    struct part *all;   /* by volume and profile */
+    struct part *parts; /* of the volume that is judged */
+    struct draws *draws; /* NULL: nobody asks */
+};
+
+/* Which of the job's volumes has that name. */
+uint32_t court_volume(const struct job_total *job, const char *name);
+
+/* What is said from now on is said of that volume. */
+void court_sit(struct court *court, uint32_t volume);
+
+/* A side's operations; for reading only, the histograms stay the original's. */
+struct tally court_side(const struct tally *tally, bool written);
+
+/* Whether it is no more than that share of operations, and of bytes. */
+bool court_is_part(const struct tally *part, const struct tally *whole, double share);
+bool court_is_small(const struct tally *side, const struct tally *whole);
+
+/* A part takes as much of an operation's time as it has of its calls. */
+void court_add_time(struct part *part, const struct tally *tally);
+
+/* All of a tally is a profile's. 0 or -ENOMEM. */
+int court_give(struct court *court, const struct profile *profile, const struct tally *tally, double match, bool process);
+
+/* Unmixes a process's tally. 0, -ENOMEM or -ERANGE. */
+int court_divide(struct court *court, const struct tally *tally);
+
+/*
+ * All processes of the job, and those that do too little, or have no name alone, added to rests[volume_count]. 0, -ENOMEM
+ * or -ERANGE.
+ */
+int judge_units(struct court *court, const struct job_total *job, struct tally *rests);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/court.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyzer/mixture.h"
+#include "analyzer/peers.h"
+#include "analyzer/pipes.h"
+#include "lib/cleanup.h"
+
+#define TINY_FAULTS 1000
+#define FEW_OPENS   2
+#define MANY_ALIKE  8 /* processes of few opens that are not named: what they do together is looked at */
+
+/* One process on one volume; 1 when it is not named, and has opened no more files than one of many alike may. */
+static int judge_unit(struct court *court, const struct tally *tally, const struct peers *peers)
+{
+    struct tally sides[2] = {court_side(tally, false), court_side(tally, true)};
+    const struct profile *profiles[2];
+    struct behaviour behaviour;
+    double match[2];
+    int err = 0;
+
+    behaviour_of(tally, peers, &behaviour);
+    for (unsigned i = 0; i < 2; i++)
+        profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
+    if (!profiles[0] && !profiles[1])
+        return behaviour.opens <= FEW_OPENS ? 1 : court_divide(court, tally);
+    for (unsigned i = 0; i < 2; i++)
+        if (profiles[i] && (profiles[0] == profiles[1] || court_is_small(&sides[!i], tally)))
+            return court_give(court, profiles[i], tally, match[i], true);
+    for (unsigned i = 0; !err && i < 2; i++)
+        err = profiles[i] ? court_give(court, profiles[i], &sides[i], match[i], true)
+                          : court_divide(court, &sides[i]);
+    return err;
+}
+
+/* A unit, where it belongs in order: units of one process lie beside each other, and the two ends of a pipe. */
+struct place {
+    uint32_t pipe, process, unit;
+};
+
+static int compare(uint32_t x, uint32_t y)
+{
+    return (x > y) - (x < y);
+}
+
+static int by_process(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    return x->pipe != y->pipe         ? compare(x->pipe, y->pipe)
+           : x->process != y->process ? compare(x->process, y->process)
+                                      : compare(x->unit, y->unit);
+}
+
+static bool is_tiny(const struct tally *tally)
+{
+    return tally_file_ops(tally) < MIXTURE_OPS_MIN && tally_file_bytes(tally) < MIXTURE_BYTES_MIN &&
+           tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR] < TINY_FAULTS;
+}
+
+/* What so many units did together: *out is theirs, or, where it is merged, *sum. */
+static int sum_of(const struct court *court, const struct place *places, uint32_t count, struct tally *sum,
+                  const struct tally **out)
+{
+    int err = 0;
+
+    *out = count > 1 ? sum : &court->job->units[places->unit].tally;
+    for (uint32_t i = 0; !err && count > 1 && i < count; i++)
+        err = tally_merge(sum, &court->job->units[places[i].unit].tally);
+    return err;
+}
+
+/* All of these units is a profile's. */
+static int give_units(struct court *court, const struct place *places, uint32_t count, const struct profile *profile,
+                      double match)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < count; i++) {
+        const struct unit *unit = &court->job->units[places[i].unit];
+
+        court_sit(court, court_volume(court->job, unit->volume));
+        err = court_give(court, profile, &unit->tally, match, true);
+    }
+    return err;
+}
+
+/* The two ends of a pipe, as one; 1 when what they do together has no name. */
+static int judge_pipe(struct court *court, const struct place *places, uint32_t count)
+{
+    const struct profile *profile = NULL;
+    struct behaviour behaviour;
+    struct tally sum = {0};
+    const struct tally *whole;
+    double match;
+    int err = sum_of(court, places, count, &sum, &whole);
+
+    if (!err) {
+        behaviour_of(whole, &(struct peers){0}, &behaviour);
+        behaviour.piped = 1;
+        profile = behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
+        err = profile ? give_units(court, places, count, profile, match) : 1;
+    }
+    tally_clear(&sum);
+    return err;
+}
+
+/* What is looked at when all processes have been judged by themselves. */
+struct rests {
+    struct tally *tallies; /* by volume: what belongs to processes that do too little */
+    uint32_t *unnamed;     /* units that are not named, of few opens */
+    uint32_t unnamed_count;
+};
+
+static int leave_to_rest(const struct court *court, struct rests *rests, const struct unit *unit)
+{
+    return tally_merge(&rests->tallies[court_volume(court->job, unit->volume)], &unit->tally);
+}
+
+/* One process, on all its volumes. */
+static int judge_process(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
+                         struct rests *rests)
+{
+    const struct profile *profile = NULL;
+    struct behaviour behaviour;
+    struct tally sum = {0};
+    const struct tally *whole;
+    bool tiny = false;
+    double match;
+    int err = sum_of(court, places, count, &sum, &whole);
+
+    if (!err) {
+        tiny = is_tiny(whole);
+        behaviour_of(whole, &peers[places->unit], &behaviour);
+        profile = tiny ? NULL : behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
+    }
+    tally_clear(&sum);
+    if (!err && profile)
+        return give_units(court, places, count, profile, match);
+    for (uint32_t i = 0; !err && i < count; i++) {
+        const struct unit *unit = &court->job->units[places[i].unit];
+
+        court_sit(court, court_volume(court->job, unit->volume));
+        err = tiny ? leave_to_rest(court, rests, unit) : judge_unit(court, &unit->tally, &peers[places[i].unit]);
+        if (err == 1) {
+            rests->unnamed[rests->unnamed_count++] = places[i].unit;
+            err = 0;
+        }
+    }
+    return err;
+}
+
+/* A program that is started anew for each file is many processes: what is not named alone may be together. */
+static int judge_unnamed(struct court *court, struct rests *rests)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < rests->unnamed_count; i++) {
+        const struct unit *unit = &court->job->units[rests->unnamed[i]];
+
+        court_sit(court, court_volume(court->job, unit->volume));
+        err = rests->unnamed_count >= MANY_ALIKE ? leave_to_rest(court, rests, unit) : court_divide(court, &unit->tally);
+    }
+    return err;
+}
+
+static int sort_units(const struct job_total *job, struct place **out)
+{
+    struct place *places = calloc(job->unit_count + 1u, sizeof(*places));
+    _cleanup_free_ uint32_t *pipes = NULL;
+
+    if (!places || pipes_of(job, &pipes)) {
+        free(places);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < job->unit_count; i++)
+        places[i] = (struct place){pipes[i], job->units[i].process, i};
+    qsort(places, job->unit_count, sizeof(*places), by_process);
+    *out = places;
+    return 0;
+}
+
+/* The processes of a pipe, or a single one. */
+static int judge_group(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
+                       struct rests *rests)
+{
+    int err = places[0].process != places[count - 1].process ? judge_pipe(court, places, count) : 1;
+
+    if (err != 1)
+        return err;
+    err = 0;
+    for (uint32_t from = 0, to; !err && from < count; from = to) {
+        for (to = from + 1; to < count && places[to].process == places[from].process;)
+            to++;
+        err = judge_process(court, peers, places + from, to - from, rests);
+    }
+    return err;
+}
+
+/* Many short-lived processes that do little each are looked at together, volume by volume. */
+int judge_units(struct court *court, const struct job_total *job, struct tally *tallies)
+{
+    _cleanup_free_ uint32_t *unnamed = calloc(job->unit_count + 1u, sizeof(*unnamed));
+    struct rests rests = {.tallies = tallies, .unnamed = unnamed};
+    _cleanup_free_ struct place *places = NULL;
+    _cleanup_free_ struct peers *peers = NULL;
+    int err = unnamed ? peers_of(job, &peers) : -ENOMEM;
+
+    if (!err)
+        err = sort_units(job, &places);
+    for (uint32_t from = 0, to; !err && from < job->unit_count; from = to) {
+        for (to = from + 1; to < job->unit_count && places[to].pipe == places[from].pipe;)
+            to++;
+        err = judge_group(court, peers, places + from, to - from, &rests);
+    }
+    return err ? err : judge_unnamed(court, &rests);
+}
