@@ -14,9 +14,8 @@
 #include "probe/bpf/file.bpf.h"
 
 #if defined(CAN_CAST) && defined(__TARGET_ARCH_x86)
+#define HAS_DIRECT_MAP 1
 
-#define DIRECT_ALIGNMENT (1ULL << 30) /* of the direct map: kaslr.c moves it by pages of the third level */
-#define DIRECT_TRIES     8192         /* so many GiB of memory below the caller's own page table */
 #define FOUR_LEVELS      0xffff800000000000ULL /* where the kernel begins, unless there are five */
 
 #define ENTRY_PRESENT 0x1
@@ -64,37 +63,6 @@ static __always_inline __u64 direct_address(struct mm_struct *mm, __u64 address,
     if (!(entry & ENTRY_PRESENT))
         return 0;
     return base + (entry & ENTRY_ADDRESS) + (address & 4095);
-}
-
-struct direct_search {
-    __u64 last; /* the highest address at which it may begin */
-    __u64 address, word;
-};
-
-static long try_base(__u32 i, struct direct_search *search)
-{
-    struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-    __u64 base = search->last - i * DIRECT_ALIGNMENT, there;
-
-    there = mm ? direct_address(mm, search->address, sizeof(__u64), base) : 0;
-    if (!there || WORD_AT(there) != search->word)
-        return 0;
-    control.direct_map = base;
-    return 1;
-}
-
-/* Looks for the direct map, by a word of the caller's memory: the page tables lead to it from nowhere else. */
-SEC("syscall")
-int find_direct_map(struct abi_known_word *known)
-{
-    struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-    struct direct_search search = {.address = known->address, .word = known->word};
-
-    if (!mm)
-        return 0;
-    search.last = page_table(mm) & ~(DIRECT_ALIGNMENT - 1);
-    bpf_loop(DIRECT_TRIES, try_base, &search, 0);
-    return 0;
 }
 
 /* The first word and the word at `second` of what the kernel has just written for the task; false when neither is told. */

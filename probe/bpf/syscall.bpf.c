@@ -40,6 +40,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 /* The same at other places, for kernels and loads where those are better. */
 #include "probe/bpf/flavour.bpf.h"
 
+#include "probe/bpf/search.bpf.h"
+
 /* --- the drain's helpers: push free indices on a stack, faster than a system call for each --- */
 
 struct fill {
