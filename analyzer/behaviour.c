@@ -155,16 +155,16 @@ static void of_names(const struct tally *tally, struct behaviour *out)
     double stats = (double)tally_ops(tally, OP_STAT), opens = (double)tally_ops(tally, OP_OPEN);
     double missing = behaviour_missing(&tally->op[OP_STAT]) + behaviour_missing(&tally->op[OP_OPEN]);
     double directories = (double)tally_succeeded(tally, OP_OPEN) - out->opens;
+    double looked_up = stats + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK);
 
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
         out->metadata += operation_info(op)->class == OP_CLASS_METADATA ? (double)tally_ops(tally, op) : 0;
     /* Directories are opened to be read, and closed: an open of a regular file is none of a walk's. */
-    out->lookups = stats + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK) +
-                   (double)tally_ops(tally, OP_SEEK) +
+    out->lookups = looked_up + (double)tally_ops(tally, OP_SEEK) +
                    (tally->op[OP_OPEN].size.length ? 2 * directories
                                                    : 2 * fmin(opens, (double)tally_ops(tally, OP_READDIR)));
     out->lookups = ratio(fmin(out->lookups, out->ops), out->ops);
-    out->names = ratio(stats + opens + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK), out->ops);
+    out->names = ratio(looked_up + opens, out->ops);
     out->stats_per_open = ratio(stats, opens);
     out->seeks_per_open = ratio((double)tally_ops(tally, OP_SEEK), opens);
     out->missing = ratio(missing, stats + opens);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The data of the programs in strangers.py: small, and the same for the same seed."""
+"""The data of the programs in strangers.py and newcomers.py: small, and the same for the same seed."""
 import os
 import pickle
 import random
