@@ -216,6 +216,8 @@ struct news_cgroup *news_cgroup(struct news *news, uint64_t key)
     unsigned hierarchy = (unsigned)(key >> ABI_CGROUP_ID_BITS);
     int64_t now = monotonic_ns(), *walked_ns = &news->walked_ns[hierarchy % HIERARCHIES];
 
+    if (!cgroup && fetch_cgroups(news) == 0)
+        cgroup = set_find(&news->cgroups, &key, sizeof(key));
     if (!cgroup && now - *walked_ns > WALK_AGAIN_NS) {
         *walked_ns = now;
         (void)hierarchy_walk(news->root, hierarchy, add_walked, news);
@@ -230,6 +232,8 @@ struct news_ticket *news_ticket(struct news *news, uint32_t id)
 {
     struct news_ticket *ticket = set_find(&news->tickets, &id, sizeof(id));
 
+    if (!ticket && ABI_TICKET_RANK(id) < ABI_RANKS && !(id & ABI_TICKET_OURS) && fetch_tickets(news) == 0)
+        ticket = set_find(&news->tickets, &id, sizeof(id));
     if (ticket)
         ticket->used_ns = monotonic_ns();
     return ticket;

@@ -35,8 +35,9 @@ void news_free(struct news *news); /* NULL is fine */
 /* Fetches what is new. 0 or -ENOMEM. */
 int news_fetch(struct news *news);
 
-/* NULL when nobody has told of it; a cgroup is then looked for where its hierarchy is mounted, though not too often.
-   Valid until the next news_forget(). */
+/* What the kernel side has noted since the last news_fetch() is fetched when it is asked for here: who is told that
+   nobody knows would keep that. NULL when nobody has told of it; a cgroup is then looked for where its hierarchy is
+   mounted, though not too often. Valid until the next news_forget(). */
 struct news_cgroup *news_cgroup(struct news *news, uint64_t key);
 struct news_ticket *news_ticket(struct news *news, uint32_t id);
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <bpf/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +237,36 @@ static void test_unreadable(void **state)
            "two?lines\xff", "env");
 }
 
+/* Who begins between the fetch and the question has the job that it says, and not his user's for ever. */
+static void test_noted_meanwhile(void **state)
+{
+    struct world *world = *state;
+    struct finder_options options = {.processes = 16, .names_map = -1, .root = world->tree->root};
+    struct abi_process *by_name = &world->processes[1], *by_cgroup = &world->processes[2];
+    struct abi_ticket said = {.rank = 0, .value = "late"};
+    struct abi_cgroup made = {.path = "/system.slice/docker-" ID ".scope"};
+    uint32_t ticket = ABI_TICKET(5, 0);
+    uint64_t cgroup = 99;
+
+    options.tickets_map = bpf_map_create(BPF_MAP_TYPE_HASH, "tickets", sizeof(said), sizeof(ticket), 8, NULL);
+    options.cgroups_map = bpf_map_create(BPF_MAP_TYPE_HASH, "cgroups", sizeof(cgroup), sizeof(made), 8, NULL);
+    if (options.tickets_map < 0 || options.cgroups_map < 0)
+        skip(); /* no right to make maps */
+    finder_free(world->finder);
+    assert_int_equal(0, finder_new(&options, world->origin, &world->finder));
+    assert_int_equal(0, finder_fetch(world->finder));
+    assert_int_equal(0, bpf_map_update_elem(options.tickets_map, &said, &ticket, BPF_NOEXIST));
+    assert_int_equal(0, bpf_map_update_elem(options.cgroups_map, &cgroup, &made, BPF_NOEXIST));
+    *by_name = (struct abi_process){.tgid = 4000000, .start_ns = 1, .comm = "gone", .exited = 1, .known = 1,
+                                    .ticket = ticket};
+    *by_cgroup = (struct abi_process){.tgid = 4000001, .start_ns = 1, .comm = "gone", .exited = 1, .known = 1,
+                                      .cgroup = cgroup};
+    expect(world, 1, "late", "env");
+    expect(world, 2, "0123456789ab", "container");
+    close(options.tickets_map);
+    close(options.cgroups_map);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -275,6 +306,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ranks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unreadable, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_noted_meanwhile, set_up, tear_down),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_stat),
     };
