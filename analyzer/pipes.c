@@ -19,6 +19,7 @@ struct end {
     const char *node;
     int64_t start_ns, first_ns, last_ns, interval_ns;
     double read, written;
+    bool commits; /* forces to disk what it wrote, or gives it its name when it is whole */
     bool taken;
 };
 
@@ -35,7 +36,7 @@ static bool is_one_sided(double this, double other)
     return this >= BYTES_MIN && other <= OTHER * (this + other);
 }
 
-/* Processes that read or write only. */
+/* Processes that read or write only. A checkpoint's writer is none: it commits, and what it writes is its own. */
 static uint32_t find_ends(const struct job_total *job, struct end *all)
 {
     uint32_t count = 0;
@@ -45,14 +46,20 @@ static uint32_t find_ends(const struct job_total *job, struct end *all)
         struct end *end = &all[unit->process];
 
         if (unit->process == i)
-            *end = (struct end){i, unit->node, unit->start_ns, unit->first_ns, unit->last_ns, unit->interval_ns, 0, 0, false};
+            *end = (struct end){.process = i,
+                                .node = unit->node,
+                                .start_ns = unit->start_ns,
+                                .first_ns = unit->first_ns,
+                                .last_ns = unit->last_ns,
+                                .interval_ns = unit->interval_ns};
         end->first_ns = MIN(end->first_ns, unit->first_ns);
         end->last_ns = MAX(end->last_ns, unit->last_ns);
         end->read += (double)unit->tally.op[OP_READ].bytes;
         end->written += (double)unit->tally.op[OP_WRITE].bytes;
+        end->commits |= tally_ops(&unit->tally, OP_FSYNC) || tally_ops(&unit->tally, OP_RENAME);
     }
     for (uint32_t i = 0; i < job->unit_count; i++)
-        if (job->units[i].process == i &&
+        if (job->units[i].process == i && !all[i].commits &&
             (is_one_sided(all[i].read, all[i].written) || is_one_sided(all[i].written, all[i].read)))
             all[count++] = all[i];
     return count;

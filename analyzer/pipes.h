@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which processes of a job are the two ends of a pipe, as in `tar -cf - data | zstd > packed`: one that only reads and
- * one that only writes, started by the same shell at once, and done together. Seen alone, neither says what the two do.
+ * one that only writes, neither makes durable (fsync) nor renames, started by the same shell at once, and done together.
+ * Seen alone, neither says what the two do.
  */
 #ifndef UNBLEND_ANALYZER_PIPES_H
 #define UNBLEND_ANALYZER_PIPES_H

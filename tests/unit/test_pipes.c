@@ -81,6 +81,22 @@ static void one_that_ran_on_is_none(void **state)
     assert_pipes(units, 2, (uint32_t[]){0, 1});
 }
 
+/* As a checkpoint is written beside a loader, in a job of both. */
+static void one_that_commits_is_none(void **state)
+{
+    static const enum operation commits[] = {OP_FSYNC, OP_RENAME};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct unit units[] = {process(0, 10 * SECOND, 50000000, 0), process(1, 10 * SECOND + MS, 0, 50000000)};
+        struct record *commit = &units[1].tally.op[commits[i]];
+
+        commit->op = commits[i];
+        commit->latency_ns.cells = (struct histogram_cell[]){{.bucket = 50, .count = 1}};
+        commit->latency_ns.length = 1;
+        assert_pipes(units, 2, (uint32_t[]){0, 1});
+    }
+}
+
 static void each_writer_has_the_reader_closest_to_it(void **state)
 {
     struct unit units[] = {process(0, 10 * SECOND, 50000000, 0),          process(1, 10 * SECOND + 10 * MS, 50000000, 0),
@@ -106,6 +122,7 @@ int main(void)
         cmocka_unit_test(it_does_not_matter_who_was_seen_first),
         cmocka_unit_test(others_stay_by_themselves),
         cmocka_unit_test(one_that_ran_on_is_none),
+        cmocka_unit_test(one_that_commits_is_none),
         cmocka_unit_test(each_writer_has_the_reader_closest_to_it),
         cmocka_unit_test(units_of_a_process_go_together),
     };
