@@ -28,8 +28,12 @@ enum outcome {
     OUTCOMES
 };
 
+/* What stats are of. */
+enum stat_of { STAT_OF_ANY, STAT_OF_OPEN, STAT_BY_NAME };
+
 struct ingredient {
     enum operation op;
+    enum stat_of of; /* of stats, where it is known: these only */
     bool ends[OUTCOMES]; /* operations that end so, by enum outcome */
     bool whole;     /* reads of as much as there is in a file that was opened */
     bool sized;     /* lower and upper count */

@@ -47,18 +47,27 @@ static void read_outcomes(const json_t *item, struct ingredient *to)
     to->ends[OUTCOME_UNKNOWN] = failed;
 }
 
+static const char *read_stat_of(const char *of, struct ingredient *to)
+{
+    if (of && (to->op != OP_STAT || (strcmp(of, "open") != 0 && strcmp(of, "name") != 0)))
+        return "what is counted is of neither open nor name, or is no stat";
+    to->of = !of ? STAT_OF_ANY : strcmp(of, "open") == 0 ? STAT_OF_OPEN : STAT_BY_NAME;
+    return NULL;
+}
+
 /* Which operations are meant. */
 static const char *read_ingredient(const json_t *item, struct ingredient *to)
 {
     const json_t *size = json_object_get(item, "size");
-    const char *op = text(item, "op");
+    const char *op = text(item, "op"), *wrong;
 
     to->op = op ? operation_by_name(op) : OP_NONE;
     read_outcomes(item, to);
     to->whole = json_is_true(json_object_get(item, "whole"));
     if (to->op == OP_NONE)
         return "what is counted needs the name of an operation";
-    return size ? read_size(size, to) : NULL;
+    wrong = read_stat_of(text(item, "of"), to);
+    return wrong || !size ? wrong : read_size(size, to);
 }
 
 static const char *read_signature(struct catalogue *catalogue, const json_t *json,

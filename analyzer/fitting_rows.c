@@ -10,6 +10,9 @@ bool fitting_holds(const struct fitting *fitting, const struct ingredient *ingre
 {
     if (ingredient->op != bin->op || !ingredient->ends[bin->outcome])
         return false;
+    if ((ingredient->of == STAT_OF_OPEN && bin->order == BY_NAME) ||
+        (ingredient->of == STAT_BY_NAME && bin->order == OF_OPEN))
+        return false;
     return !ingredient->sized || (bin->op == OP_OPEN && !fitting->sized_opens) ||
            (bucket_lower(bin->bucket) >= ingredient->lower &&
             bucket_lower(bin->bucket) < ingredient->upper);
@@ -104,7 +107,9 @@ static bool may_take(const struct fitting *fitting, const struct signature *sign
 /* Whose reads all go on does not jump, and the other way round; of runs, no size does only the one or the other. */
 static bool may_start(const struct signature *signature, enum order_known order)
 {
-    return order == NOT_KNOWN || (!signature->runs && !(signature->jumps == (order == JUMPS ? 0 : 1)));
+    if (order != GOES_ON && order != JUMPS)
+        return true;
+    return !signature->runs && !(signature->jumps == (order == JUMPS ? 0 : 1));
 }
 
 static bool takes(const struct fitting *fitting, const struct signature *signature, const struct ingredient *ingredient,

@@ -8,12 +8,15 @@
 
 #include "analyzer/behaviour.h"
 
+#define PLAIN_BINS 2   /* see plain_bins() */
+#define STAT_KNOWN 0.5 /* of all stats; where fewer are known, all may be of either kind */
+
 static size_t count_bins(const struct tally *tally)
 {
     size_t count = 0;
 
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
-        count += OUTCOMES + tally->op[op].size.length;
+        count += PLAIN_BINS + OUTCOMES + tally->op[op].size.length;
     return count;
 }
 
@@ -59,6 +62,23 @@ static size_t failed_bins(enum operation op, const struct record *record, struct
     return n;
 }
 
+/* Those that succeeded and have no size: of stats, what is open and what has a name apart, where that is known. */
+static size_t plain_bins(enum operation op, const struct record *record, double ops, struct bin *out)
+{
+    double of_open = fmin(ops, (double)record->order[ORDER_OF_OPEN]);
+    size_t n = 0;
+
+    if (op != OP_STAT || of_open + (double)record->order[ORDER_BY_NAME] < STAT_KNOWN * ops) {
+        *out = (struct bin){.op = op, .ops = ops};
+        return 1;
+    }
+    if (of_open > 0)
+        out[n++] = (struct bin){.op = op, .ops = of_open, .order = OF_OPEN};
+    if (ops > of_open)
+        out[n++] = (struct bin){.op = op, .ops = ops - of_open, .order = BY_NAME};
+    return n;
+}
+
 int bins_of(const struct tally *tally, struct bin **out, size_t *count)
 {
     struct bin *bins = calloc(count_bins(tally), sizeof(*bins));
@@ -73,7 +93,7 @@ int bins_of(const struct tally *tally, struct bin **out, size_t *count)
         n += sized_bins(op, record, bins + n);
         /* directories that were opened have no size */
         if (ok > histogram_count(&record->size))
-            bins[n++] = (struct bin){.op = op, .ops = (double)(ok - histogram_count(&record->size))};
+            n += plain_bins(op, record, (double)(ok - histogram_count(&record->size)), bins + n);
         n += failed_bins(op, record, bins + n);
     }
     *out = bins;

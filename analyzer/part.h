@@ -20,11 +20,13 @@ enum match {
     MATCH_KINDS
 };
 
-/* Where a read starts, as far as that is clear (analyzer/ordering.h). */
+/* Where a read starts, as far as that is clear (analyzer/ordering.h), and what a stat is of. */
 enum order_known {
     NOT_KNOWN,
     GOES_ON, /* where the last one ended */
     JUMPS,   /* elsewhere */
+    OF_OPEN, /* what is open, by descriptor */
+    BY_NAME,
 };
 
 /* Operations of one kind and one size: what the mixture fit works on. */

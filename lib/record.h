@@ -98,6 +98,10 @@ enum order {
     ORDER_COUNT
 };
 
+/* Of a stat, in the same places: what its caller has open, by descriptor, as fstat() does; or what has a name. */
+#define ORDER_OF_OPEN ORDER_CONSECUTIVE
+#define ORDER_BY_NAME ORDER_RANDOM
+
 /* What the page cache did for reads that moved bytes, as far as it is known. Missing in it are: O_DIRECT, file systems
    without a page cache of the kernel's, transfers between files, and what was counted under a coarser key. */
 enum cache {
@@ -119,7 +123,7 @@ struct record {
     uint64_t bytes;          /* really transferred */
     uint64_t errors;         /* operations that failed; they are in latency and not in size */
     uint64_t latency_sum_ns; /* operation-seconds, in ns */
-    uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes */
+    uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes; stats */
     uint64_t cache[CACHE_COUNTS]; /* of read */
     uint64_t faults[FAULT_KINDS]; /* of mmap_fault; minor ones are no operations */
     uint64_t in_flight; /* operations of this series running at the interval's end; in no histogram yet */

@@ -26,6 +26,7 @@ json_t *json_file_size(const struct tally *tally);
 json_t *json_operations(const struct tally *tally);
 json_t *json_error_codes(const struct record *record);
 json_t *json_cached(const struct record *record); /* null where nothing is known */
+json_t *json_stat_of(const struct record *record); /* the same */
 /* Page faults on mapped files by kind; null for kinds that some node could not see. */
 json_t *json_faults(const struct tally *tally, const struct aggregate *totals);
 json_t *json_ratios(const struct tally *tally);

@@ -30,6 +30,15 @@ json_t *json_cached(const struct record *record)
                      "known_ops", (json_int_t)known_ops, "known_bytes", (json_int_t)known_bytes);
 }
 
+json_t *json_stat_of(const struct record *record)
+{
+    uint64_t of_open = record->order[ORDER_OF_OPEN], by_name = record->order[ORDER_BY_NAME];
+
+    if (!of_open && !by_name)
+        return json_null();
+    return json_pack("{s:I,s:I}", "open", (json_int_t)of_open, "name", (json_int_t)by_name);
+}
+
 static json_t *count_if(bool known, uint64_t count)
 {
     return known ? json_integer((json_int_t)count) : json_null();

@@ -127,6 +127,8 @@ json_t *json_operations(const struct tally *tally)
                            size_of(&record), "latency_ns", json_latency(&record.latency_ns)));
         if (op == OP_READ && !failed)
             json_put(&failed, json_object_get(object, "read"), "cached", json_cached(&record));
+        if (op == OP_STAT && !failed)
+            json_put(&failed, json_object_get(object, "stat"), "of", json_stat_of(&record));
     }
     if (!failed)
         return object;

@@ -51,6 +51,10 @@ struct abi_page {
 /* Where a transfer starts, seen from the end of the one before it on the same open file. */
 enum abi_order { ABI_ORDER_UNKNOWN, ABI_SEQUENTIAL, ABI_CONSECUTIVE, ABI_RANDOM, ABI_ORDERS };
 
+/* Of a stat, in the same places: what its caller has open, by descriptor; or what has a name. */
+#define ABI_OF_OPEN ABI_CONSECUTIVE
+#define ABI_BY_NAME ABI_RANDOM
+
 /*
  * The end of the last transfer on an open file; the key is the file's address. While one thread alone uses the file, it
  * keeps the end in its own abi_file, and this one's is old.

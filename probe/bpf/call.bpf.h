@@ -5,6 +5,8 @@
 
 #include "probe/bpf/volume.bpf.h"
 
+#define AT_EMPTY_PATH 0x1000
+
 #if defined(__TARGET_ARCH_x86)
 #define COMPAT_STATUS 2 /* TS_COMPAT */
 #define STAT_MODE     24
@@ -112,6 +114,16 @@ static __always_inline __u64 offset_argument(const volatile struct abi_syscall *
     __u64 low = argument_in(regs, compat, 3);
 
     return compat && shape->wide ? low | compat_argument_of(regs, 4) << 32 : low;
+}
+
+/* Whether a stat is of what its caller has open: by descriptor, as fstat(), which C libraries make a call with an empty path. */
+static __always_inline bool is_of_open(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat)
+{
+    if (shape->shape == ABI_SHAPE_FD)
+        return true;
+    if (shape->fd < 0 || (shape->shape != ABI_SHAPE_STAT && shape->shape != ABI_SHAPE_STATX))
+        return false;
+    return (shape->shape == ABI_SHAPE_STATX ? argument_in(regs, compat, 2) : argument_in(regs, compat, 3)) & AT_EMPTY_PATH;
 }
 
 static __always_inline int directory_argument(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat)

@@ -143,6 +143,8 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
         record_ranges(state, result, m.latency_ns);
         return 0;
     }
+    if (m.op == OP_STAT)
+        m.order = is_of_open(shape, regs, compat) ? ABI_OF_OPEN : ABI_BY_NAME;
     if (m.op <= OP_WRITE && result >= 0) {
         m.sized = true;
         m.bytes = m.size = result;
@@ -348,6 +350,8 @@ static __always_inline bool leave_plain(const volatile struct abi_syscall *shape
     latency = latency_of(row, now - thread->pending_ns);
     if (!latency)
         return false;
+    if (op == OP_STAT)
+        row->order[is_of_open(shape, regs, false) ? ABI_OF_OPEN : ABI_BY_NAME] += 1;
     add(row, latency, now - thread->pending_ns);
     return true;
 }

@@ -40,6 +40,29 @@ print(rounds * len(places) * 2)
 """
 ROUNDS = 7
 
+# Five stats of what is open, and seven of names, of which one is not there, a round.
+ASKING = """
+import os, sys
+name, missing, rounds = sys.argv[1], sys.argv[1] + ".missing", int(sys.argv[2])
+folder, file = os.open(os.path.dirname(name), os.O_RDONLY), os.open(name, os.O_RDONLY)
+for round in range(rounds):
+    os.fstat(file)
+    os.fstat(folder)
+    os.fstatvfs(file)
+    os.listxattr(file)
+    os.stat(file)
+    os.stat(name)
+    os.lstat(name)
+    os.stat(os.path.basename(name), dir_fd=folder)
+    os.access(name, os.R_OK)
+    os.statvfs(name)
+    os.listxattr(name)
+    try:
+        os.stat(missing)
+    except FileNotFoundError:
+        pass
+"""
+
 
 class StatTest(harness.DataTest):
     def make(self):
@@ -81,6 +104,14 @@ class StatTest(harness.DataTest):
         self.assertEqual(calls * len(storage), self.count(bare, self.volume.mount))
         # What the interpreter asks for at its start comes in both; the root is on one volume, the disk is one of its own.
         self.assertEqual(2 * calls, sum(stats.values()) - sum(bare.values()))
+
+    def test_what_is_open_is_told_from_names(self):
+        def asked(rounds):
+            of = self.record([harness.PYTHON, "-I", "-S", "-c", ASKING, self.data, str(rounds)]).job()["ops"]["stat"]["of"]
+            return of["open"], of["name"]
+
+        few, many = asked(100), asked(1100)
+        self.assertEqual((5000, 7000), tuple(more - less for less, more in zip(few, many)))
 
 
 if __name__ == "__main__":

@@ -585,6 +585,10 @@ static void a_bad_profile_is_refused(void **state)
         "\"s\", \"mix\": [{\"op\": \"read\", \"weight\": 1, \"size\": [9, 9]}]}]}",
         "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"worth\": \"much\", \"signatures\": "
         "[{\"name\": \"s\", \"mix\": [{\"op\": \"read\", \"weight\": 1}]}]}",
+        "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"signatures\": "
+        "[{\"name\": \"s\", \"mix\": [{\"op\": \"stat\", \"weight\": 1, \"of\": \"file\"}]}]}",
+        "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"signatures\": "
+        "[{\"name\": \"s\", \"mix\": [{\"op\": \"seek\", \"weight\": 1, \"of\": \"open\"}]}]}",
         ACCOMPANIED("\"op\": \"seek\", \"per\": \"raed\", \"most\": 1"),
         ACCOMPANIED("\"op\": \"seek\", \"per\": \"read\""),
         ACCOMPANIED("\"op\": \"write\", \"per\": \"read\", \"most\": 1"),

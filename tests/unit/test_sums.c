@@ -39,6 +39,27 @@ static void open_files(struct batch *batch, uint64_t size, uint64_t count)
             assert_int_equal(histogram_add(&batch->records[i].size, size, count), 0);
 }
 
+/* A library may ask a file that it has open for its state ten times: nobody walks through names then. */
+static void who_asks_open_files_walks_nowhere(void **state)
+{
+    static const enum order of[] = {ORDER_OF_OPEN, ORDER_BY_NAME};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        open_files(batch, 40 * KIB, 2000);
+        history_ops(batch, "j", 0, OP_CLOSE, 0, 2000);
+        history_ops(batch, "j", 0, OP_STAT, 0, 20000);
+        history_order(batch, "j", 0, OP_STAT, of[i], 20000);
+        history_ops(batch, "j", 0, OP_READ, 40 * KIB, 2000);
+        classify(batch, &list);
+        assert_non_null(classified_find(&list, "losf"));
+        assert_int_equal(classified_find(&list, "ingest-scan") != NULL, of[i] == ORDER_BY_NAME);
+        profile_list_clear(&list);
+    }
+}
+
 /* Who reads whole files makes reads as large as they are, and tar's blocks of 10 KiB are none of these. */
 static void blocks_are_nobodys_files(void **state)
 {
@@ -209,6 +230,7 @@ static void room_is_made_for_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_asks_open_files_walks_nowhere),
         cmocka_unit_test(blocks_are_nobodys_files),
         cmocka_unit_test(files_are_told_by_what_is_opened),
         cmocka_unit_test(mapped_files_are_files),
