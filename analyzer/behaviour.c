@@ -20,11 +20,6 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
-static double middle(const struct histogram_cell *cell)
-{
-    return ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
-}
-
 static double filled(const struct record *record)
 {
     return (double)(histogram_count(&record->size) - histogram_zeros(&record->size));
@@ -71,7 +66,7 @@ static double known_order(const struct record *read, double *consecutive)
 /* Of sizes that move enough bytes: how a program is loaded says nothing about what it does. */
 static double weight(const struct histogram_cell *cell, double bytes)
 {
-    return cell->bucket && (double)cell->count * middle(cell) >= TRIFLE * bytes ? (double)cell->count : 0;
+    return cell->bucket && (double)cell->count * bucket_middle(cell->bucket) >= TRIFLE * bytes ? (double)cell->count : 0;
 }
 
 static double weigh(const struct histogram *sizes, double bytes)
@@ -108,7 +103,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     double bytes = 0, small = 0;
 
     for (unsigned i = 0; i < sizes->length; i++) {
-        bytes += (double)sizes->cells[i].count * middle(&sizes->cells[i]);
+        bytes += (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket);
         if (sizes->cells[i].bucket && bucket_lower(sizes->cells[i].bucket) < SMALL_FILE)
             small += (double)sizes->cells[i].count;
     }
@@ -131,7 +126,7 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     double fsyncs = (double)tally_succeeded(tally, OP_FSYNC);
 
     for (unsigned i = 0; i < write->size.length; i++) {
-        double bytes = (double)write->size.cells[i].count * middle(&write->size.cells[i]);
+        double bytes = (double)write->size.cells[i].count * bucket_middle(write->size.cells[i].bucket);
 
         all += bytes;
         large += bucket_lower(write->size.cells[i].bucket) >= LARGE_WRITE ? bytes : 0;

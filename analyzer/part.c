@@ -9,6 +9,9 @@
 #include "analyzer/behaviour.h"
 
 #define PLAIN_BINS 2   /* see plain_bins() */
+#define READDIRS   2.0 /* of a folder, mostly: one for its names, one that returns nothing more */
+#define WALK_NAMES 20  /* stats a readdir, */
+#define WALK_STATS 3   /* and a file that is opened */
 #define STAT_KNOWN 0.5 /* of all stats; where fewer are known, all may be of either kind */
 
 static size_t count_bins(const struct tally *tally)
@@ -20,10 +23,9 @@ static size_t count_bins(const struct tally *tally)
     return count;
 }
 
-static double middle(const struct histogram_cell *cell)
+static double bytes_of(const struct histogram_cell *cell)
 {
-    return (double)cell->count *
-           ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
+    return (double)cell->count * bucket_middle(cell->bucket);
 }
 
 /* Middles of buckets are a few per cent off; the sum of the bytes is known and is kept. */
@@ -32,7 +34,7 @@ static size_t sized_bins(enum operation op, const struct record *record, struct 
     double guess = 0;
 
     for (unsigned i = 0; i < record->size.length; i++)
-        guess += middle(&record->size.cells[i]);
+        guess += bytes_of(&record->size.cells[i]);
     for (unsigned i = 0; i < record->size.length; i++) {
         const struct histogram_cell *cell = &record->size.cells[i];
 
@@ -40,7 +42,7 @@ static size_t sized_bins(enum operation op, const struct record *record, struct 
             .op = op,
             .bucket = cell->bucket,
             .ops = (double)cell->count,
-            .bytes = guess > 0 ? middle(cell) * (double)record->bytes / guess : 0,
+            .bytes = guess > 0 ? bytes_of(cell) * (double)record->bytes / guess : 0,
         };
     }
     return record->size.length;
@@ -112,7 +114,7 @@ void part_add_bin(struct part *part, const struct bin *bin, double ops)
     part->ok[bin->op] += ops;
     part->bytes[bin->op] += bin->bytes * share;
     if (bin->op == OP_OPEN)
-        part->opened += ops * ((double)bucket_lower(bin->bucket) + (double)bucket_last(bin->bucket)) / 2;
+        part->opened += ops * bucket_middle(bin->bucket);
     else if (bin->op == OP_READ)
         part->read[bin->bucket] += ops;
     else if (bin->op == OP_WRITE)
@@ -260,6 +262,12 @@ static double reads_per_open(const struct feature_context *c)
     return is_in_cache(c) ? 1 : quotient(reads(c), opens(c));
 }
 
+/* How much of its reads cannot be of samples, were all of these read once. */
+static double beyond_samples(const struct feature_context *c)
+{
+    return isnan(c->samples) ? INFINITY : quotient(c->whole->bytes[OP_READ] - c->samples, c->part->bytes[OP_READ]);
+}
+
 static double read_modal_share(const struct feature_context *c)
 {
     return modal_share(c->part->read);
@@ -285,6 +293,18 @@ static double stat_errors(const struct feature_context *c)
 static double whole_stat_errors(const struct feature_context *c)
 {
     return stats_failed(c->whole);
+}
+
+/*
+ * Whether stats are a walk's: it looks at what it has listed, some twenty names a readdir at most in folders of common
+ * size, or at many more names than files are opened. Below 1 neither is the case.
+ */
+static double walk(const struct feature_context *c)
+{
+    double files = fmax(0, c->whole->ok[OP_OPEN] - c->whole->ok[OP_READDIR] / READDIRS);
+    double stats = c->part->ok[OP_STAT];
+
+    return stats > 0 ? fmax(quotient(c->part->ok[OP_READDIR] * WALK_NAMES, stats), stats / (files * WALK_STATS)) : INFINITY;
 }
 
 /* Failures because there is no such name; missing where errors are known by number only. */
@@ -355,8 +375,10 @@ static const struct {
     {"coverage", coverage},
     {"reads_per_open", reads_per_open},
     {"seeks_per_open", seeks_per_open},
+    {"beyond_samples", beyond_samples},
     {"read_modal_share", read_modal_share},
     {"stat_errors", stat_errors},
+    {"walk", walk},
     {"whole.open_errors", whole_open_errors},
     {"whole.stat_errors", whole_stat_errors},
     {"whole.missing", whole_missing},

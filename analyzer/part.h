@@ -69,6 +69,8 @@ double part_opens(const struct part *part);
  * are none. */
 uint64_t part_quantile(const double sizes[BUCKET_COUNT], double q);
 
+#define SAMPLE_MAX (4u << 20) /* a file that is smaller is a sample, or an article, and no shard */
+
 /* What features are computed from. */
 struct feature_context {
     const struct part *part;  /* what would be attributed */
@@ -78,6 +80,7 @@ struct feature_context {
     double minors;            /* minor page faults on mapped files */
     double fault_writes;      /* share of its major page faults that were to write, of those known; NAN: none is */
     uint32_t peers;           /* other processes of the job that read as many bytes */
+    double samples;           /* bytes of what was opened of files below SAMPLE_MAX, and may have been read; NAN: not known */
 };
 
 bool feature_is_known(const char *name);

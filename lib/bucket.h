@@ -83,4 +83,10 @@ static inline uint64_t bucket_last(unsigned bucket)
     return bucket + 1 < BUCKET_COUNT ? bucket_lower(bucket + 1) - 1 : UINT64_MAX;
 }
 
+/* What values of a bucket are on average, were they spread evenly. */
+static inline double bucket_middle(unsigned bucket)
+{
+    return ((double)bucket_lower(bucket) + (double)bucket_last(bucket)) / 2;
+}
+
 #endif

@@ -20,18 +20,13 @@ struct shape {
     bool shuffled, sync;
 };
 
-static double middle(const struct histogram_cell *cell)
-{
-    return ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
-}
-
 /* The mean and the deviation of the sizes of files opened, empty ones left out. */
 static double file_sizes(const struct histogram *sizes, double *deviation)
 {
     double count = 0, sum = 0, squares = 0;
 
     for (unsigned i = 0; i < sizes->length; i++) {
-        double n = (double)sizes->cells[i].count, size = middle(&sizes->cells[i]);
+        double n = (double)sizes->cells[i].count, size = bucket_middle(sizes->cells[i].bucket);
 
         if (!sizes->cells[i].bucket)
             continue;

@@ -39,7 +39,7 @@ static double slowest_s(const struct record *record, double count)
         const struct histogram_cell *cell = &record->latency_ns.cells[i];
         double taken = fmin(count, (double)cell->count);
 
-        sum += taken * ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
+        sum += taken * bucket_middle(cell->bucket);
         count -= taken;
     }
     return fmin(sum, (double)record->latency_sum_ns) / 1e9;
@@ -93,7 +93,7 @@ static void of_files(const struct tally *tally, double *v)
     for (unsigned i = 0; i < sizes->length; i++) {
         const struct histogram_cell *cell = &sizes->cells[i];
 
-        bytes += (double)cell->count * ((double)bucket_lower(cell->bucket) + (double)bucket_last(cell->bucket)) / 2;
+        bytes += (double)cell->count * bucket_middle(cell->bucket);
     }
     v[TRAIT_OPENS] = opens;
     v[TRAIT_FILE_MEAN] = ratio(bytes, opens);
