@@ -46,7 +46,6 @@ struct signature {
     const char *name;
     double jumps; /* share of its reads that do not start where the last one ended; NAN: it does not say */
     bool paired;  /* its reads and its writes have the same sizes */
-    bool unread;  /* files are opened, and no call reads them */
     bool runs;    /* a read that jumps is followed by some of the same size that go on */
     struct ingredient *ingredients;
     uint32_t ingredient_count;

@@ -70,18 +70,6 @@ static const char *read_ingredient(const json_t *item, struct ingredient *to)
     return wrong || !size ? wrong : read_size(size, to);
 }
 
-/* As those are that are mapped, or walked through. */
-static bool is_unread(const struct signature *signature)
-{
-    bool opens = false, reads = false;
-
-    for (uint32_t i = 0; i < signature->ingredient_count; i++) {
-        opens |= signature->ingredients[i].op == OP_OPEN;
-        reads |= signature->ingredients[i].op == OP_READ;
-    }
-    return opens && !reads;
-}
-
 static const char *read_signature(struct catalogue *catalogue, const json_t *json,
                                   struct signature *out)
 {
@@ -115,7 +103,6 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     }
     for (i = 0; i < out->ingredient_count; i++)
         out->ingredients[i].weight /= total;
-    out->unread = is_unread(out);
     return NULL;
 }
 

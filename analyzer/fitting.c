@@ -65,6 +65,18 @@ static void note_impossible(struct fitting *fitting)
             fitting->impossible[s] = !may_be(fitting, &fitting->catalogue->profiles[p].signatures[n]);
 }
 
+/* Bytes of small files that were opened, but for what may have been mapped of them: each page fault maps some pages. */
+static double samples_of(const struct fitting *fitting, const struct tally *tally)
+{
+    const struct record *faults = &tally->op[OP_MMAP_FAULT];
+    double bytes = 0, mapped = (double)faults->bytes + FAULT_AROUND * (double)faults->faults[FAULT_MINOR];
+
+    for (size_t i = 0; i < fitting->bin_count; i++)
+        if (fitting->bins[i].op == OP_OPEN && bucket_lower(fitting->bins[i].bucket) < SAMPLE_MAX)
+            bytes += fitting->bins[i].ops * bucket_middle(fitting->bins[i].bucket);
+    return fitting->sized_opens ? fmax(0, bytes - mapped) : NAN;
+}
+
 int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
                  const struct tally *tally, bool process, uint32_t peers)
 {
@@ -82,9 +94,7 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     if (err)
         return err;
     count_signatures(fitting);
-    for (size_t i = 0; i < fitting->bin_count; i++)
-        if (fitting->bins[i].op == OP_OPEN && bucket_lower(fitting->bins[i].bucket) < SAMPLE_MAX)
-            fitting->samples += fitting->bins[i].ops * bucket_middle(fitting->bins[i].bucket);
+    fitting->samples = samples_of(fitting, tally);
     fitting->missing = behaviour_missing(&tally->op[OP_STAT]);
     fitting->minors = (double)tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR];
     fitting->fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]);
@@ -139,24 +149,11 @@ static bool keeps(double value, const struct requirement *requirement)
     return value >= requirement->min && value <= requirement->max;
 }
 
-/* Bytes of small files that were opened, but for those that a profile has which no call reads. */
-static double samples_of(const struct fitting *fitting)
-{
-    double samples = fitting->samples;
-    size_t s = 0;
-
-    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
-        for (uint32_t n = 0; n < fitting->catalogue->profiles[p].signature_count; n++, s++)
-            if (fitting->chosen[s] && fitting->catalogue->profiles[p].signatures[n].unread)
-                samples -= fmin(samples, fitting->by[s].opened);
-    return fitting->sized_opens ? samples : NAN;
-}
-
 double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
                             const struct part *part, bool each)
 {
     const struct feature_context context = {part, &fitting->whole, fitting->process, fitting->missing,
-                                            fitting->minors, fitting->fault_writes, fitting->peers, samples_of(fitting)};
+                                            fitting->minors, fitting->fault_writes, fitting->peers, fitting->samples};
     double factor = 1;
 
     for (uint32_t i = 0; i < profile->requirement_count; i++)

@@ -24,7 +24,7 @@ struct fitting {
     bool process;
     bool sized_opens; /* it is known how large opened files are */
     double missing; /* stats of names that do not exist */
-    double samples; /* bytes of what was opened of files below SAMPLE_MAX */
+    double samples; /* as in a feature's context */
     double minors; /* page faults without a read */
     double fault_writes;
     uint32_t peers;
