@@ -65,16 +65,22 @@ static void note_impossible(struct fitting *fitting)
             fitting->impossible[s] = !may_be(fitting, &fitting->catalogue->profiles[p].signatures[n]);
 }
 
-/* Bytes of small files that were opened, but for what may have been mapped of them: each page fault maps some pages. */
+/* Bytes of small files that were opened, but for what may have been mapped of them, as each page fault maps some pages;
+   at least what was read of files at once. */
 static double samples_of(const struct fitting *fitting, const struct tally *tally)
 {
     const struct record *faults = &tally->op[OP_MMAP_FAULT];
-    double bytes = 0, mapped = (double)faults->bytes + FAULT_AROUND * (double)faults->faults[FAULT_MINOR];
+    double opened = 0, whole = 0, mapped = (double)faults->bytes + FAULT_AROUND * (double)faults->faults[FAULT_MINOR];
 
-    for (size_t i = 0; i < fitting->bin_count; i++)
-        if (fitting->bins[i].op == OP_OPEN && bucket_lower(fitting->bins[i].bucket) < SAMPLE_MAX)
-            bytes += fitting->bins[i].ops * bucket_middle(fitting->bins[i].bucket);
-    return fitting->sized_opens ? fmax(0, bytes - mapped) : NAN;
+    for (size_t i = 0; i < fitting->bin_count; i++) {
+        const struct bin *bin = &fitting->bins[i];
+
+        if (bucket_lower(bin->bucket) >= SAMPLE_MAX)
+            continue;
+        opened += bin->op == OP_OPEN ? bin->ops * bucket_middle(bin->bucket) : 0;
+        whole += bin->match == MATCH_FILE ? bin->bytes : 0;
+    }
+    return fitting->sized_opens ? fmax(opened - mapped, whole) : NAN;
 }
 
 int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
@@ -165,22 +171,23 @@ double fitting_requirements(const struct fitting *fitting, const struct profile 
     return factor;
 }
 
-/* Refuses the smallest signature that breaks a bound of its own. True if there was one. */
+/* Refuses, of the signatures that break a bound of their own, the one that what it took is most unlike: what the others
+   have then may keep theirs. True if there was one. */
 static bool refuse_signature(struct fitting *fitting)
 {
     const struct catalogue *catalogue = fitting->catalogue;
     size_t s = 0, worst = SIZE_MAX;
-    double least = INFINITY;
+    double most = -1;
 
     for (uint32_t p = 0; p < catalogue->count; p++)
         for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++) {
-            double ops = part_ops(&fitting->by[s]);
+            double ops = part_ops(&fitting->by[s]), unlike = ops - fitting->by[s].fit;
 
-            if (ops > 0 && ops < least &&
+            if (ops > 0 && unlike > most &&
                 !(fitting_requirements(fitting, &catalogue->profiles[p], &fitting->by[s], true) >
                   0)) {
                 worst = s;
-                least = ops;
+                most = unlike;
             }
         }
     if (worst != SIZE_MAX)

@@ -43,17 +43,28 @@ static const struct profile *name_total(const struct catalogue *catalogue, const
     return profile && *match * profile->confidence >= SURE_MIN ? profile : NULL;
 }
 
+/* So much of a tally is unknown that no pattern tells what it is. Seeks are left out: one library may seek ten thousand times
+   for what others read at once. */
+static bool is_unknown(const struct part *unknown, const struct tally *tally)
+{
+    double ops = (double)(tally_file_ops(tally) - tally_ops(tally, OP_SEEK));
+    double seeks = unknown->ok[OP_SEEK] + unknown->failed[OP_SEEK];
+
+    return part_ops(unknown) - seeks > UNKNOWN_LARGE * ops ||
+           part_bytes(unknown) > UNKNOWN_LARGE * (double)tally_file_bytes(tally);
+}
+
 /* What no process has to itself: a blend, as far as we know, and named like one process only if that says little. */
 static int judge_total(struct court *court, const struct tally *tally)
 {
     uint32_t count = court->catalogue->count + 1;
     _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
     const struct part *unknown = parts ? &parts[count - 1] : NULL;
-    double match, ops = (double)tally_file_ops(tally), bytes = (double)tally_file_bytes(tally);
+    double match;
     bool small = court_is_part(tally, &court->job->tally, SUM_SMALL);
     int err = parts ? divide_total(court, tally, small ? NULL : court->draws, parts) : -ENOMEM;
 
-    if (!err && (part_ops(unknown) > UNKNOWN_LARGE * ops || part_bytes(unknown) > UNKNOWN_LARGE * bytes)) {
+    if (!err && is_unknown(unknown, tally)) {
         enum side side;
         const struct profile *profile = name_total(court->catalogue, tally, &side, &match);
         struct tally own = side == SIDE_BOTH ? *tally : court_side(tally, side == SIDE_WRITE);
