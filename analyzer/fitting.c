@@ -15,6 +15,7 @@
 #define FAULT_AROUND 65536 /* bytes that a minor page fault maps, as the kernel is built */
 #define MAPPED_MIN   0.5   /* minor page faults for each file that is opened and not read, */
 #define MAPPED_MAX   4     /* and to those that map all of them */
+#define MAPPED_READ  0.7   /* of files that are opened: where more are read at once, the others are not mapped either */
 
 static void count_signatures(struct fitting *fitting)
 {
@@ -39,7 +40,7 @@ static void make_worth(struct fitting *fitting)
 static bool may_be(const struct fitting *fitting, const struct signature *signature)
 {
     const struct ingredient *of = signature->ingredients;
-    double opens = 0, around = 0;
+    double opens = 0, around = 0, read = 0;
 
     for (uint32_t n = 0; n < signature->ingredient_count; n++)
         if (of[n].op != OP_OPEN && of[n].op != OP_STAT && of[n].op != OP_CLOSE)
@@ -48,11 +49,17 @@ static bool may_be(const struct fitting *fitting, const struct signature *signat
         for (size_t i = 0; i < fitting->bin_count; i++) {
             const struct bin *bin = &fitting->bins[i];
 
-            if (of[n].op != OP_OPEN || !of[n].sized || !fitting_holds(fitting, &of[n], bin))
+            if (of[n].op != OP_OPEN || !of[n].sized)
+                continue;
+            if (bin->match == MATCH_FILE && bucket_lower(bin->bucket) >= of[n].lower && bucket_lower(bin->bucket) < of[n].upper)
+                read += bin->ops;
+            if (!fitting_holds(fitting, &of[n], bin))
                 continue;
             opens += bin->ops;
             around += bin->ops * (1 + (double)bucket_lower(bin->bucket) / FAULT_AROUND);
         }
+    if (read > MAPPED_READ * opens)
+        return false;
     return !(opens > 0) || (fitting->minors >= MAPPED_MIN * opens && fitting->minors <= MAPPED_MAX * around);
 }
 
