@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The features of a part, which the catalogue's requirements speak of. */
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/part.h"
+
+#define READDIRS   2.0 /* of a folder, mostly: one for its names, one that returns nothing more */
+#define WALK_NAMES 20  /* stats a readdir, */
+#define WALK_STATS 3   /* and a file that is opened */
+
+static double quotient(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+/* How much of the transfers have the most frequent size: 1 for a fixed buffer. */
+static double modal_share(const double sizes[BUCKET_COUNT])
+{
+    double total = 0, most = 0;
+
+    for (unsigned i = 1; i < BUCKET_COUNT; i++) {
+        total += sizes[i];
+        most = fmax(most, sizes[i]);
+    }
+    return quotient(most, total);
+}
+
+static double ops(const struct feature_context *c)
+{
+    return part_ops(c->part);
+}
+
+static double opens(const struct feature_context *c)
+{
+    return part_opens(c->part);
+}
+
+static double read_bytes(const struct feature_context *c)
+{
+    return c->part->bytes[OP_READ];
+}
+
+static double write_bytes(const struct feature_context *c)
+{
+    return c->part->bytes[OP_WRITE];
+}
+
+static double fault_bytes(const struct feature_context *c)
+{
+    return c->part->bytes[OP_MMAP_FAULT];
+}
+
+/* By calls and by page faults. */
+static double gained(const struct feature_context *c)
+{
+    return c->part->bytes[OP_READ] + c->part->bytes[OP_MMAP_FAULT];
+}
+
+/* That moved something, and page faults. */
+static double reads(const struct feature_context *c)
+{
+    return c->part->ok[OP_READ] - c->part->read[0] + c->part->ok[OP_MMAP_FAULT];
+}
+
+/* Nothing was read of the files that were opened, but enough pages were mapped that were in the page cache already. */
+static bool is_in_cache(const struct feature_context *c)
+{
+    return c->part->opened > 0 && c->minors >= opens(c) && !(reads(c) > 0);
+}
+
+static double bytes_per_open(const struct feature_context *c)
+{
+    return quotient(is_in_cache(c) ? c->part->opened : gained(c), opens(c));
+}
+
+/* Bytes read, of those of the files opened. */
+static double coverage(const struct feature_context *c)
+{
+    return is_in_cache(c) ? 1 : quotient(gained(c), c->part->opened);
+}
+
+static double reads_per_open(const struct feature_context *c)
+{
+    return is_in_cache(c) ? 1 : quotient(reads(c), opens(c));
+}
+
+/* How much of its reads cannot be of samples, were all of these read once. */
+static double beyond_samples(const struct feature_context *c)
+{
+    return isnan(c->samples) ? INFINITY : quotient(c->whole->bytes[OP_READ] - c->samples, c->part->bytes[OP_READ]);
+}
+
+static double read_modal_share(const struct feature_context *c)
+{
+    return modal_share(c->part->read);
+}
+
+static double whole_open_errors(const struct feature_context *c)
+{
+    double failed = c->whole->failed[OP_OPEN] + c->whole->failed[OP_CREATE];
+
+    return quotient(failed, failed + part_opens(c->whole));
+}
+
+static double stats_failed(const struct part *part)
+{
+    return quotient(part->failed[OP_STAT], part->failed[OP_STAT] + part->ok[OP_STAT]);
+}
+
+static double stat_errors(const struct feature_context *c)
+{
+    return stats_failed(c->part);
+}
+
+static double whole_stat_errors(const struct feature_context *c)
+{
+    return stats_failed(c->whole);
+}
+
+/*
+ * Whether stats are a walk's: it looks at what it has listed, some twenty names a readdir at most in folders of common
+ * size, or at many more names than files are opened. Below 1 neither is the case.
+ */
+static double walk(const struct feature_context *c)
+{
+    double files = fmax(0, c->whole->ok[OP_OPEN] - c->whole->ok[OP_READDIR] / READDIRS);
+    double stats = c->part->ok[OP_STAT];
+
+    return stats > 0 ? fmax(quotient(c->part->ok[OP_READDIR] * WALK_NAMES, stats), stats / (files * WALK_STATS)) : INFINITY;
+}
+
+/* Failures because there is no such name; missing where errors are known by number only. */
+static double whole_missing(const struct feature_context *c)
+{
+    return quotient(c->missing, c->whole->failed[OP_STAT] + c->whole->ok[OP_STAT]);
+}
+
+static double whole_write_share(const struct feature_context *c)
+{
+    return quotient(c->whole->bytes[OP_WRITE],
+                    c->whole->bytes[OP_READ] + c->whole->bytes[OP_WRITE]);
+}
+
+static double write_share(const struct feature_context *c)
+{
+    return quotient(c->part->bytes[OP_WRITE], c->part->bytes[OP_READ] + c->part->bytes[OP_WRITE]);
+}
+
+static double whole_commits(const struct feature_context *c)
+{
+    return c->whole->ok[OP_FSYNC] + c->whole->ok[OP_RENAME];
+}
+
+static double seeks_per_open(const struct feature_context *c)
+{
+    return quotient(c->part->ok[OP_SEEK], opens(c));
+}
+
+/* How often written data is forced to disk: a database's log does it after a few KB. */
+static double whole_bytes_per_fsync(const struct feature_context *c)
+{
+    return c->whole->ok[OP_FSYNC] > 0 ? c->whole->bytes[OP_WRITE] / c->whole->ok[OP_FSYNC]
+                                      : INFINITY;
+}
+
+static double whole_creates_per_open(const struct feature_context *c)
+{
+    return quotient(c->whole->ok[OP_CREATE], c->whole->ok[OP_OPEN]);
+}
+
+static double is_process(const struct feature_context *c)
+{
+    return c->process;
+}
+
+static double whole_fault_writes(const struct feature_context *c)
+{
+    return c->fault_writes;
+}
+
+static double peers(const struct feature_context *c)
+{
+    return c->peers;
+}
+
+static const struct {
+    const char *name;
+    double (*value)(const struct feature_context *context);
+} features[] = {
+    {"ops", ops},
+    {"opens", opens},
+    {"read_bytes", read_bytes},
+    {"write_bytes", write_bytes},
+    {"write_share", write_share},
+    {"fault_bytes", fault_bytes},
+    {"bytes_per_open", bytes_per_open},
+    {"coverage", coverage},
+    {"reads_per_open", reads_per_open},
+    {"seeks_per_open", seeks_per_open},
+    {"beyond_samples", beyond_samples},
+    {"read_modal_share", read_modal_share},
+    {"stat_errors", stat_errors},
+    {"walk", walk},
+    {"whole.open_errors", whole_open_errors},
+    {"whole.stat_errors", whole_stat_errors},
+    {"whole.missing", whole_missing},
+    {"whole.fault_writes", whole_fault_writes},
+    {"whole.write_share", whole_write_share},
+    {"whole.commits", whole_commits},
+    {"whole.bytes_per_fsync", whole_bytes_per_fsync},
+    {"whole.creates_per_open", whole_creates_per_open},
+    {"whole.is_process", is_process},
+    {"whole.peers", peers},
+};
+
+/* A pipeline's features are computed from a job (analyzer/pipeline.c). */
+static const char *const job_features[] = {
+    "job.read_ops",           "job.read_p50",           "job.write_p50",
+    "job.write_peak_to_mean", "job.read_write_overlap", "job.opens_per_close",
+};
+
+bool feature_is_known(const char *name)
+{
+    for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++)
+        if (strcmp(features[i].name, name) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof(job_features) / sizeof(*job_features); i++)
+        if (strcmp(job_features[i], name) == 0)
+            return true;
+    return strncmp(name, "share_bytes.", 12) == 0 || strncmp(name, "share_ops.", 10) == 0;
+}
+
+double feature_value(const struct feature_context *context, const char *name)
+{
+    for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++)
+        if (strcmp(features[i].name, name) == 0)
+            return features[i].value(context);
+    return NAN;
+}
