@@ -49,10 +49,10 @@ static void read_outcomes(const json_t *item, struct ingredient *to)
 
 static const char *read_stat_of(const char *of, struct ingredient *to)
 {
-    if (of && (to->op != OP_STAT || (strcmp(of, "open") != 0 && strcmp(of, "name") != 0)))
-        return "what is counted is of neither open nor name, or is no stat";
-    to->of = !of ? STAT_OF_ANY : strcmp(of, "open") == 0 ? STAT_OF_OPEN : STAT_BY_NAME;
-    return NULL;
+    if (!of)
+        return NULL;
+    to->of = strcmp(of, "open") == 0 ? STAT_OF_OPEN : strcmp(of, "name") == 0 ? STAT_BY_NAME : STAT_OF_ANY;
+    return to->op == OP_STAT && to->of ? NULL : "what is counted is of neither open nor name, or is no stat";
 }
 
 /* Which operations are meant. */

@@ -51,7 +51,7 @@ static bool may_be(const struct fitting *fitting, const struct signature *signat
 
             if (of[n].op != OP_OPEN || !of[n].sized)
                 continue;
-            if (bin->match == MATCH_FILE && bucket_lower(bin->bucket) >= of[n].lower && bucket_lower(bin->bucket) < of[n].upper)
+            if (bin->match == MATCH_FILE && fitting_in_range(&of[n], bin))
                 read += bin->ops;
             if (!fitting_holds(fitting, &of[n], bin))
                 continue;
@@ -74,10 +74,9 @@ static void note_impossible(struct fitting *fitting)
 
 /* Bytes of small files that were opened, but for what may have been mapped of them, as each page fault maps some pages;
    at least what was read of files at once. */
-static double samples_of(const struct fitting *fitting, const struct tally *tally)
+static double samples_of(const struct fitting *fitting, double fault_bytes)
 {
-    const struct record *faults = &tally->op[OP_MMAP_FAULT];
-    double opened = 0, whole = 0, mapped = (double)faults->bytes + FAULT_AROUND * (double)faults->faults[FAULT_MINOR];
+    double opened = 0, whole = 0, mapped = fault_bytes + FAULT_AROUND * fitting->minors;
 
     for (size_t i = 0; i < fitting->bin_count; i++) {
         const struct bin *bin = &fitting->bins[i];
@@ -107,9 +106,9 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     if (err)
         return err;
     count_signatures(fitting);
-    fitting->samples = samples_of(fitting, tally);
     fitting->missing = behaviour_missing(&tally->op[OP_STAT]);
     fitting->minors = (double)tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR];
+    fitting->samples = samples_of(fitting, (double)tally->op[OP_MMAP_FAULT].bytes);
     fitting->fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]);
     fitting->active = calloc(catalogue->count + 1, sizeof(bool));
     fitting->at = calloc(catalogue->count + 1, sizeof(struct part));
@@ -178,6 +177,12 @@ double fitting_requirements(const struct fitting *fitting, const struct profile 
     return factor;
 }
 
+/* Operations of a part, as far as it is unlike its signatures. */
+static double unlike_ops(const struct part *part)
+{
+    return part_ops(part) - part->fit;
+}
+
 /* Refuses, of the signatures that break a bound of their own, the one that what it took is most unlike: what the others
    have then may keep theirs. True if there was one. */
 static bool refuse_signature(struct fitting *fitting)
@@ -188,9 +193,9 @@ static bool refuse_signature(struct fitting *fitting)
 
     for (uint32_t p = 0; p < catalogue->count; p++)
         for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++) {
-            double ops = part_ops(&fitting->by[s]), unlike = ops - fitting->by[s].fit;
+            double unlike = unlike_ops(&fitting->by[s]);
 
-            if (ops > 0 && unlike > most &&
+            if (part_ops(&fitting->by[s]) > 0 && unlike > most &&
                 !(fitting_requirements(fitting, &catalogue->profiles[p], &fitting->by[s], true) >
                   0)) {
                 worst = s;
@@ -227,7 +232,7 @@ bool fitting_drop_unlike(struct fitting *fitting, uint32_t profile)
     for (uint32_t p = 0; p < profile; p++)
         s += fitting->catalogue->profiles[p].signature_count;
     for (uint32_t n = 0; n < of->signature_count; n++, s++) {
-        double unlike = part_ops(&fitting->by[s]) - fitting->by[s].fit;
+        double unlike = unlike_ops(&fitting->by[s]);
 
         if (of->signatures[n].paired)
             return false;

@@ -5,6 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+bool fitting_in_range(const struct ingredient *ingredient, const struct bin *bin)
+{
+    return bucket_lower(bin->bucket) >= ingredient->lower && bucket_lower(bin->bucket) < ingredient->upper;
+}
+
 /* Opens have the size of what they open, where that was recorded. */
 bool fitting_holds(const struct fitting *fitting, const struct ingredient *ingredient, const struct bin *bin)
 {
@@ -13,9 +18,7 @@ bool fitting_holds(const struct fitting *fitting, const struct ingredient *ingre
     if ((ingredient->of == STAT_OF_OPEN && bin->order == BY_NAME) ||
         (ingredient->of == STAT_BY_NAME && bin->order == OF_OPEN))
         return false;
-    return !ingredient->sized || (bin->op == OP_OPEN && !fitting->sized_opens) ||
-           (bucket_lower(bin->bucket) >= ingredient->lower &&
-            bucket_lower(bin->bucket) < ingredient->upper);
+    return !ingredient->sized || (bin->op == OP_OPEN && !fitting->sized_opens) || fitting_in_range(ingredient, bin);
 }
 
 static bool are_alike(const struct fitting *fitting, const struct bin *a, const struct bin *b)

@@ -8,6 +8,9 @@
 /* Groups the bins, which are there and divided by what they match: group, of, observed and both counts. 0 or -ENOMEM. */
 int fitting_group(struct fitting *fitting, const struct tally *tally);
 
+/* Whether the bin's size is in the ingredient's range, which has to have one. */
+bool fitting_in_range(const struct ingredient *ingredient, const struct bin *bin);
+
 /* Whether the bin is of those that the ingredient speaks of. */
 bool fitting_holds(const struct fitting *fitting, const struct ingredient *ingredient, const struct bin *bin);
 
