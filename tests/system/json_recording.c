@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* json_recording FILE : makes a recording of the batches on stdin, a line of JSON each */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/recording.h"
@@ -23,9 +25,13 @@ int main(int argc, char **argv)
         if (!err) {
             err = recording_write(writer, batch);
             batch_free(batch);
+        } else if (err == -EBADMSG) {
+            fprintf(stderr, "%s %s\n", error.field, error.why);
         }
-        if (err)
+        if (err) {
+            fprintf(stderr, "json_recording: %s: %s\n", argv[1], strerror(-err));
             return 1;
+        }
     }
     return recording_close(writer) ? 1 : 0;
 }

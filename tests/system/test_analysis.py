@@ -80,8 +80,9 @@ class AnalysisTest(SystemTest):
         """A recording of the batches of others, as they come back from change()."""
         lines = [json.dumps(change(batch)) for recording in recordings for batch in harness.batches(recording)]
         program = os.path.join(harness.bindir(), "tests/system/json_recording")
-        done = subprocess.run([program, self.path(name)], input="\n".join(lines) + "\n", text=True, check=False)
-        self.assertEqual(0, done.returncode)
+        done = subprocess.run([program, self.path(name)], input="\n".join(lines) + "\n", text=True, check=False,
+                              capture_output=True)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
         return self.path(name)
 
     def sums(self, recording):
@@ -102,7 +103,7 @@ class AnalysisTest(SystemTest):
                 if self.volume.mount in mounts and not record["op"].startswith("block_"):
                     records.setdefault((record["job"], record["volume"], record["op"]), []).append(record)
             batch["records"] = [one for same in records.values() for one in same[:1]]
-            batch["flows"] = []
+            batch.pop("flows", None)  # with slot_ms, it is only there when something moved
             return batch
 
         stripped = [self.rewrite(f"{name}-sum.rec", anonymous, self.recordings[name]) for name in BLEND]
@@ -139,7 +140,7 @@ class AnalysisTest(SystemTest):
                                      for record in batch["records"]]
             for record in batch["records"]:
                 record.pop("error_codes", None)
-            batch["flows"] = []
+            batch.pop("flows", None)  # with slot_ms, it is only there when something moved
             return batch
 
         first = self.rewrite("one.rec", one, self.recordings["untar"])
