@@ -78,8 +78,9 @@ def unblend():
 
 
 def run(command, **options):
-    """subprocess.run() with text, no standard input, and a limit of time."""
-    options.setdefault("stdin", subprocess.DEVNULL)
+    """subprocess.run() with text, no standard input but what is given, and a limit of time."""
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
     options.setdefault("timeout", COMMAND_TIMEOUT_S)
@@ -149,6 +150,13 @@ def batches(recording):
     """The batches of a recording."""
     program = os.path.join(bindir(), "tests/system/dump_recording")
     return [json.loads(line) for line in must([program, recording]).splitlines()]
+
+
+def write_recording(path, of):
+    """A recording of batches; its path."""
+    program = os.path.join(bindir(), "tests/system/json_recording")
+    must([program, path], input="".join(json.dumps(batch) + "\n" for batch in of))
+    return path
 
 
 def record(recording, command, *options, **popen):

@@ -22,11 +22,13 @@ int main(int argc, char **argv)
         struct batch *batch;
         int err = codec_decode(line, (size_t)size, &batch, &error);
 
+        if (err == -EBADMSG) {
+            fprintf(stderr, "json_recording: %s: %s %s\n", argv[1], error.field, error.why);
+            return 1;
+        }
         if (!err) {
             err = recording_write(writer, batch);
             batch_free(batch);
-        } else if (err == -EBADMSG) {
-            fprintf(stderr, "%s %s\n", error.field, error.why);
         }
         if (err) {
             fprintf(stderr, "json_recording: %s: %s\n", argv[1], strerror(-err));

@@ -7,7 +7,6 @@ are not as they should be.
 """
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -78,12 +77,8 @@ class AnalysisTest(SystemTest):
 
     def rewrite(self, name, change, *recordings):
         """A recording of the batches of others, as they come back from change()."""
-        lines = [json.dumps(change(batch)) for recording in recordings for batch in harness.batches(recording)]
-        program = os.path.join(harness.bindir(), "tests/system/json_recording")
-        done = subprocess.run([program, self.path(name)], input="\n".join(lines) + "\n", text=True, check=False,
-                              capture_output=True)
-        self.assertEqual((0, ""), (done.returncode, done.stderr))
-        return self.path(name)
+        return harness.write_recording(self.path(name), [change(batch) for recording in recordings
+                                                         for batch in harness.batches(recording)])
 
     def sums(self, recording):
         """Operations and bytes of a program on the volume."""

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Nodes that are worse than their peers are named, and no others: on recordings of several nodes, made up."""
-import json
-import os
-import subprocess
 
 import harness
 import made
@@ -24,12 +21,9 @@ class SuspectTest(harness.SystemTest):
 
     def recording(self, name, change, nodes=8, local=False):
         """Batches of nodes n0, n1, ...; change(node, second) says how one differs."""
-        lines = [json.dumps(self.batch(f"n{node}", second, local=local, **change(node, second)))
-                 for second in range(INTERVALS) for node in range(nodes)]
-        program = os.path.join(harness.bindir(), "tests/system/json_recording")
-        done = subprocess.run([program, self.path(name)], input="\n".join(lines) + "\n", text=True, check=False)
-        self.assertEqual(0, done.returncode)
-        return self.path(name)
+        batches = [self.batch(f"n{node}", second, local=local, **change(node, second))
+                   for second in range(INTERVALS) for node in range(nodes)]
+        return harness.write_recording(self.path(name), batches)
 
     def suspects(self, recording):
         text = harness.must([harness.unblend(), "report", "--suspects", recording])
