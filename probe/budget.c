@@ -37,7 +37,7 @@ static const struct {
     {"flushers", 64},  {"positions", 384}, {"spare_tasks", 1024}, {"namespaces", 64},
     {"async", 192},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
     {"stations", 16},  {"station_places", 32}, {"remote_requests", 64}, {"fuse_servers", 16},
-    {"cgroup_news", 32}, {"tickets", 32}, {"files", 32}, {"files_known", 128}, {"files_told", 128},
+    {"cgroup_news", 32}, {"tickets", 32}, {"files_told", 128},
 };
 
 #define UNITS_MIN 36

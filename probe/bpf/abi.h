@@ -330,10 +330,22 @@ struct abi_files_key {
 };
 
 struct abi_files {
-    uint64_t epoch; /* of CLOCK_MONOTONIC */
+    struct abi_files_key key;
+    uint32_t epoch; /* of CLOCK_MONOTONIC */
+    uint32_t used;  /* when last, in 2^30 ns of CLOCK_MONOTONIC */
     uint32_t shift;
     uint32_t told;  /* since the shift rose, or half of them */
 };
+
+/* Keys with one hash; where there are more, those that are used give way to each other, and begin anew. */
+#define ABI_FILES_WAYS 4
+#define ABI_FILES_SETS 128 /* a power of two */
+
+struct abi_files_set {
+    struct abi_files way[ABI_FILES_WAYS];
+};
+
+#define ABI_FILES_KNOWN 4096ULL /* a power of two */
 
 struct abi_file_told {
     struct abi_files_key key;

@@ -143,6 +143,24 @@ static __always_inline __u64 as_number(const __u64 *address)
     return *(const volatile __u64 *)address;
 }
 
+/* The place of a descriptor has another file from now on, of which nothing else is known yet. */
+static __always_inline struct abi_file *take_place(struct abi_thread *thread, __u32 thread_index, __u32 place,
+                                                   __u64 file, __u64 inode, __u64 super)
+{
+    struct abi_file *mine = file_at(thread, place);
+
+    if (mine->file == file)
+        mine->owned = 0; /* the file that was there before is gone, and nobody asks for its end */
+    else
+        release_place(thread_index, place);
+    mine->file = file;
+    mine->inode = inode;
+    mine->super = super;
+    mine->row[0] = mine->row[1] = 0;
+    mine->size = ABI_SIZE_NONE;
+    return mine;
+}
+
 /* The volume of a file, which takes its place in the memory of the thread with that index (0: it has none). */
 __noinline __u64 learn_file(__u32 thread_index, __u32 place, __u64 file, __u64 inode)
 {
@@ -156,17 +174,9 @@ __noinline __u64 learn_file(__u32 thread_index, __u32 place, __u64 file, __u64 i
     super = (__u64)LOAD((struct inode *)inode, i_sb);
     if (holds(mine, file, inode, super))
         return mine->volume;
-    if (mine->file == file)
-        mine->owned = 0; /* the file that was there before is gone, and nobody asks for its end */
-    else
-        release_place(thread_index, place);
-    mine->file = file;
-    mine->inode = inode;
-    mine->super = super;
+    take_place(thread, thread_index, place, file, inode, super);
     mine->volume = volume_of_inode(inode, as_number(&mine->super), thread_index);
     mine->uncached = is_uncached((struct file *)file, (struct inode *)inode);
-    mine->row[0] = mine->row[1] = 0;
-    mine->size = ABI_SIZE_NONE;
     mine->tree = config.tree_depth ? tree_of_file(file, mine->volume, thread->process) : 0;
     return mine->volume;
 }
@@ -292,6 +302,20 @@ static __noinline int enter_any(struct pt_regs *regs, long number)
     return 0;
 }
 
+/*
+ * Whether what was opened lies on the file system that the thread has used last, as storage: then its volume is known
+ * without learning the file. Trees are told by file.
+ */
+static __always_inline bool is_where_last(const struct abi_thread *thread, const struct opened *opened)
+{
+    __u32 type;
+
+    if (config.tree_depth || thread->pseudo || thread->device != (ABI_VOLUME_FS | LOAD(opened->super, s_dev)))
+        return false;
+    type = LOAD(opened->inode, i_mode) & S_IFMT;
+    return type == S_IFREG || type == S_IFDIR;
+}
+
 /* A call by path that has none, but a descriptor, as utimensat(fd, NULL, ...). */
 static __always_inline bool is_by_descriptor(const volatile struct abi_syscall *shape, struct pt_regs *regs)
 {
@@ -337,11 +361,15 @@ static __always_inline int enter(struct pt_regs *regs, long number)
         if (!look_up(task, fd, &opened))
             return 0;
         mine = file_at(thread, (__u32)fd);
-        if (!holds(mine, (__u64)opened.file, (__u64)opened.inode, (__u64)opened.super))
+        if (holds(mine, (__u64)opened.file, (__u64)opened.inode, (__u64)opened.super)) {
+            if (mine->volume == ABI_VOLUME_NONE)
+                return 0;
+            thread->pending_volume = mine->volume;
+        } else if (shape->op > OP_WRITE && is_where_last(thread, &opened)) {
+            thread->pending_volume = thread->device; /* one that is only looked at or closed takes no place */
+        } else {
             return enter_any(regs, number);
-        if (mine->volume == ABI_VOLUME_NONE)
-            return 0;
-        thread->pending_volume = mine->volume;
+        }
         thread->quick_place = (__u32)fd % ABI_FILE_CACHE;
     } else if (shape->shape >= ABI_SHAPE_BY_PATH) {
         thread->pending_volume = ABI_VOLUME_UNKNOWN;

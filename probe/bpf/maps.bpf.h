@@ -229,17 +229,20 @@ struct {
 } ring_slots SEC(".maps");
 
 struct {
-    __uint(type, BPF_MAP_TYPE_LRU_HASH);
-    __uint(max_entries, 512);
-    __type(key, struct abi_files_key);
-    __type(value, struct abi_files);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, ABI_FILES_SETS);
+    __type(key, __u32);
+    __type(value, struct abi_files_set);
 } files SEC(".maps");
 
-/* a file's hash, with its job's and volume's -> the epoch in which it was told << 1 | whether it was empty */
+/*
+ * What was told in this epoch, by a hash of the file, its job and volume: the hash's upper bits, the epoch's lower bits,
+ * and whether it was empty. Files with one place take it from each other, and are told again, which changes nothing.
+ */
 struct {
-    __uint(type, BPF_MAP_TYPE_LRU_HASH);
-    __uint(max_entries, 4096);
-    __type(key, __u64);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, ABI_FILES_KNOWN);
+    __type(key, __u32);
     __type(value, __u64);
 } files_known SEC(".maps");
 

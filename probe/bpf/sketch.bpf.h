@@ -17,15 +17,37 @@ static __always_inline __u64 mixed(__u64 number)
     return number ^ number >> 33;
 }
 
-/* A new epoch begins with more files than the one before ended with: there may be fewer of them now. */
-static __always_inline struct abi_files *files_of(const struct abi_files_key *key, __u64 epoch)
+/* The sample of a key: the one that is there, or else in the place of the one that was used least lately. */
+static __always_inline struct abi_files *sample_of(const struct abi_files_key *key)
 {
-    struct abi_files *known = bpf_map_lookup_elem(&files, key), fresh = {.epoch = epoch};
+    __u32 set = mixed(key->volume ^ (__u64)key->job << 32 ^ key->process) & (ABI_FILES_SETS - 1);
+    struct abi_files_set *ways = bpf_map_lookup_elem(&files, &set);
+    struct abi_files *oldest;
 
-    if (!known) {
-        bpf_map_update_elem(&files, key, &fresh, BPF_NOEXIST);
-        return bpf_map_lookup_elem(&files, key);
+    if (!ways)
+        return NULL;
+    oldest = &ways->way[0];
+    for (int i = 0; i < ABI_FILES_WAYS; i++) {
+        struct abi_files *way = &ways->way[i];
+
+        if (way->key.volume == key->volume && way->key.job == key->job && way->key.process == key->process)
+            return way;
+        if (way->used < oldest->used)
+            oldest = way;
     }
+    *oldest = (struct abi_files){.key = *key};
+    return oldest;
+}
+
+/* A new epoch begins with more files than the one before ended with: there may be fewer of them now. */
+static __always_inline struct abi_files *files_of(const struct abi_files_key *key, __u64 now)
+{
+    __u32 epoch = now >> ABI_EPOCH_SHIFT;
+    struct abi_files *known = sample_of(key);
+
+    if (!known)
+        return NULL;
+    known->used = now >> 30;
     if (known->epoch != epoch) {
         known->epoch = epoch;
         known->told = 0;
@@ -34,14 +56,29 @@ static __always_inline struct abi_files *files_of(const struct abi_files_key *ke
     return known;
 }
 
+/* What stands in files_known for a file with that hash: the same but for the lowest bit as long as the epoch lasts. */
+static __always_inline __u64 mark_of_file(__u64 hash, __u64 now, bool empty)
+{
+    __u64 epoch = now >> ABI_EPOCH_SHIFT;
+
+    return (hash & ~(ABI_FILES_KNOWN - 1)) | ((epoch << 1 | empty) & (ABI_FILES_KNOWN - 1));
+}
+
+/* One that was empty is told of once more when it no longer is: it was made then, and is read now. */
+static __always_inline bool was_told(__u64 before, __u64 mark)
+{
+    return before >> 1 == mark >> 1 && before <= mark;
+}
+
 /* A regular file was opened or made, by a process of a job. Not inlined, for the stack's sake. */
 static __noinline int tell_file(struct inode *inode, __u64 volume, __u64 process_job, __u64 now, __u32 tree)
 {
     __u32 process = process_job >> 32, job = process_job;
     struct abi_process *owner = process_at(process);
     struct abi_file_told told = {.key = {.volume = volume}, .process = process, .tree = tree};
-    __u64 epoch = now >> ABI_EPOCH_SHIFT, place, known, *before;
-    struct abi_files *files;
+    struct abi_files *sample;
+    __u64 hash, mark, *known;
+    __u32 place;
 
     if (process && owner && owner->ticket)
         job = 0; /* its environment names another one, which not all processes of this one share */
@@ -49,27 +86,27 @@ static __noinline int tell_file(struct inode *inode, __u64 volume, __u64 process
     told.key.process = job ? 0 : process;
     /* A number that is used again is another file, where the file system tells them apart. */
     told.hash = mixed(LOAD(inode, i_ino) ^ mixed(LOAD(inode, i_generation)));
-    files = files_of(&told.key, epoch);
-    if (!files || told.hash & ((1ULL << (files->shift & 63)) - 1))
+    sample = files_of(&told.key, now);
+    if (!sample || told.hash & ((1ULL << (sample->shift & 63)) - 1))
         return 0;
     /* A place in the table of processes is another one's soon; its start is its own. And execve changes its job. */
-    place = job || !owner ? (__u64)job << 32 : owner->start_ns ^ (__u64)owner->ticket << 32;
-    place = mixed(told.hash ^ volume ^ place);
+    hash = job || !owner ? (__u64)job << 32 : owner->start_ns ^ (__u64)owner->ticket << 32;
+    hash = mixed(told.hash ^ volume ^ hash);
     told.bytes = LOAD(inode, i_size);
-    /* One that was empty is told of once more when it no longer is: it was made then, and is read now. */
-    known = epoch << 1 | !told.bytes;
-    before = bpf_map_lookup_elem(&files_known, &place);
-    if (before && *before >> 1 == epoch && *before <= known)
+    mark = mark_of_file(hash, now, !told.bytes);
+    place = hash & (ABI_FILES_KNOWN - 1);
+    known = bpf_map_lookup_elem(&files_known, &place);
+    if (!known || was_told(*known, mark))
         return 0;
-    told.shift = files->shift;
+    told.shift = sample->shift;
     if (bpf_map_push_elem(&files_told, &told, 0)) {
-        files->shift += files->shift < ABI_FILES_SHIFT_MAX; /* the drain has fallen behind */
+        sample->shift += sample->shift < ABI_FILES_SHIFT_MAX; /* the drain has fallen behind */
         return 0;
     }
-    bpf_map_update_elem(&files_known, &place, &known, BPF_ANY);
-    if (++files->told >= ABI_FILES_TOLD && files->shift < ABI_FILES_SHIFT_MAX) {
-        files->shift++;
-        files->told = ABI_FILES_TOLD / 2;
+    *known = mark;
+    if (++sample->told >= ABI_FILES_TOLD && sample->shift < ABI_FILES_SHIFT_MAX) {
+        sample->shift++;
+        sample->told = ABI_FILES_TOLD / 2;
     }
     return 0;
 }

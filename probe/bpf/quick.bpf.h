@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The end of most calls: the like of which was counted before, so that all that is needed stands in the thread's memory.
+ * Whatever does not is looked at closely (leave_any()), and nothing of it has been counted here.
+ */
+#ifndef UNBLEND_PROBE_QUICK_H
+#define UNBLEND_PROBE_QUICK_H
+
+#include "probe/bpf/direct.bpf.h"
+#include "probe/bpf/enter.bpf.h"
+#include "probe/bpf/sketch.bpf.h"
+#include "probe/bpf/stat.bpf.h"
+
+#define O_TMPFILE_BIT 020000000
+#define FMODE_CREATED 0x100000
+
+static __always_inline bool makes_a_file(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
+                                         struct file *file)
+{
+    __u64 flags = 0;
+
+    if (shape->shape == ABI_SHAPE_OPEN_HOW)
+        bpf_probe_read_user(&flags, sizeof(flags), (const void *)argument_in(regs, compat, shape->third));
+    else if (shape->third >= 0)
+        flags = argument_in(regs, compat, shape->third);
+    return flags & O_TMPFILE_BIT || (file && LOAD(file, f_mode) & FMODE_CREATED);
+}
+
+/* Where a transfer by descriptor started. -1 to preadv2() is the file's own offset, too; that has moved on by now. */
+static __always_inline __u64 start_of(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
+                                      __u64 file, long result)
+{
+    __u64 start = shape->third < 0 ? UINT64_MAX : offset_argument(shape, regs, compat);
+
+    return start == UINT64_MAX ? offset_of(file) - result : start;
+}
+
+/* Where a transfer of that size is counted; NULL when the like of it was not counted before. */
+static __always_inline __u32 *size_of(struct abi_file *mine, struct abi_row *row, long result, bool writes)
+{
+    __u32 bucket, *page;
+
+    if (mine->size != ABI_SIZE_KEY(result, writes)) {
+        bucket = bucket_of(result);
+        if (bucket >= ABI_SIZE_BUCKETS)
+            return NULL;
+        barrier_var(bucket); /* clang would use a copy from before the check, of which Linux 6.1 knows no bounds */
+        page = &row->size_page[bucket / ABI_PAGE_BUCKETS];
+        if (!*page)
+            return NULL;
+        mine->size = ABI_SIZE_KEY(result, writes);
+        mine->size_page = *page;
+        mine->size_bucket = bucket % ABI_PAGE_BUCKETS;
+    }
+    return page_bucket(&mine->size_page, mine->size_bucket);
+}
+
+/* Where a struct statx has stx_mode, in the upper half of a word, and how far behind it stx_dev_major and _minor are. */
+#define STATX_MODE_WORD (STATX_MODE - 4)
+#define STATX_DEVICE    (STATX_DEVICES + 8 - STATX_MODE_WORD)
+
+/*
+ * The volume of a regular file or directory that a struct stat or statx describes, on the file system that the thread has
+ * used last; ABI_VOLUME_NONE when it does not. Not inlined, for the stack's sake (see enter_any()).
+ */
+static __noinline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer, bool extended)
+{
+    __u64 words[STAT_MODE / 8 + 1], seen[2], device;
+    __u32 type;
+
+    if (!glance(task_of(thread), buffer + (extended ? STATX_MODE_WORD : 0), extended ? STATX_DEVICE : STAT_MODE, seen)) {
+        if (extended || bpf_probe_read_user(words, sizeof(words), buffer))
+            return ABI_VOLUME_NONE;
+        seen[0] = words[0];
+        seen[1] = words[STAT_MODE / 8];
+    }
+    type = (extended ? seen[0] >> 32 : seen[1]) & S_IFMT;
+    device = extended ? (__u32)seen[1] << 20 | seen[1] >> 32 : decode_device(seen[0]);
+    if ((type != S_IFREG && type != S_IFDIR) || thread->device != (ABI_VOLUME_FS | device))
+        return ABI_VOLUME_NONE;
+    return volume_of_device(thread);
+}
+
+/* The row of a call that is not to be looked at closely; NULL for one that is. */
+static __always_inline struct abi_row *quick_row(const __u32 *index, __u64 now)
+{
+    struct abi_row *row = bpf_map_lookup_elem(&rows, index);
+
+    return row && now < row->slot_end_ns ? row : NULL; /* the slot of row 0, which is none, is always over */
+}
+
+static __always_inline __u32 *latency_of(struct abi_row *row, __u64 latency_ns)
+{
+    return known_bucket(row->latency_page, bucket_of(latency_ns), ABI_LATENCY_BUCKETS);
+}
+
+/* A file's first transfer of that kind is counted where the thread's last file was, if that was on the same volume. Not
+   inlined, for the stack's sake. */
+static __noinline int begin_row(struct abi_thread *thread, bool writes)
+{
+    __u32 *head = &thread->head[writes ? OP_WRITE : OP_READ];
+    struct abi_file *mine = file_at(thread, thread->quick_place);
+    struct abi_row *row = bpf_map_lookup_elem(&rows, head);
+
+    if (row && row->volume == mine->volume) {
+        mine->row[writes & 1] = *head;
+        mine->size = ABI_SIZE_NONE;
+    }
+    return 0;
+}
+
+/*
+ * A read or a write that succeeded, and that the page cache served. False when it is to be looked at closely: nothing
+ * is counted until it is certain that all of it can be counted here. So with the next one. Not inlined, for the stack's
+ * sake: the two together would need a stack of their own.
+ */
+static __noinline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
+                                           struct abi_thread *thread, __u64 now)
+{
+    struct abi_file *mine = file_at(thread, thread->quick_place);
+    bool writes = thread->pending_op == OP_WRITE;
+    __u32 *size, *latency, order = ABI_ORDER_UNKNOWN;
+    struct abi_row *row;
+    __u64 start;
+
+    if (!writes && (mine->uncached || thread->missed))
+        return false;
+    if (!mine->row[writes])
+        begin_row(thread, writes);
+    row = quick_row(&mine->row[writes], now);
+    if (!row)
+        return false;
+    size = size_of(mine, row, result, writes);
+    if (!size)
+        return false;
+    latency = latency_of(row, now - thread->pending_ns);
+    if (!latency)
+        return false;
+    if (result && !control.no_order) {
+        start = start_of(shape, regs, false, mine->file, result);
+        order = order_of(mine, start, result);
+    }
+    *size += 1;
+    row->bytes += result;
+    row->order[order & (ABI_ORDERS - 1)] += 1;
+    add(row, latency, now - thread->pending_ns);
+    return true;
+}
+
+/* What a quick open has led to: its place is taken, and it is one of the files that are opened. */
+static __always_inline void keep_opened(struct abi_thread *thread, __u32 index, __u32 place, const struct opened *opened,
+                                        bool regular, __u64 now)
+{
+    __u64 file = (__u64)opened->file, inode = (__u64)opened->inode;
+    struct abi_file *mine = take_place(thread, index, place, file, inode, (__u64)opened->super);
+    struct abi_process *process = process_at(thread->process);
+
+    mine->volume = thread->device;
+    mine->uncached = is_uncached(opened->file, opened->inode);
+    mine->tree = 0;
+    mine->end = 0;
+    if (!regular)
+        return;
+    mine->owned = forget_position(file, inode, ABI_OWNER(index, place));
+    if (process)
+        tell_file(opened->inode, mine->volume, (__u64)thread->process << 32 | given_job(process->job), now, 0);
+}
+
+/* An open that succeeded, of a file or directory where the thread was last. Not inlined, for the stack's sake. */
+static __noinline bool leave_open(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result, __u64 now)
+{
+    __u32 index = *running_here(), *latency, *size = NULL;
+    struct abi_thread *thread = thread_at(index);
+    struct opened opened;
+    struct abi_row *row;
+    bool regular;
+
+    if (!thread || thread->registers != (__u64)regs || !look_up(task_of(thread), (int)result, &opened) ||
+        !is_where_last(thread, &opened))
+        return false;
+    row = quick_row(&thread->head[makes_a_file(shape, regs, false, opened.file) ? OP_CREATE : OP_OPEN], now);
+    if (!row || row->volume != thread->device)
+        return false;
+    latency = latency_of(row, now - thread->pending_ns);
+    if (!latency)
+        return false;
+    regular = (LOAD(opened.inode, i_mode) & S_IFMT) == S_IFREG;
+    if (regular) {
+        size = known_bucket(row->size_page, bucket_of(LOAD(opened.inode, i_size)), ABI_SIZE_BUCKETS);
+        if (!size)
+            return false;
+    }
+    add(row, latency, now - thread->pending_ns);
+    if (size)
+        *size += 1;
+    keep_opened(thread, index, (__u32)result & (ABI_FILE_CACHE - 1), &opened, regular, now);
+    return true;
+}
+
+/* Another call by descriptor, or a stat, that succeeded. */
+static __always_inline bool leave_plain(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+                                        struct abi_thread *thread, __u64 now)
+{
+    __u32 op = thread->pending_op, *latency;
+    struct abi_row *row;
+    __u64 volume;
+
+    if (thread->quick_place < ABI_FILE_CACHE)
+        volume = thread->pending_volume;
+    else if (shape->shape == ABI_SHAPE_STAT || shape->shape == ABI_SHAPE_STATX)
+        volume = volume_of_plain_stat(thread, (const void *)argument_of(regs, shape->third),
+                                      shape->shape == ABI_SHAPE_STATX);
+    else
+        return false;
+    if (config.tree_depth)
+        thread->pending_volume = volume;
+    if (op >= OP_FILE_END)
+        return false;
+    row = quick_row(&thread->head[op], now);
+    if (!row || row->volume != volume)
+        return false;
+    latency = latency_of(row, now - thread->pending_ns);
+    if (!latency)
+        return false;
+    if (op == OP_STAT)
+        row->order[is_of_open(shape, regs, false) ? ABI_OF_OPEN : ABI_BY_NAME] += 1;
+    add(row, latency, now - thread->pending_ns);
+    return true;
+}
+
+#endif
