@@ -45,7 +45,10 @@ static __always_inline void complete_state(struct abi_task *state, struct abi_th
     state->file = by_descriptor ? file_at(thread, thread->quick_place)->file : 0;
 }
 
-/* Takes the end back from its owner, if that has it still; false when it has gone, or uses other files now. */
+/*
+ * Takes the end back from its owner, if that has it still; false when it has gone, uses other files now, or has another one
+ * that was at this address.
+ */
 static __always_inline bool disown(struct abi_position *last, __u64 file)
 {
     struct abi_thread *thread = thread_at(last->owner / ABI_FILE_CACHE);
@@ -54,9 +57,11 @@ static __always_inline bool disown(struct abi_position *last, __u64 file)
     if (!thread)
         return false;
     other = file_at(thread, last->owner);
-    if (other->file != file || other->inode != last->inode || !other->owned)
+    if (other->file != file || !other->owned)
         return false;
     other->owned = 0;
+    if (other->inode != last->inode)
+        return false;
     last->end = other->end;
     return true;
 }
@@ -104,7 +109,12 @@ __noinline int judge_shared(__u64 start, __u64 bytes)
         *last = fresh;
         last->end = start;
     } else if (last->inode != fresh.inode) {
-        *last = fresh;
+        /* Another file was at this address. Who owned that one and opened this one has its end, and has told nobody. */
+        last->inode = fresh.inode;
+        last->moves = 0;
+        if (!disown(last, address))
+            last->end = fresh.end;
+        last->owner = fresh.owner;
     } else if (last->owner != fresh.owner) {
         last->moves += disown(last, address);
         last->owner = last->moves < MOVES_MAX ? fresh.owner : 0;
@@ -145,8 +155,10 @@ __noinline int release_place(__u32 thread_index, __u32 place)
     mine->owned = 0;
     address = mine->file;
     last = bpf_map_lookup_elem(&positions, &address);
-    if (last && last->inode == mine->inode && last->owner == ABI_OWNER(thread_index, place))
+    if (last && last->owner == ABI_OWNER(thread_index, place)) {
+        last->inode = mine->inode;
         last->end = mine->end;
+    }
     return 0;
 }
 

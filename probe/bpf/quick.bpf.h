@@ -152,16 +152,18 @@ static __always_inline void keep_opened(struct abi_thread *thread, __u32 index, 
                                         bool regular, __u64 now)
 {
     __u64 file = (__u64)opened->file, inode = (__u64)opened->inode;
-    struct abi_file *mine = take_place(thread, index, place, file, inode, (__u64)opened->super);
+    struct abi_file *mine = file_at(thread, place);
+    bool owns = mine->file == file && mine->owned; /* the file that was at this address before: `positions` says so */
     struct abi_process *process = process_at(thread->process);
 
+    take_place(thread, index, place, file, inode, (__u64)opened->super);
     mine->volume = thread->device;
     mine->uncached = is_uncached(opened->file, opened->inode);
     mine->tree = 0;
     mine->end = 0;
     if (!regular)
         return;
-    mine->owned = forget_position(file, inode, ABI_OWNER(index, place));
+    mine->owned = owns || forget_position(file, inode, ABI_OWNER(index, place));
     if (process)
         tell_file(opened->inode, mine->volume, (__u64)thread->process << 32 | given_job(process->job), now, 0);
 }
