@@ -50,13 +50,15 @@ SHAPES = {
                         "  for j in range(4): os.read(f, 4096)\n  os.close(f)",
     # the kernel keeps what is open where another file's was
     "one file after the other, handed to a thread": "import threading\n"
-        "def part(): os.write(f, bytes(4096)); os.write(f, bytes(4096))\n"
-        "for i in range(16):\n  f = os.open(sys.argv[1] + str(i % 2), os.O_CREAT | os.O_RDWR)\n  part()\n"
-        "  t = threading.Thread(target=part); t.start(); t.join()\n  os.close(f)",
-    "one file after the other, among others": "for i in range(8):\n"
-        "  f = os.open(sys.argv[1] + str(i % 2), os.O_CREAT | os.O_RDWR)\n  for j in range(4): os.write(f, bytes(4096))\n"
-        "  others = [os.open(sys.argv[1], os.O_RDONLY) for j in range(4)]\n"
-        "  for j in range(4): os.write(f, bytes(4096))\n  for g in [f, *others]: os.close(g)",
+        "def part(count):\n  for i in range(count): os.write(f, bytes(4096))\n"
+        "for i in range(16):\n  f = os.open(sys.argv[1] + str(i % 2), os.O_CREAT | os.O_RDWR)\n"
+        "  if i % 2 == 0:\n    part(4); os.close(f)\n    continue\n"
+        "  part(2)\n  t = threading.Thread(target=part, args=(2,)); t.start(); t.join()\n  os.close(f)",
+    "one file after the other, among others": "for i in range(16):\n"
+        "  f = os.open(sys.argv[1] + str(i % 3), os.O_CREAT | os.O_RDWR)\n"
+        "  others = []\n  os.write(f, bytes(4096)); os.write(f, bytes(4096))\n"
+        "  if i % 2: others = [os.open(sys.argv[1], os.O_RDONLY) for j in range(4)]\n"
+        "  os.write(f, bytes(4096)); os.write(f, bytes(4096))\n  for g in [*others, f]: os.close(g)",
     "one file after the other, by threads": "import threading\n"
         "def part(i):\n  f = os.open(sys.argv[1] + str(i % 3), os.O_CREAT | os.O_RDWR)\n"
         "  os.write(f, bytes(4096)); os.write(f, bytes(4096)); os.close(f)\n"
