@@ -28,31 +28,33 @@
 /* Buckets needed for all of uint64_t. */
 #define BUCKET_COUNT BUCKETS_FOR_BITS(64)
 
+/* bits (a power of two) if a value below 2^63 has more than that many, else 0; no branch, as none could be foretold. */
+static inline __attribute__((always_inline)) unsigned bucket_step(uint64_t value, unsigned bits)
+{
+    return (unsigned)((((uint64_t)1 << bits) - 1 - value) >> 63) * bits;
+}
+
 /* Position of the highest set bit of a value that is not 0. Written out: BPF has no such instruction. */
 static inline __attribute__((always_inline)) unsigned bucket_msb(uint64_t value)
 {
-    unsigned msb = 0;
+    unsigned msb = 0, step;
 
     if (value >> 32) {
-        msb += 32;
+        msb = 32;
         value >>= 32;
     }
-    if (value >> 16) {
-        msb += 16;
-        value >>= 16;
-    }
-    if (value >> 8) {
-        msb += 8;
-        value >>= 8;
-    }
-    if (value >> 4) {
-        msb += 4;
-        value >>= 4;
-    }
-    if (value >> 2) {
-        msb += 2;
-        value >>= 2;
-    }
+    step = bucket_step(value, 16);
+    msb += step;
+    value >>= step;
+    step = bucket_step(value, 8);
+    msb += step;
+    value >>= step;
+    step = bucket_step(value, 4);
+    msb += step;
+    value >>= step;
+    step = bucket_step(value, 2);
+    msb += step;
+    value >>= step;
     return msb + (unsigned)(value >> 1);
 }
 

@@ -74,23 +74,28 @@ static __always_inline void account_shared(const struct measure *m, __u32 job)
         add_shared(row, m);
 }
 
-/* The bucket's page in a row, taken from the pool at first use. NULL when the pool is empty. */
-static __always_inline __u32 *page_bucket(__u32 *index, __u32 bucket)
+/* The bucket in a page that there is. */
+static __always_inline __u32 *bucket_in(const __u32 *page_index, __u32 bucket)
 {
-    struct abi_page *page;
+    struct abi_page *page = bpf_map_lookup_elem(&pages, page_index);
 
-    if (!*index) {
-        __u32 fresh;
-
-        if (bpf_map_pop_elem(&free_pages, &fresh))
-            return NULL;
-        *index = fresh;
-    }
-    page = bpf_map_lookup_elem(&pages, index);
     if (!page)
         return NULL;
     barrier_var(page); /* clang would add to it before the check, which the verifier forbids */
     return &page->count[bucket % ABI_PAGE_BUCKETS];
+}
+
+/* The same in a row's page, taken from the pool at first use. NULL when the pool is empty. */
+static __always_inline __u32 *page_bucket(__u32 *index, __u32 bucket)
+{
+    __u32 fresh;
+
+    if (!*index) {
+        if (bpf_map_pop_elem(&free_pages, &fresh))
+            return NULL;
+        *index = fresh;
+    }
+    return bucket_in(index, bucket);
 }
 
 /* The thread's row of that operation and volume, made at first use. NULL when there is no room. at: its index */
@@ -132,7 +137,7 @@ static __always_inline __u32 *known_bucket(__u32 *row_pages, __u32 bucket, __u32
     if (bucket >= limit)
         bucket = limit - 1;
     index = &row_pages[bucket / ABI_PAGE_BUCKETS];
-    return *index ? page_bucket(index, bucket) : NULL;
+    return *index ? bucket_in(index, bucket) : NULL;
 }
 
 /* Counts an operation in a row; false, and nothing counted, when there is no room for it. */

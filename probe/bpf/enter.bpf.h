@@ -175,9 +175,9 @@ __noinline __u64 learn_file(__u32 thread_index, __u32 place, __u64 file, __u64 i
     if (holds(mine, file, inode, super))
         return mine->volume;
     take_place(thread, thread_index, place, file, inode, super);
-    mine->volume = volume_of_inode(inode, as_number(&mine->super), thread_index);
-    mine->uncached = is_uncached((struct file *)file, (struct inode *)inode);
-    mine->tree = config.tree_depth ? tree_of_file(file, mine->volume, thread->process) : 0;
+    mine->volume = volume_of_inode(as_number(&mine->inode), as_number(&mine->super), thread_index);
+    mine->uncached = is_uncached((struct file *)as_number(&mine->file), (struct inode *)as_number(&mine->inode));
+    mine->tree = config.tree_depth ? tree_of_file(as_number(&mine->file), mine->volume, thread->process) : 0;
     return mine->volume;
 }
 

@@ -66,12 +66,13 @@ static __always_inline bool disown(struct abi_position *last, __u64 file)
     return true;
 }
 
+/* Forwards or backwards without a branch: of random reads, which it is cannot be foretold. */
 static __always_inline __u32 judge(__u64 *end, __u64 start, __u64 bytes)
 {
-    __u64 last = *end;
+    __u64 last = *end, forwards = (last - start) >> 63; /* offsets are below 2^63 */
 
     *end = start + bytes;
-    return start == last ? ABI_CONSECUTIVE : start > last ? ABI_SEQUENTIAL : ABI_RANDOM;
+    return start == last ? ABI_CONSECUTIVE : ABI_RANDOM - (ABI_RANDOM - ABI_SEQUENTIAL) * (__u32)forwards;
 }
 
 /* The order of a transfer by the calling thread that is not, or must show that it is, its file's owner. */

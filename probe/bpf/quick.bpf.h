@@ -52,7 +52,7 @@ static __always_inline __u32 *size_of(struct abi_file *mine, struct abi_row *row
         mine->size_page = *page;
         mine->size_bucket = bucket % ABI_PAGE_BUCKETS;
     }
-    return page_bucket(&mine->size_page, mine->size_bucket);
+    return bucket_in(&mine->size_page, mine->size_bucket);
 }
 
 /* Where a struct statx has stx_mode, in the upper half of a word, and how far behind it stx_dev_major and _minor are. */
@@ -114,7 +114,7 @@ static __noinline int begin_row(struct abi_thread *thread, bool writes)
  * is counted until it is certain that all of it can be counted here. So with the next one. Not inlined, for the stack's
  * sake: the two together would need a stack of their own.
  */
-static __noinline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
+static __always_inline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
                                            struct abi_thread *thread, __u64 now)
 {
     struct abi_file *mine = file_at(thread, thread->quick_place);

@@ -65,7 +65,8 @@ static __noinline void remember_range(struct abi_task *state, __u32 first, __u32
     count(ABI_COUNTER_LOST, 1); /* at least: what is open behind half a million descriptors */
 }
 
-static __always_inline void record_ranges(const struct abi_task *state, long result, __u64 latency_ns)
+/* Not inlined, for the stack's sake: see enter_any(). */
+static __noinline void record_ranges(const struct abi_task *state, long result, __u64 latency_ns)
 {
     struct measure m = {.op = OP_CLOSE, .error_code = result < 0 ? -result : 0, .process = state->process};
     __u64 total = 0;
