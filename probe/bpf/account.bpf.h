@@ -136,6 +136,7 @@ static __always_inline __u32 *known_bucket(__u32 *row_pages, __u32 bucket, __u32
 
     if (bucket >= limit)
         bucket = limit - 1;
+    barrier_var(bucket); /* clang would use a copy from before the check, of which Linux 6.1 knows no bounds */
     index = &row_pages[bucket / ABI_PAGE_BUCKETS];
     return *index ? bucket_in(index, bucket) : NULL;
 }

@@ -308,11 +308,13 @@ static __noinline int enter_any(struct pt_regs *regs, long number)
  */
 static __always_inline bool is_where_last(const struct abi_thread *thread, const struct opened *opened)
 {
+    struct super_block *super = opened->super;
+    struct inode *inode = opened->inode;
     __u32 type;
 
-    if (config.tree_depth || thread->pseudo || thread->device != (ABI_VOLUME_FS | LOAD(opened->super, s_dev)))
+    if (config.tree_depth || thread->pseudo || thread->device != (ABI_VOLUME_FS | LOAD(super, s_dev)))
         return false;
-    type = LOAD(opened->inode, i_mode) & S_IFMT;
+    type = LOAD(inode, i_mode) & S_IFMT;
     return type == S_IFREG || type == S_IFDIR;
 }
 

@@ -174,6 +174,7 @@ static __noinline bool leave_open(const volatile struct abi_syscall *shape, stru
     __u32 index = *running_here(), *latency, *size = NULL;
     struct abi_thread *thread = thread_at(index);
     struct opened opened;
+    struct inode *inode;
     struct abi_row *row;
     bool regular;
 
@@ -186,9 +187,10 @@ static __noinline bool leave_open(const volatile struct abi_syscall *shape, stru
     latency = latency_of(row, now - thread->pending_ns);
     if (!latency)
         return false;
-    regular = (LOAD(opened.inode, i_mode) & S_IFMT) == S_IFREG;
+    inode = opened.inode;
+    regular = (LOAD(inode, i_mode) & S_IFMT) == S_IFREG;
     if (regular) {
-        size = known_bucket(row->size_page, bucket_of(LOAD(opened.inode, i_size)), ABI_SIZE_BUCKETS);
+        size = known_bucket(row->size_page, bucket_of(LOAD(inode, i_size)), ABI_SIZE_BUCKETS);
         if (!size)
             return false;
     }
