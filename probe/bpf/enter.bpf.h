@@ -330,6 +330,12 @@ static __always_inline bool is_fcntl(const volatile struct abi_syscall *shape)
     return shape->shape == ABI_SHAPE_FCNTL && !shape->compat;
 }
 
+/* A call whose number counts in 32-bit programs alone, by another one. */
+static __always_inline bool is_other(const volatile struct abi_syscall *shape)
+{
+    return !shape->op && !is_compat(bpf_get_current_task_btf());
+}
+
 /* Most calls: by a thread that is known, on a file that it has used before or by path. */
 static __always_inline int enter(struct pt_regs *regs, long number)
 {
@@ -341,7 +347,7 @@ static __always_inline int enter(struct pt_regs *regs, long number)
     struct opened opened;
     int fd;
 
-    if (!shape || (is_fcntl(shape) && argument_of(regs, 1) != F_SETFL))
+    if (!shape || (is_fcntl(shape) && argument_of(regs, 1) != F_SETFL) || is_other(shape))
         return 0;
     thread = running_thread(regs);
     if (!thread) {
@@ -356,7 +362,7 @@ static __always_inline int enter(struct pt_regs *regs, long number)
     task = task_of(thread);
     if (is_compat(task))
         return enter_any(regs, number);
-    if (!shape->op || control.shed >> shape->op & 1)
+    if (control.shed >> shape->op & 1)
         return 0;
     if (shape->shape == ABI_SHAPE_FD || is_by_descriptor(shape, regs)) {
         fd = (int)argument_of(regs, 0);

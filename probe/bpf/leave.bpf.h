@@ -199,7 +199,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
     struct abi_task *state;
     __u64 now;
 
-    if (!shape || is_fcntl(shape))
+    if (!shape || is_fcntl(shape) || is_other(shape))
         return 0;
     /* Before anything is looked up: reading the clock waits for what has begun before it. */
     now = bpf_ktime_get_ns();
