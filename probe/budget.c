@@ -33,7 +33,7 @@ static const struct {
     const char *map;
     uint32_t least;
 } shrinking[] = {
-    {"shared", 128},   {"volumes", 512},    {"mounts", 512},       {"requests", 384},
+    {"shared", 96},   {"volumes", 512},    {"mounts", 512},       {"requests", 384},
     {"flushers", 64},  {"positions", 384}, {"spare_tasks", 1024}, {"namespaces", 64},
     {"async", 192},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
     {"stations", 16},  {"station_places", 32}, {"remote_requests", 64}, {"fuse_servers", 16},
@@ -158,7 +158,7 @@ static uint32_t states(uint64_t units)
 static uint64_t all_bytes(const struct bpf_object *object, unsigned cpus, uint64_t units)
 {
     const struct bpf_map *map;
-    uint64_t bytes = states(units) * state_bytes();
+    uint64_t bytes = BUDGET_BESIDE + states(units) * state_bytes();
 
     bpf_object__for_each_map(map, object)
         bytes += budget_map_bytes(map, cpus);

@@ -13,13 +13,16 @@ struct bpf_map;
 struct bpf_object;
 
 struct budget {
-    uint64_t bytes;      /* what the maps will take, when all threads that may have a state have one */
+    uint64_t bytes;      /* what maps and programs will take, when all threads that may have a state have one */
     uint32_t processes;  /* living at once, with rows of their own */
     uint32_t states_max; /* threads with a state of their own; never less than BUDGET_STATES_MIN */
 };
 
 /* A thread's state has to be somewhere: so many may have one, whatever was asked for. */
 #define BUDGET_STATES_MIN 16384
+
+/* What the programs take, and the configuration that each object has for itself: their size is known once they are loaded. */
+#define BUDGET_BESIDE (704u << 10)
 
 /* Sets the sizes of the object's maps before it is loaded. cpus: possible ones. */
 void budget_apply(struct bpf_object *object, uint64_t memory, unsigned cpus, struct budget *out);

@@ -97,7 +97,7 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 1024);
+    __uint(max_entries, 896);
     __type(key, struct abi_shared_key);
     __type(value, struct abi_shared_row);
 } shared SEC(".maps");
