@@ -156,9 +156,17 @@ static __always_inline struct abi_file *take_place(struct abi_thread *thread, __
     mine->file = file;
     mine->inode = inode;
     mine->super = super;
+    return mine;
+}
+
+/* The volume of the file in a place. On one volume a thread's transfers have the same rows, whichever file they are on. */
+static __always_inline void settle_volume(struct abi_file *mine, __u64 volume)
+{
+    if (mine->volume == volume)
+        return;
+    mine->volume = volume;
     mine->row[0] = mine->row[1] = 0;
     mine->size = ABI_SIZE_NONE;
-    return mine;
 }
 
 /* The volume of a file, which takes its place in the memory of the thread with that index (0: it has none). */
@@ -175,7 +183,7 @@ __noinline __u64 learn_file(__u32 thread_index, __u32 place, __u64 file, __u64 i
     if (holds(mine, file, inode, super))
         return mine->volume;
     take_place(thread, thread_index, place, file, inode, super);
-    mine->volume = volume_of_inode(as_number(&mine->inode), as_number(&mine->super), thread_index);
+    settle_volume(mine, volume_of_inode(as_number(&mine->inode), as_number(&mine->super), thread_index));
     mine->uncached = is_uncached((struct file *)as_number(&mine->file), (struct inode *)as_number(&mine->inode));
     mine->tree = config.tree_depth ? tree_of_file(as_number(&mine->file), mine->volume, thread->process) : 0;
     return mine->volume;
@@ -334,6 +342,12 @@ static __always_inline bool is_fcntl(const volatile struct abi_syscall *shape)
 static __always_inline bool is_other(const volatile struct abi_syscall *shape)
 {
     return !shape->op && !is_compat(bpf_get_current_task_btf());
+}
+
+/* Calls that never count. */
+static __always_inline bool is_passed_over(const volatile struct abi_syscall *shape)
+{
+    return !shape || is_fcntl(shape) || is_other(shape);
 }
 
 /* Most calls: by a thread that is known, on a file that it has used before or by path. */

@@ -187,8 +187,9 @@ static __always_inline int leave_slowly(struct pt_regs *regs, long result, __u64
 }
 
 /*
- * Most calls: those that began as a quick one, did not fail, and the like of which was counted before. Where trees are told,
- * a call that was counted leaves its volume and its latency in pending_volume and pending_ns.
+ * Most calls that are not passed over: those that began as a quick one, did not fail, and the like of which was counted
+ * before. Where trees are told, a call that was counted leaves its volume and its latency in pending_volume and
+ * pending_ns.
  */
 static __always_inline int leave(struct pt_regs *regs, long result)
 {
@@ -199,7 +200,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
     struct abi_task *state;
     __u64 now;
 
-    if (!shape || is_fcntl(shape) || is_other(shape))
+    if (!shape)
         return 0;
     /* Before anything is looked up: reading the clock waits for what has begun before it. */
     now = bpf_ktime_get_ns();

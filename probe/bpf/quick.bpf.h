@@ -157,7 +157,7 @@ static __always_inline void keep_opened(struct abi_thread *thread, __u32 index, 
     struct abi_process *process = process_at(thread->process);
 
     take_place(thread, index, place, file, inode, (__u64)opened->super);
-    mine->volume = thread->device;
+    settle_volume(mine, thread->device);
     mine->uncached = is_uncached(opened->file, opened->inode);
     mine->tree = 0;
     mine->end = 0;

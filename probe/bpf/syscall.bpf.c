@@ -32,9 +32,14 @@ static __always_inline int leave_and_tidy(struct pt_regs *regs, long result)
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
+int on_sys_exit(unsigned long long *context)
 {
-    return leave_and_tidy(regs, result);
+    struct pt_regs *regs = (struct pt_regs *)context[0];
+
+    /* Before the result is read: for what is kept from here on the program may need a stack of its own. */
+    if (is_passed_over(shape_of(number_of(regs))))
+        return 0;
+    return leave_and_tidy(regs, context[1]);
 }
 
 /* The same at other places, for kernels and loads where those are better. */
