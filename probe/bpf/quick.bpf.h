@@ -114,7 +114,7 @@ static __noinline int begin_row(struct abi_thread *thread, bool writes)
  * is counted until it is certain that all of it can be counted here. So with the next one. Not inlined, for the stack's
  * sake: the two together would need a stack of their own.
  */
-static __always_inline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
+static __noinline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
                                            struct abi_thread *thread, __u64 now)
 {
     struct abi_file *mine = file_at(thread, thread->quick_place);
