@@ -115,7 +115,7 @@ static __noinline int begin_row(struct abi_thread *thread, bool writes)
  * sake: the two together would need a stack of their own.
  */
 static __noinline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
-                                           struct abi_thread *thread, __u64 now)
+                                      struct abi_thread *thread, __u64 now)
 {
     struct abi_file *mine = file_at(thread, thread->quick_place);
     bool writes = thread->pending_op == OP_WRITE;

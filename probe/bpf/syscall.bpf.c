@@ -36,7 +36,7 @@ int on_sys_exit(unsigned long long *context)
 {
     struct pt_regs *regs = (struct pt_regs *)context[0];
 
-    /* Before the result is read: for what is kept from here on the program may need a stack of its own. */
+    /* Before all else: of what these calls would look at, their thread may have touched nothing for long. */
     if (is_passed_over(shape_of(number_of(regs))))
         return 0;
     return leave_and_tidy(regs, context[1]);

@@ -36,15 +36,15 @@ class PhaseTest(harness.SystemTest):
     def test_an_ingest_and_three_epochs(self):
         """Python's start may have an interval for itself, which is metadata."""
         rhythm, text = self.phases("epochs", 3)
-        phases = [phase for phase in rhythm["phases"] if phase["kind"] not in ("mixed", "metadata")]
-        self.assertEqual("write", phases[0]["kind"])
+        phases = [phase for phase in rhythm["phases"] if phase["kind"] != "mixed"]
+        self.assertEqual("write", phases[phases[0]["kind"] == "metadata"]["kind"])
         self.assertEqual(3, sum(phase["kind"] == "read" for phase in phases))
         self.assertGreaterEqual(sum(phase["kind"] == "quiet" for phase in phases), 2)
         self.assertAlmostEqual(30e6, sum(phase["write_bytes"] for phase in rhythm["phases"]), delta=1e5)
         self.assertEqual((3, "phases"), (rhythm["epochs"]["count"], rhythm["epochs"]["told_by"]))
         self.assertAlmostEqual(6.5, rhythm["epochs"]["length_s"], delta=1.6)
         self.assertAlmostEqual(30e6, rhythm["epochs"]["bytes"], delta=6e6)
-        self.assertRegex(text, r"(?m)^  phases: (metadata \d+ s .*?, )?write [34] s .*quiet")
+        self.assertRegex(text, r"(?m)^  phases: (metadata \d+ s \([^()]*\), )?write [34] s .*quiet")
         self.assertRegex(text, r"(?m)^  epochs: 3, one every \S+ s, each reads about ")
 
     def test_without_a_pause_the_working_set_tells(self):
