@@ -2,6 +2,7 @@
 #include "agent/agent.h"
 
 #include <curl/curl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -104,12 +105,23 @@ static void handle(struct agent *agent)
     }
 }
 
+/* Threads share one arena, and what is large is the system's own: nothing of it is touched before it is used, and it
+   goes back there. glibc would keep the latter, too, once something large has been freed. */
+static void keep_memory_small(void)
+{
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, 64 << 10);
+}
+
 int agent_run(const struct agent_options *options)
 {
     struct agent agent = {.options = options, .events = -1, .signals = -1};
+    const bool sends = options->collector || options->otlp;
     int err;
 
-    curl_global_init(CURL_GLOBAL_DEFAULT);
+    keep_memory_small();
+    if (sends) /* it takes megabytes */
+        curl_global_init(CURL_GLOBAL_DEFAULT);
     err = agent_start(&agent);
     while (!err && !agent.stopping) {
         int ended;
@@ -123,6 +135,7 @@ int agent_run(const struct agent_options *options)
         serve_progress(agent.serve);
     }
     agent_finish(&agent);
-    curl_global_cleanup();
+    if (sends)
+        curl_global_cleanup();
     return err ? 1 : 0;
 }

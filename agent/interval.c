@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/agent_private.h"
 
+#include <malloc.h>
 #include <stdio.h>
 
 #include "lib/cleanup.h"
@@ -89,6 +90,7 @@ int agent_end_interval(struct agent *agent)
     }
     batch_free(agent->interval);
     agent->interval = NULL;
+    malloc_trim(0); /* what a large batch took, in pieces that others lie between */
     return 0;
 }
 

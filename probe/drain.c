@@ -28,7 +28,7 @@ int drain_new(const struct drain_sources *sources, struct drain **out)
         return -ENOMEM;
     }
     err = slots_new(sources->slots_map, sources->phase_map, sources->tables->table[ABI_TABLE_ROWS].entries,
-                    &drain->slots);
+                    drain_row_seen, drain, &drain->slots);
     if (err) {
         drain_free(drain);
         return err;

@@ -15,7 +15,7 @@
 
 struct drain {
     struct drain_sources from;
-    struct sparse rows, pages; /* what was seen last: drain_rows.c */
+    struct sparse rows, pages_low, pages_high; /* what was seen last: drain_rows.c */
     struct details *details;
     struct shared_rows *shared;
     struct slots *slots;
@@ -38,6 +38,9 @@ void drain_rows_tidy(struct drain *drain); /* see probe/sparse.h */
 
 /* Whether there is more in a row than was seen of it. */
 bool drain_row_changed(const struct drain *drain, uint32_t index);
+
+/* What was seen of a row; the drain is the context. */
+void drain_row_seen(void *context, uint32_t index, struct increase *increase);
 
 /* Adds what a row has counted since last time, to that process and job of the batch. 0 or -errno. */
 int drain_row(struct drain *drain, uint32_t index, enum operation op, uint32_t process, uint32_t job,

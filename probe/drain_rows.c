@@ -10,7 +10,7 @@ static_assert(ABI_ORDERS - ABI_SEQUENTIAL == ORDER_COUNT && ABI_CONSECUTIVE - AB
 /* What was seen of a row last time. */
 struct seen_row {
     uint64_t bytes, latency_sum_ns, errors;
-    uint64_t order[ABI_ORDERS];
+    uint64_t order[ORDER_COUNT];
     uint32_t touched;
 };
 
@@ -19,9 +19,24 @@ static struct seen_row *seen_row(const struct drain *drain, uint32_t row)
     return (struct seen_row *)drain->rows.memory + row;
 }
 
-static struct abi_page *seen_page(const struct drain *drain, uint32_t page)
+/* What was seen of a page is kept by halves: hardly any bucket of a thread has counted to 2^16, so hardly anything of the
+   high ones is ever touched. */
+typedef uint16_t seen_half[ABI_PAGE_BUCKETS];
+
+static uint32_t seen_count(const struct drain *drain, uint32_t page, unsigned bucket)
 {
-    return (struct abi_page *)drain->pages.memory + page;
+    const seen_half *low = drain->pages_low.memory, *high = drain->pages_high.memory;
+
+    return low[page][bucket] | (uint32_t)high[page][bucket] << 16;
+}
+
+static void see_count(struct drain *drain, uint32_t page, unsigned bucket, uint32_t count)
+{
+    seen_half *low = drain->pages_low.memory, *high = drain->pages_high.memory;
+
+    low[page][bucket] = (uint16_t)count;
+    if (high[page][bucket] != count >> 16)
+        high[page][bucket] = (uint16_t)(count >> 16);
 }
 
 int drain_rows_open(struct drain *drain)
@@ -29,19 +44,23 @@ int drain_rows_open(struct drain *drain)
     const struct table *table = drain->from.tables->table;
     int err = sparse_open(&drain->rows, table[ABI_TABLE_ROWS].entries * sizeof(struct seen_row));
 
-    return err ? err : sparse_open(&drain->pages, table[ABI_TABLE_PAGES].entries * sizeof(struct abi_page));
+    if (!err)
+        err = sparse_open(&drain->pages_low, table[ABI_TABLE_PAGES].entries * sizeof(seen_half));
+    return err ? err : sparse_open(&drain->pages_high, table[ABI_TABLE_PAGES].entries * sizeof(seen_half));
 }
 
 void drain_rows_close(struct drain *drain)
 {
     sparse_close(&drain->rows);
-    sparse_close(&drain->pages);
+    sparse_close(&drain->pages_low);
+    sparse_close(&drain->pages_high);
 }
 
 void drain_rows_tidy(struct drain *drain)
 {
     sparse_tidy(&drain->rows);
-    sparse_tidy(&drain->pages);
+    sparse_tidy(&drain->pages_low);
+    sparse_tidy(&drain->pages_high);
 }
 
 bool drain_row_changed(const struct drain *drain, uint32_t index)
@@ -50,106 +69,123 @@ bool drain_row_changed(const struct drain *drain, uint32_t index)
            slots_waiting(drain->slots, index);
 }
 
-/* The pages' increments since last time go into the histogram. Counts wrap at 2^32, differences do not. */
-static int drain_pages(struct drain *drain, const uint32_t *indices, unsigned count,
-                       struct histogram *histogram)
+/* The increments of one page since last time go into the histogram, from that bucket on. Counts wrap at 2^32,
+   differences do not. octaves: they are added there, too; NULL: nowhere. */
+static int drain_page(struct drain *drain, uint32_t index, unsigned bucket, struct histogram *histogram,
+                      uint32_t *octaves)
 {
-    for (unsigned i = 0; i < count; i++) {
-        uint32_t index = __atomic_load_n(&indices[i], __ATOMIC_ACQUIRE);
-        const volatile struct abi_page *page;
-        struct abi_page *seen;
+    const volatile struct abi_page *page = page_at(drain->from.tables, index);
 
-        if (!index || index >= drain->from.tables->table[ABI_TABLE_PAGES].entries)
+    for (unsigned i = 0; i < ABI_PAGE_BUCKETS; i++) {
+        uint32_t now = page->count[i], more = now - seen_count(drain, index, i);
+        int err;
+
+        if (!more)
             continue;
-        page = page_at(drain->from.tables, index);
-        seen = seen_page(drain, index);
-        for (unsigned j = 0; j < ABI_PAGE_BUCKETS; j++) {
-            uint32_t now = page->count[j];
-            int err;
-
-            if (now == seen->count[j])
-                continue;
-            err = histogram_add_bucket(histogram, i * ABI_PAGE_BUCKETS + j, now - seen->count[j]);
-            if (err)
-                return err;
-            seen->count[j] = now;
-        }
+        err = histogram_add_bucket(histogram, bucket + i, more);
+        if (err)
+            return err;
+        if (octaves)
+            octaves[abi_octave((bucket + i) / BUCKET_SUB)] += more;
+        see_count(drain, index, i, now);
     }
     return 0;
 }
 
-/* The latencies of a row by octaves, as far as they have been drained. */
-static void fold_latency(const struct drain *drain, const struct abi_row *row, uint32_t octaves[ABI_OCTAVES])
+static int drain_pages(struct drain *drain, const uint32_t *indices, unsigned count, struct histogram *histogram,
+                       uint32_t *octaves)
 {
-    memset(octaves, 0, ABI_OCTAVES * sizeof(*octaves));
-    for (unsigned i = 0; i < ABI_LATENCY_PAGES; i++)
-        for (unsigned j = 0; row->latency_page[i] && j < ABI_PAGE_BUCKETS; j++)
-            octaves[abi_octave((i * ABI_PAGE_BUCKETS + j) / BUCKET_SUB)] +=
-                seen_page(drain, row->latency_page[i])->count[j];
-}
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t index = __atomic_load_n(&indices[i], __ATOMIC_ACQUIRE);
+        int err = index && index < drain->from.tables->table[ABI_TABLE_PAGES].entries
+                      ? drain_page(drain, index, i * ABI_PAGE_BUCKETS, histogram, octaves)
+                      : 0;
 
-static int drain_counts(struct drain *drain, uint32_t index, enum operation op, uint32_t process,
-                        uint32_t job, uint32_t volume, struct batch *batch)
-{
-    const volatile struct abi_row *row = row_at(drain->from.tables, index);
-    struct seen_row *seen = seen_row(drain, index);
-    uint32_t touched = row->touched;
-    uint64_t bytes, latency, errors, order[ABI_ORDERS], ops = 0;
-    struct record *record;
-    int err;
-
-    if (touched == seen->touched)
-        return 0;
-    err = batch_record(batch, job, volume, process, op, &record);
-    if (!err && row->volume == ABI_VOLUME_UNKNOWN)
-        ops = record_ops(record);
-    if (err)
-        return err;
-    bytes = row->bytes;
-    latency = row->latency_sum_ns;
-    errors = row->errors;
-    for (unsigned i = 0; i < ABI_ORDERS; i++)
-        order[i] = row->order[i];
-    err = drain_pages(drain, (const uint32_t *)row->size_page, ABI_SIZE_PAGES, &record->size);
-    if (!err)
-        err = drain_pages(drain, (const uint32_t *)row->latency_page, ABI_LATENCY_PAGES,
-                          &record->latency_ns);
-    if (err)
-        return err;
-    record->bytes += bytes - seen->bytes;
-    record->latency_sum_ns += latency - seen->latency_sum_ns;
-    record->errors += errors - seen->errors;
-    for (unsigned i = ABI_SEQUENTIAL; i < ABI_ORDERS; i++)
-        record->order[i - ABI_SEQUENTIAL] += order[i] - seen->order[i];
-    *seen = (struct seen_row){
-        .bytes = bytes, .latency_sum_ns = latency, .errors = errors, .touched = touched};
-    memcpy(seen->order, order, sizeof(order));
-    if (row->volume == ABI_VOLUME_UNKNOWN)
-        batch->coverage.unattributed += record_ops(record) - ops;
+        if (err)
+            return err;
+    }
     return 0;
 }
 
-int drain_row(struct drain *drain, uint32_t index, enum operation op, uint32_t process,
-              uint32_t job, struct batch *batch)
+void drain_row_seen(void *context, uint32_t index, struct increase *increase)
+{
+    const struct drain *drain = context;
+    const struct abi_row *row = row_at(drain->from.tables, index);
+    const struct seen_row *seen = seen_row(drain, index);
+
+    *increase = (struct increase){.bytes = seen->bytes, .ops = seen->touched};
+    for (unsigned i = 0; i < ABI_LATENCY_PAGES; i++) {
+        uint32_t page = __atomic_load_n(&row->latency_page[i], __ATOMIC_ACQUIRE);
+
+        for (unsigned j = 0; page && page < drain->from.tables->table[ABI_TABLE_PAGES].entries && j < ABI_PAGE_BUCKETS;
+             j++)
+            increase->octave[abi_octave((i * ABI_PAGE_BUCKETS + j) / BUCKET_SUB)] += seen_count(drain, page, j);
+    }
+}
+
+/* What is new in a row that was read as now; news: the same, for its slots. */
+static int drain_counts(struct drain *drain, uint32_t index, const struct slots_row *now, struct record *record,
+                        struct increase *news)
+{
+    const volatile struct abi_row *row = row_at(drain->from.tables, index);
+    struct seen_row *seen = seen_row(drain, index);
+    struct seen_row before = *seen;
+    int err;
+
+    seen->latency_sum_ns = row->latency_sum_ns;
+    seen->errors = row->errors;
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        seen->order[i] = row->order[ABI_SEQUENTIAL + i];
+    err = drain_pages(drain, (const uint32_t *)row->size_page, ABI_SIZE_PAGES, &record->size, NULL);
+    if (!err)
+        err = drain_pages(drain, (const uint32_t *)row->latency_page, ABI_LATENCY_PAGES, &record->latency_ns,
+                          news->octave);
+    if (err) { /* these counts come with the next batch */
+        *seen = before;
+        return err;
+    }
+    seen->bytes = now->bytes;
+    seen->touched = now->ops;
+    news->bytes = seen->bytes - before.bytes;
+    news->ops = seen->touched - before.touched;
+    record->bytes += news->bytes;
+    record->latency_sum_ns += seen->latency_sum_ns - before.latency_sum_ns;
+    record->errors += seen->errors - before.errors;
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        record->order[i] += seen->order[i] - before.order[i];
+    return 0;
+}
+
+int drain_row(struct drain *drain, uint32_t index, enum operation op, uint32_t process, uint32_t job,
+              struct batch *batch)
 {
     const struct abi_row *row = row_at(drain->from.tables, index);
-    struct slots_row now = slots_read(row);
-    uint32_t octaves[ABI_OCTAVES], volume;
+    struct slots_row now = slots_read(drain->slots, row);
+    struct increase news = {0};
+    uint32_t volume;
     int err = volumes_name(drain->from.volumes, row->volume, batch, &volume);
 
-    if (!err)
-        err = drain_counts(drain, index, op, process, job, volume, batch);
-    if (err)
-        return err;
-    fold_latency(drain, row, octaves);
-    return slots_add(drain->slots, index, &now, op, octaves, job, volume, batch, drain->bursts);
+    if (!err && now.ops != seen_row(drain, index)->touched) {
+        struct record *record = NULL;
+        uint64_t ops;
+
+        err = batch_record(batch, job, volume, process, op, &record);
+        if (err)
+            return err;
+        ops = row->volume == ABI_VOLUME_UNKNOWN ? record_ops(record) : 0;
+        err = drain_counts(drain, index, &now, record, &news);
+        if (!err && row->volume == ABI_VOLUME_UNKNOWN)
+            batch->coverage.unattributed += record_ops(record) - ops;
+    }
+    return err ? err : slots_add(drain->slots, index, now.slot_end_ns, op, &news, job, volume, batch, drain->bursts);
 }
 
 static void recycle_pages(struct drain *drain, const uint32_t *indices, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         if (indices[i]) {
-            memset(seen_page(drain, indices[i]), 0, sizeof(struct abi_page));
+            for (unsigned j = 0; j < ABI_PAGE_BUCKETS; j++)
+                see_count(drain, indices[i], j, 0);
             table_give(drain->from.tables, ABI_TABLE_PAGES, indices[i]);
         }
 }

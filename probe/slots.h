@@ -12,11 +12,15 @@
 #include "lib/record.h"
 #include "probe/bpf/abi.h"
 #include "probe/bursts.h"
+#include "probe/change.h"
 
 struct slots;
 
+/* What a row had counted when it was last added. */
+typedef void slots_added(void *context, uint32_t row, struct increase *increase);
+
 /* The ring of finished slots and the slots' phase are maps; rows: how many there are. 0 or -errno. */
-int slots_new(int ring_map, int phase_map, uint32_t rows, struct slots **out);
+int slots_new(int ring_map, int phase_map, uint32_t rows, slots_added *added, void *context, struct slots **out);
 void slots_tidy(struct slots *slots); /* see probe/sparse.h */
 void slots_free(struct slots *slots); /* NULL is fine */
 
@@ -33,15 +37,16 @@ struct slots_row {
     uint32_t ops;
 };
 
-struct slots_row slots_read(const volatile struct abi_row *row);
+/* Takes over what the ring holds, and reads the row. */
+struct slots_row slots_read(struct slots *slots, const volatile struct abi_row *row);
 
 /*
- * Adds what a row counted since it was last added to the flow of a job and volume, and its latencies to bursts.
- * octaves: the row's latencies, of the same moment or a later one. 0 or -errno.
+ * Adds what a row counted since it was last added to the flow of a job and volume, and its latencies to bursts. news:
+ * all of that, as of slots_read(), and latencies of that moment or a later one; the last of it in the slot that ends at
+ * slot_end_ns. What cannot be added is in no slot. 0 or -errno.
  */
-int slots_add(struct slots *slots, uint32_t index, const struct slots_row *row, enum operation op,
-              const uint32_t octaves[ABI_OCTAVES], uint32_t job, uint32_t volume, struct batch *batch,
-              struct bursts *bursts);
+int slots_add(struct slots *slots, uint32_t index, uint64_t slot_end_ns, enum operation op, const struct increase *news,
+              uint32_t job, uint32_t volume, struct batch *batch, struct bursts *bursts);
 
 /* The row is given back: it will begin at 0 again. */
 void slots_forget(struct slots *slots, uint32_t row);
