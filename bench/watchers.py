@@ -176,5 +176,5 @@ def memory(pid, kind):
 
 
 def resident(pid):
-    """The same of a process and its children together, resident."""
-    return tuple(map(sum, zip(*(memory(process, "Rss") for process in children(pid)))))
+    """The same of a process and its children together, resident; what they share with others is shared out."""
+    return tuple(map(sum, zip(*(memory(process, "Pss") for process in children(pid)))))

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ROOM_FIRST 1024 /* words */
 
-static_assert(ABI_OCTAVES <= 32, "a bit for each octave");
 
 struct change {
     uint32_t next;
@@ -16,6 +16,10 @@ struct change {
     uint32_t octaves; /* bit i: one of count[], which stand in that order, is octave i's */
     uint32_t count[];
 };
+
+static_assert(ABI_OCTAVES <= 32, "a bit for each octave");
+static_assert(sizeof(struct change) + ABI_OCTAVES * sizeof(uint32_t) <= CHANGE_WORDS_MAX * sizeof(uint64_t),
+              "there is a size for each change");
 
 /* The difference of two counters that wrap; 0 if the second is ahead. Without a branch, so that loops become vectors. */
 static inline uint32_t grown(uint32_t now, uint32_t before)
@@ -54,23 +58,43 @@ void changes_free(struct changes *changes)
     *changes = (struct changes){0};
 }
 
-/* Room for a change with that many counts. Its place, or 0: no memory. */
-static uint32_t take_room(struct changes *changes, unsigned counts)
+static uint32_t words_of(uint32_t octaves)
 {
-    size_t bytes = sizeof(struct change) + counts * sizeof(uint32_t);
-    uint32_t size = (uint32_t)((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
-    uint32_t place = changes->used ? changes->used : 1;
+    size_t bytes = sizeof(struct change) + (unsigned)__builtin_popcount(octaves) * sizeof(uint32_t);
 
-    if (place + size > changes->room) {
-        uint32_t wanted = changes->room ? changes->room * 2 : ROOM_FIRST;
-        uint64_t *memory = wanted > changes->room ? reallocarray(changes->memory, wanted, sizeof(*memory)) : NULL;
+    return (uint32_t)((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+}
 
-        if (!memory)
+/* 0 or -ENOMEM. */
+static int make_room(struct changes *changes, uint32_t words)
+{
+    uint32_t wanted = changes->room ? changes->room * 2 : ROOM_FIRST;
+    uint64_t *memory;
+
+    if (changes->used + words <= changes->room)
+        return 0;
+    memory = wanted > changes->room ? reallocarray(changes->memory, wanted, sizeof(*memory)) : NULL;
+    if (!memory)
+        return -ENOMEM;
+    changes->memory = memory;
+    changes->room = wanted;
+    return 0;
+}
+
+/* A place of that size: one that is free, or the next one. 0: no memory. */
+static uint32_t take_place(struct changes *changes, uint32_t words)
+{
+    uint32_t place = changes->gone[words];
+
+    if (place) {
+        changes->gone[words] = change_at(changes, place)->next;
+    } else {
+        changes->used += !changes->used;
+        if (make_room(changes, words))
             return 0;
-        changes->memory = memory;
-        changes->room = wanted;
+        place = changes->used;
+        changes->used += words;
     }
-    changes->used = place + size;
     changes->waiting++;
     return place;
 }
@@ -82,7 +106,7 @@ int changes_append(struct changes *changes, struct change_list *list, uint64_t e
 
     for (unsigned i = 0; i < ABI_OCTAVES; i++)
         octaves |= (uint32_t)(increase->octave[i] != 0) << i;
-    place = take_room(changes, (unsigned)__builtin_popcount(octaves));
+    place = take_place(changes, words_of(octaves));
     if (!place)
         return -ENOMEM;
     change = change_at(changes, place);
@@ -117,9 +141,17 @@ void changes_first(const struct changes *changes, const struct change_list *list
 
 void changes_drop_first(struct changes *changes, struct change_list *list)
 {
-    list->first = change_at(changes, list->first)->next;
-    if (!--changes->waiting)
+    uint32_t place = list->first, *gone;
+    struct change *change = change_at(changes, place);
+
+    list->first = change->next;
+    gone = &changes->gone[words_of(change->octaves)];
+    change->next = *gone;
+    *gone = place;
+    if (!--changes->waiting) {
+        memset(changes->gone, 0, sizeof(changes->gone));
         changes->used = 0;
+    }
 }
 
 void changes_sum(const struct changes *changes, const struct change_list *list, struct increase *sum)

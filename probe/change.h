@@ -22,9 +22,12 @@ struct increase {
 bool increase_subtract(struct increase *to, const struct increase *less);
 void increase_add(struct increase *to, const struct increase *more);
 
+#define CHANGE_WORDS_MAX 17 /* of 8 bytes */
+
 struct changes {
     uint64_t *memory; /* changes, one after the other; [0] is not used. Begun anew when all are gone */
     uint32_t used, room, waiting;
+    uint32_t gone[CHANGE_WORDS_MAX + 1]; /* places of those that are gone, by their size; 0: none */
 };
 
 /* A row's list; zeros: empty. */

@@ -13,13 +13,6 @@ static __always_inline struct pt_regs *own_registers(void)
     return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
 
-static __always_inline int leave_own(long result)
-{
-    struct pt_regs *regs = own_registers();
-
-    return is_passed_over(shape_of(number_of(regs))) ? 0 : leave_and_tidy(regs, result);
-}
-
 /* --- kprobes on all functions behind the calls at once: dear, and never preempted --- */
 
 SEC("kprobe.multi")
@@ -33,7 +26,7 @@ int on_call_enter(void *context)
 SEC("kretprobe.multi")
 int on_call_exit(struct pt_regs *context)
 {
-    return leave_own(result_of(context));
+    return leave_and_tidy(own_registers(), result_of(context));
 }
 
 /* --- tracepoint/syscalls: one event a call, so that other calls pay next to nothing --- */
@@ -56,7 +49,7 @@ int on_trace_enter(void *context)
 SEC("tracepoint")
 int on_trace_exit(struct traced_exit *context)
 {
-    return leave_own(context->result);
+    return leave_and_tidy(own_registers(), context->result);
 }
 
 /*
@@ -82,7 +75,7 @@ int on_function_enter(void *context)
 SEC("fexit")
 int on_function_exit(__u64 *context)
 {
-    return leave_own(context[1]); /* behind the only argument */
+    return leave_and_tidy(own_registers(), context[1]); /* behind the only argument */
 }
 
 SEC("fentry")

@@ -191,17 +191,13 @@ static __always_inline int leave_slowly(struct pt_regs *regs, long result, __u64
  * before. Where trees are told, a call that was counted leaves its volume and its latency in pending_volume and
  * pending_ns.
  */
-static __always_inline int leave(struct pt_regs *regs, long result)
+static __always_inline int leave(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result)
 {
-    long number = number_of(regs);
-    const volatile struct abi_syscall *shape = shape_of(number);
     struct abi_thread *thread;
     struct task_struct *task;
     struct abi_task *state;
     __u64 now;
 
-    if (!shape)
-        return 0;
     /* Before anything is looked up: reading the clock waits for what has begun before it. */
     now = bpf_ktime_get_ns();
     thread = running_thread(regs);
@@ -212,7 +208,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
             return 0;
         thread = state ? run_thread(state, task, regs) : NULL;
     }
-    if (!thread || thread->quick != mark_of(number, false))
+    if (!thread || thread->quick != mark_of(number_of(regs), false))
         return leave_slowly(regs, result, now);
     if (thread->pending_ns < control.since_ns) {
         thread->quick = thread->pending_op = 0;

@@ -21,9 +21,14 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 
 static __always_inline int leave_and_tidy(struct pt_regs *regs, long result)
 {
-    bool counts = config.tree_depth && is_in_call();
+    const volatile struct abi_syscall *shape = shape_of(number_of(regs));
+    bool counts;
 
-    leave(regs, result);
+    /* Before all else: of what these calls would look at, their thread may have touched nothing for long. */
+    if (is_passed_over(shape))
+        return 0;
+    counts = config.tree_depth && is_in_call();
+    leave(shape, regs, result);
     if (counts)
         count_tree(regs, result);
     if (control.crowded)
@@ -34,12 +39,7 @@ static __always_inline int leave_and_tidy(struct pt_regs *regs, long result)
 SEC("tp_btf/sys_exit")
 int on_sys_exit(unsigned long long *context)
 {
-    struct pt_regs *regs = (struct pt_regs *)context[0];
-
-    /* Before all else: of what these calls would look at, their thread may have touched nothing for long. */
-    if (is_passed_over(shape_of(number_of(regs))))
-        return 0;
-    return leave_and_tidy(regs, context[1]);
+    return leave_and_tidy((struct pt_regs *)context[0], context[1]);
 }
 
 /* The same at other places, for kernels and loads where those are better. */
