@@ -21,7 +21,7 @@ static_assert(ABI_OCTAVES <= 32, "a bit for each octave");
 static_assert(sizeof(struct change) + ABI_OCTAVES * sizeof(uint32_t) <= CHANGE_WORDS_MAX * sizeof(uint64_t),
               "there is a size for each change");
 
-/* The difference of two counters that wrap; 0 if the second is ahead. Without a branch, so that loops become vectors. */
+/* The difference of two counters that wrap; 0 if the second is ahead. Without a branch: loops become vectors. */
 static inline uint32_t grown(uint32_t now, uint32_t before)
 {
     uint32_t difference = now - before;

@@ -19,8 +19,8 @@ static struct seen_row *seen_row(const struct drain *drain, uint32_t row)
     return (struct seen_row *)drain->rows.memory + row;
 }
 
-/* What was seen of a page is kept by halves: hardly any bucket of a thread has counted to 2^16, so hardly anything of the
-   high ones is ever touched. */
+/* What was seen of a page is kept by halves: hardly any bucket of a thread has counted to 2^16, so hardly anything of
+   the high ones is ever touched. */
 typedef uint16_t seen_half[ABI_PAGE_BUCKETS];
 
 static uint32_t seen_count(const struct drain *drain, uint32_t page, unsigned bucket)

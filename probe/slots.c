@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/clock.h"
 #include "probe/sparse.h"
 
 static_assert(FLOW_SLOT_MS * 1000000ULL == ABI_SLOT_NS, "slots have one length");
@@ -31,18 +31,10 @@ static struct change_list *list_of(const struct slots *slots, uint32_t row)
     return (struct change_list *)slots->lists.memory + row;
 }
 
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 /* Tells the kernel side where slots begin; again when the wall clock was set. */
 static int align(struct slots *slots)
 {
-    int64_t offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+    int64_t offset = wall_clock_ns() - monotonic_ns();
     uint32_t zero = 0;
     uint64_t phase;
 
@@ -149,7 +141,7 @@ struct slots_row slots_read(struct slots *slots, const volatile struct abi_row *
 
 int64_t slots_now(const struct slots *slots)
 {
-    return (clock_ns(CLOCK_MONOTONIC) + slots->mono_to_wall_ns) / (int64_t)ABI_SLOT_NS;
+    return (monotonic_ns() + slots->mono_to_wall_ns) / (int64_t)ABI_SLOT_NS;
 }
 
 /* The number of a slot by its end; rounded, as the clocks may have been aligned anew since. */
