@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A system call as the registers have it: its number, its arguments, and where the table says to look. */
+/* A system call as the registers have it: its number, its arguments, its result; of 64-bit and of 32-bit programs. */
 #ifndef UNBLEND_PROBE_CALL_H
 #define UNBLEND_PROBE_CALL_H
 
 #include "probe/bpf/volume.bpf.h"
-
-#define AT_EMPTY_PATH 0x1000
 
 #if defined(__TARGET_ARCH_x86)
 #define COMPAT_STATUS 2 /* TS_COMPAT */
@@ -106,29 +104,6 @@ static __always_inline __u64 compat_argument_of(struct pt_regs *regs, int which)
 static __always_inline __u64 argument_in(struct pt_regs *regs, bool compat, int which)
 {
     return compat ? compat_argument_of(regs, which) : argument_of(regs, which);
-}
-
-/* An offset of 64 bits, which 32-bit calls give in halves. */
-static __always_inline __u64 offset_argument(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat)
-{
-    __u64 low = argument_in(regs, compat, 3);
-
-    return compat && shape->wide ? low | compat_argument_of(regs, 4) << 32 : low;
-}
-
-/* Whether a stat is of what its caller has open: by descriptor, as fstat(), which C libraries make a call with an empty path. */
-static __always_inline bool is_of_open(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat)
-{
-    if (shape->shape == ABI_SHAPE_FD)
-        return true;
-    if (shape->fd < 0 || (shape->shape != ABI_SHAPE_STAT && shape->shape != ABI_SHAPE_STATX))
-        return false;
-    return (shape->shape == ABI_SHAPE_STATX ? argument_in(regs, compat, 2) : argument_in(regs, compat, 3)) & AT_EMPTY_PATH;
-}
-
-static __always_inline int directory_argument(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat)
-{
-    return shape->fd < 0 ? AT_FDCWD : (int)argument_in(regs, compat, shape->fd);
 }
 
 #endif
