@@ -2,8 +2,6 @@
 #include "agent/push.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,193 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/backoff.h"
-#include "agent/body.h"
-#include "agent/join.h"
+#include "agent/push_private.h"
 #include "lib/cleanup.h"
-#include "lib/clock.h"
 #include "lib/log.h"
-#include "lib/remote.h"
 #include "lib/thread.h"
 
-#define REQUEST_MS       30000
-#define PUT_OFF_MAX      3   /* batches in a row; then it is no single batch's fault */
-#define SPREAD_MAX_MS    5000
-
-struct push {
-    struct spool *spool;
-    struct push_options options; /* the strings are the caller's */
-    struct remote *remote;       /* the thread's own */
-    pthread_t thread;
-    pthread_mutex_t lock; /* of all below */
-    pthread_cond_t wake;
-    bool woken, urgent, stopping, reconnect;
-    char status[400];
-    int event;
-    struct backoff backoff;
-    unsigned spread_ms;  /* from a batch being made until it is sent */
-    unsigned singly;     /* so many batches go one by one, for a body of many was refused */
-    unsigned put_off;    /* in a row */
-};
-
-/* True when it says something else than before. */
-static bool quietly_set_status(struct push *push, const char *status)
-{
-    bool changed;
-
-    pthread_mutex_lock(&push->lock);
-    changed = strcmp(push->status, status) != 0;
-    snprintf(push->status, sizeof(push->status), "%s", status);
-    pthread_mutex_unlock(&push->lock);
-    return changed;
-}
-
-/* Says what is wrong once, and again only when something else is. */
-static void set_status(struct push *push, const char *status)
-{
-    if (!quietly_set_status(push, status))
-        return;
-    if (*status)
-        log_warning("%s", status);
-    else
-        log_info("collector %s: reached", push->options.url);
-}
-
-/* The node's token: read anew, so that it can be replaced, or bought with the join token. 0, or -errno with the
-   reason. */
-static int get_token(struct push *push, char token[REMOTE_TOKEN_MAX], char *reason, size_t size)
-{
-    const struct push_options *o = &push->options;
-    int err = remote_token(o->token_file, token);
-
-    if (err == -ENOENT && o->join_file) {
-        err = join_enroll(push->remote, o->join_file, o->token_file, o->node, o->cluster, reason, size);
-        if (err)
-            return err;
-        log_info("this node has joined: its token is in %s", o->token_file);
-        err = remote_token(o->token_file, token);
-    }
-    if (err)
-        snprintf(reason, size, "token file %.200s: %s", o->token_file, log_errno(err));
-    return err;
-}
-
-/* Once after push_reconnect(). */
-static bool takes_new_connection(struct push *push)
-{
-    bool reconnect;
-
-    pthread_mutex_lock(&push->lock);
-    reconnect = push->reconnect;
-    push->reconnect = false;
-    pthread_mutex_unlock(&push->lock);
-    return reconnect;
-}
-
-/* Posts a body; without an answer the status line has the reason. */
-static void post(struct push *push, const struct body *body, struct remote_answer *answer)
-{
-    char token[REMOTE_TOKEN_MAX], reason[sizeof(push->status)];
-
-    *answer = (struct remote_answer){.status = 0};
-    if (get_token(push, token, reason, sizeof(reason))) {
-        set_status(push, reason);
-        return;
-    }
-    if (takes_new_connection(push))
-        remote_reconnect(push->remote);
-    remote_post(push->remote, "v1/batches", token, "zstd", body->data, body->size, answer);
-    explicit_bzero(token, sizeof(token));
-    if (answer->status)
-        return;
-    snprintf(reason, sizeof(reason), "collector %.200s: %.100s; spooling until it is back", push->options.url,
-             answer->text);
-    set_status(push, reason);
-}
-
-static void signal_event(const struct push *push)
-{
-    const uint64_t one = 1;
-
-    if (write(push->event, &one, sizeof(one)) < 0)
-        return; /* full: whoever reads it will look anyway */
-}
-
-static unsigned retry_after(struct push *push, unsigned seconds)
-{
-    return backoff_asked(&push->backoff, seconds < 3600 ? seconds * 1000 : 0);
-}
-
-/* It is this batch that the collector cannot take now: those behind it need not wait for it. */
-static unsigned put_off(struct push *push, uint64_t place)
-{
-    spool_put_off(push->spool, place);
-    return ++push->put_off < PUT_OFF_MAX ? 0 : backoff_next(&push->backoff);
-}
-
-/* The collector has taken all of it. */
-static int acknowledge(struct push *push, const struct body *body)
-{
-    int err = 0;
-
-    for (unsigned i = 0; i < body->count && !err; i++)
-        err = spool_acknowledge(push->spool, body->places[i]);
-    push->singly -= push->singly < body->count ? push->singly : body->count;
-    return err;
-}
-
-/* Deals with the answer; how many milliseconds to wait before the next attempt. */
-static unsigned settle(struct push *push, const struct body *body, const struct remote_answer *answer)
-{
-    char reason[sizeof(push->status)];
-    uint64_t place = body->places[0];
-    long code = answer->status;
-    int err = 0;
-
-    snprintf(reason, sizeof(reason), "collector %.60s: HTTP %ld: %.250s", push->options.url, code, answer->text);
-    if (body->count > 1 && (code == 400 || code == 403 || code == 409 || code == 413 || code == 500)) {
-        push->singly = body->count; /* one of them: which, they will show one by one */
-        return 0;
-    }
-    switch (code) {
-    case 0:
-        return backoff_next(&push->backoff);
-    case 200:
-        err = acknowledge(push, body);
-        if (!err)
-            set_status(push, "");
-        break;
-    case 400:
-    case 413:
-        log_error("batch %" PRIu64 " was refused and is kept in refused/: %s", place, reason);
-        quietly_set_status(push, reason);
-        err = spool_refuse(push->spool, place);
-        break;
-    case 403:
-    case 500:
-        set_status(push, reason);
-        return put_off(push, place);
-    case 409:
-        log_warning("the collector knows another batch under the number of batch %" PRIu64 ": taking a new stream",
-                    place);
-        err = spool_restream(push->spool, place);
-        break;
-    case 429:
-    case 503:
-        set_status(push, reason);
-        return retry_after(push, answer->retry_after_s);
-    default:
-        set_status(push, reason);
-        return backoff_next(&push->backoff);
-    }
-    if (err) {
-        log_warning("spool: %s", log_errno(err));
-        return backoff_next(&push->backoff);
-    }
-    push->backoff.ms = push->put_off = 0;
-    signal_event(push);
-    return 0;
-}
+#define REQUEST_MS    30000
+#define SPREAD_MAX_MS 5000
 
 /* Waits for so long; 0: without an end. heed_new: new batches end it, as what is urgent always does. True when
    something was urgent. */
@@ -267,8 +85,8 @@ static void *run(void *argument)
             log_warning("spool: %s", log_errno(found));
             wait_ms = backoff_next(&push->backoff);
         } else {
-            post(push, &body, &answer);
-            wait_ms = settle(push, &body, &answer);
+            push_post(push, &body, &answer);
+            wait_ms = push_settle(push, &body, &answer);
         }
         if (wait_ms)
             rest(push, wait_ms, false);
