@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The nodes of an interval that is over, each beside the others that did the same. */
+#include "analyzer/suspect_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/peer.h"
+#include "lib/cleanup.h"
+
+#define OPS_MIN 20 /* fewer have no p99 */
+
+/* Deviations that are never taken for less: buckets are 12.5 % wide, and an error or a second may be chance. */
+static const struct {
+    double relative, absolute;
+} floors[SYMPTOMS] = {[SYMPTOM_P99] = {0.125, 20e-6}, [SYMPTOM_ERRORS] = {0, 0.01}, [SYMPTOM_OLDEST] = {0.125, 1}};
+
+static double value_of(const struct sighting *sighting, enum symptom symptom)
+{
+    uint64_t p99;
+
+    switch (symptom) {
+    case SYMPTOM_P99:
+        return sighting->ops >= OPS_MIN && histogram_quantile(&sighting->latency_ns, 0.99, false, &p99)
+                   ? (double)p99 / 1e9
+                   : NAN;
+    case SYMPTOM_ERRORS:
+        return sighting->ops >= OPS_MIN ? (double)sighting->errors / (double)sighting->ops : NAN;
+    default:
+        return (double)sighting->oldest_ns / 1e9;
+    }
+}
+
+static void advance(const struct suspect_state *state, struct member *member, int64_t slot_ms)
+{
+    uint32_t interval_ms = state->groups[member->group].interval_ms;
+    int64_t passed = interval_ms ? (slot_ms - member->slot_ms) / interval_ms : 0;
+    unsigned mask = (1u << SUSPECT_OF) - 1;
+
+    for (unsigned i = 0; i < SYMPTOMS; i++)
+        member->bad[i] = passed >= 0 && passed < SUSPECT_OF ? member->bad[i] << passed & mask : 0;
+    member->slot_ms = slot_ms;
+    member->intervals++;
+}
+
+static void judge(struct suspect_state *state, const struct sighting *sighting, enum symptom symptom, double *others,
+                  uint32_t peers)
+{
+    struct member *member = &state->members[sighting->member];
+    struct suspect *worst = &member->worst[symptom];
+    double value = value_of(sighting, symptom), mads;
+    struct peer_norm norm;
+
+    if (isnan(value) || peers < SUSPECT_PEERS)
+        return;
+    peer_norm_of(others, peers, floors[symptom].relative, floors[symptom].absolute, &norm);
+    mads = peer_mads(&norm, value);
+    if (!(mads > SUSPECT_MADS))
+        return;
+    member->bad[symptom] |= 1;
+    member->bads[symptom]++;
+    if (mads > worst->mads)
+        *worst = (struct suspect){.value = value, .median = norm.median, .mads = mads, .peers = peers};
+    member->is[symptom] |= __builtin_popcount(member->bad[symptom]) >= SUSPECT_BAD;
+}
+
+static int by_group(const void *a, const void *b, void *context)
+{
+    const struct suspect_state *state = context;
+    const struct sighting *x = a, *y = b;
+    uint32_t p = state->members[x->member].group, q = state->members[y->member].group;
+
+    if (x->slot_ms != y->slot_ms)
+        return (x->slot_ms > y->slot_ms) - (x->slot_ms < y->slot_ms);
+    return p != q ? (p > q) - (p < q) : (x->member > y->member) - (x->member < y->member);
+}
+
+/* One operation of a job on a volume, in one interval. */
+static void compare(struct suspect_state *state, const struct sighting *first, uint32_t count, double *values)
+{
+    for (uint32_t i = 0; i < count; i++)
+        advance(state, &state->members[first[i].member], first[i].slot_ms);
+    for (unsigned symptom = 0; symptom < SYMPTOMS && count > SUSPECT_PEERS; symptom++)
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t peers = 0;
+
+            for (uint32_t k = 0; k < count; k++) {
+                double value = k == i ? NAN : value_of(&first[k], symptom);
+
+                if (!isnan(value))
+                    values[peers++] = value;
+            }
+            judge(state, &first[i], symptom, values, peers);
+        }
+}
+
+int suspects_retire(struct suspect_state *state, int64_t before_ms)
+{
+    _cleanup_free_ double *values = calloc(state->sighting_count + 1u, sizeof(*values));
+    uint32_t done = 0, left = 0;
+
+    if (!values)
+        return -ENOMEM;
+    if (state->sighting_count)
+        qsort_r(state->sightings, state->sighting_count, sizeof(*state->sightings), by_group, state);
+    while (done < state->sighting_count && state->sightings[done].slot_ms < before_ms) {
+        const struct sighting *first = &state->sightings[done];
+        uint32_t count = 1;
+
+        while (done + count < state->sighting_count && first[count].slot_ms == first->slot_ms &&
+               state->members[first[count].member].group == state->members[first->member].group)
+            count++;
+        compare(state, first, count, values);
+        done += count;
+    }
+    for (uint32_t i = 0; i < done; i++)
+        histogram_clear(&state->sightings[i].latency_ns);
+    left = state->sighting_count - done;
+    if (left)
+        memmove(state->sightings, state->sightings + done, left * sizeof(*state->sightings));
+    state->sighting_count = left;
+    lookup_clear(&state->sighting_index);
+    for (uint32_t i = 0; i < left; i++) {
+        const int64_t key[2] = {state->sightings[i].member, state->sightings[i].slot_ms};
+
+        if (lookup_reserve(&state->sighting_index))
+            return -ENOMEM;
+        lookup_insert(&state->sighting_index, lookup_hash(key, sizeof(key)), i);
+    }
+    return 0;
+}
