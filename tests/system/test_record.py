@@ -252,6 +252,14 @@ class FollowTest(RecordTest):
         self.assertEqual(self.reads(report), (9000, 90000, 0))
         self.assert_complete(report)
 
+    def test_buckets_count_past_sixteen_bits(self):
+        """Of what was seen of them, upper and lower halves are kept apart."""
+        report = self.python("import os, sys\n"
+                             "fd = os.open(sys.argv[1], os.O_RDONLY)\n"
+                             "for i in range(500000): os.pread(fd, 1, 0)\n", "-i", "50ms")
+        self.assertEqual(self.reads(report), (500000, 500000, 0))
+        self.assert_complete(report)
+
     def test_short_lived_threads(self):
         report = self.python("import os, sys, threading\n"
                              "fd = os.open(sys.argv[1], os.O_RDONLY)\n"
