@@ -2,7 +2,6 @@
 #include "agent/agent.h"
 
 #include <curl/curl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -13,6 +12,7 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/notify.h"
+#include "lib/program.h"
 
 int agent_adopt(struct agent *agent, pid_t pid, const struct job *job, uint32_t *id)
 {
@@ -105,21 +105,13 @@ static void handle(struct agent *agent)
     }
 }
 
-/* Threads share one arena, and what is large is the system's own: nothing of it is touched before it is used, and it
-   goes back there. glibc would keep the latter, too, once something large has been freed. */
-static void keep_memory_small(void)
-{
-    mallopt(M_ARENA_MAX, 1);
-    mallopt(M_MMAP_THRESHOLD, 64 << 10);
-}
-
 int agent_run(const struct agent_options *options)
 {
     struct agent agent = {.options = options, .events = -1, .signals = -1};
     const bool sends = options->collector || options->otlp;
     int err;
 
-    keep_memory_small();
+    program_stay_small();
     if (sends) /* it takes megabytes */
         curl_global_init(CURL_GLOBAL_DEFAULT);
     err = agent_start(&agent);

@@ -2,7 +2,6 @@
 #include "analyzer/command.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "analyzer/top/run.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
+#include "lib/program.h"
 #include "probe/sampler.h"
 
 #define INTERVAL_NS_MIN 100000000
@@ -190,14 +190,6 @@ static int open_source(struct arguments *a, bool *damaged, struct source **out)
                     : open_default(a->top.interval_ns, a->max_cost, out);
 }
 
-/* It is left open all day, and a sample that one thread makes another one lets go of: in one arena its memory is used
-   again, and what is large goes back to the system. */
-static void keep_memory_small(void)
-{
-    mallopt(M_ARENA_MAX, 1);
-    mallopt(M_MMAP_THRESHOLD, 128 << 10);
-}
-
 int command_top(int argc, char **argv)
 {
     struct arguments a = {.top = {.interval_ns = 1000000000}, .max_cost = SAMPLER_MAX_COST};
@@ -211,7 +203,7 @@ int command_top(int argc, char **argv)
         return top_describe(stdout) ? 1 : 0;
     if (check(&a))
         return 2;
-    keep_memory_small();
+    program_stay_small(); /* it is left open all day */
     terminal = !a.top.batch && !a.top.json && !a.top.csv && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
     if (!terminal)
         signal(SIGPIPE, SIG_DFL); /* `unblend top -b | head` ends quietly */

@@ -123,11 +123,11 @@ int suspects_retire(struct suspect_state *state, int64_t before_ms)
     state->sighting_count = left;
     lookup_clear(&state->sighting_index);
     for (uint32_t i = 0; i < left; i++) {
-        const int64_t key[2] = {state->sightings[i].member, state->sightings[i].slot_ms};
+        const struct sighting *sighting = &state->sightings[i];
 
         if (lookup_reserve(&state->sighting_index))
             return -ENOMEM;
-        lookup_insert(&state->sighting_index, lookup_hash(key, sizeof(key)), i);
+        lookup_insert(&state->sighting_index, suspects_sighting_hash(sighting->member, sighting->slot_ms), i);
     }
     return 0;
 }

@@ -57,6 +57,9 @@ int suspects_find_member(struct suspects *suspects, const struct batch *batch, c
 /* A member in the interval that begins then, made when it is new; valid until the next is made. 0 or -ENOMEM. */
 int suspects_find_sighting(struct suspect_state *state, uint32_t member, int64_t slot_ms, struct sighting **out);
 
+/* Under which it is in the index. */
+uint32_t suspects_sighting_hash(uint32_t member, int64_t slot_ms);
+
 /* --- suspect_judge.c --- */
 
 /* Intervals that began before then are over: they are compared and forgotten. 0 or -ENOMEM. */

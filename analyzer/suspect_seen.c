@@ -71,10 +71,16 @@ int suspects_find_member(struct suspects *s, const struct batch *batch, const st
     return 0;
 }
 
-int suspects_find_sighting(struct suspect_state *state, uint32_t member, int64_t slot_ms, struct sighting **out)
+uint32_t suspects_sighting_hash(uint32_t member, int64_t slot_ms)
 {
     const int64_t key[2] = {member, slot_ms};
-    uint32_t hash = lookup_hash(key, sizeof(key)), cursor = hash, at;
+
+    return lookup_hash(key, sizeof(key));
+}
+
+int suspects_find_sighting(struct suspect_state *state, uint32_t member, int64_t slot_ms, struct sighting **out)
+{
+    uint32_t hash = suspects_sighting_hash(member, slot_ms), cursor = hash, at;
 
     while (lookup_next(&state->sighting_index, hash, &cursor, &at))
         if (state->sightings[at].member == member && state->sightings[at].slot_ms == slot_ms) {

@@ -159,9 +159,8 @@ def cpu_seconds(pid):
     return ticks / CLOCK
 
 
-def memory(pid, kind):
-    """(bytes of a process, bytes of them that are maps of the kernel's), by a line of smaps: Rss, or Pss, in which what
-    is shared is shared out."""
+def memory(pid):
+    """(bytes of a process that are resident, bytes of them that are maps of the kernel's); what is shared is shared out."""
     total = maps = 0
     with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps", encoding="utf-8", errors="replace") as file:
         name = ""
@@ -169,12 +168,12 @@ def memory(pid, kind):
             words = line.split()
             if not words[0].endswith(":"):
                 name = words[5] if len(words) > 5 else ""
-            elif words[0] == kind + ":":
+            elif words[0] == "Pss:":
                 total += int(words[1]) << 10
                 maps += int(words[1]) << 10 if "bpf-map" in name else 0
     return total, maps
 
 
 def resident(pid):
-    """The same of a process and its children together, resident; what they share with others is shared out."""
-    return tuple(map(sum, zip(*(memory(process, "Pss") for process in children(pid)))))
+    """The same of a process and its children together."""
+    return tuple(map(sum, zip(*(memory(process) for process in children(pid)))))

@@ -2,6 +2,7 @@
 #include "lib/program.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -20,4 +21,10 @@ void program_begin(const char *name)
     keep_standard_places();
     log_program(name);
     signal(SIGCHLD, SIG_DFL); /* ignored, it is inherited, and waitpid(2) finds no child */
+}
+
+void program_stay_small(void)
+{
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
 }

@@ -7,7 +7,6 @@
 
 #define ROOM_FIRST 1024 /* words */
 
-
 struct change {
     uint32_t next;
     uint32_t ops;
@@ -29,14 +28,12 @@ static inline uint32_t grown(uint32_t now, uint32_t before)
     return difference & ~(uint32_t)((int32_t)difference >> 31);
 }
 
-bool increase_subtract(struct increase *to, const struct increase *less)
+void increase_subtract(struct increase *to, const struct increase *less)
 {
-    uint32_t any = to->ops = grown(to->ops, less->ops);
-
+    to->ops = grown(to->ops, less->ops);
     to->bytes = (int64_t)(to->bytes - less->bytes) > 0 ? to->bytes - less->bytes : 0;
     for (unsigned i = 0; i < ABI_OCTAVES; i++)
-        any |= to->octave[i] = grown(to->octave[i], less->octave[i]);
-    return any || to->bytes;
+        to->octave[i] = grown(to->octave[i], less->octave[i]);
 }
 
 void increase_add(struct increase *to, const struct increase *more)
@@ -45,6 +42,15 @@ void increase_add(struct increase *to, const struct increase *more)
     to->bytes += more->bytes;
     for (unsigned i = 0; i < ABI_OCTAVES; i++)
         to->octave[i] += more->octave[i];
+}
+
+bool increase_any(const struct increase *increase)
+{
+    uint32_t any = increase->ops;
+
+    for (unsigned i = 0; i < ABI_OCTAVES; i++)
+        any |= increase->octave[i];
+    return any || increase->bytes;
 }
 
 static struct change *change_at(const struct changes *changes, uint32_t place)
@@ -154,13 +160,12 @@ void changes_drop_first(struct changes *changes, struct change_list *list)
     }
 }
 
-void changes_sum(const struct changes *changes, const struct change_list *list, struct increase *sum)
+void changes_add_up(const struct changes *changes, const struct change_list *list, struct increase *to)
 {
-    *sum = (struct increase){0};
     for (uint32_t at = list->first; at; at = change_at(changes, at)->next) {
         struct increase increase;
 
         unpack(change_at(changes, at), &increase);
-        increase_add(sum, &increase);
+        increase_add(to, &increase);
     }
 }

@@ -18,9 +18,10 @@ struct increase {
 };
 
 /* to = to - less, each at least 0: what was counted twice, as kernel and user space read at different moments, is not
-   taken back. Whether anything is left. */
-bool increase_subtract(struct increase *to, const struct increase *less);
+   taken back. */
+void increase_subtract(struct increase *to, const struct increase *less);
 void increase_add(struct increase *to, const struct increase *more);
+bool increase_any(const struct increase *increase); /* whether there is anything in it */
 
 #define CHANGE_WORDS_MAX 17 /* of 8 bytes */
 
@@ -45,7 +46,7 @@ void changes_first(const struct changes *changes, const struct change_list *list
                    struct increase *increase);
 void changes_drop_first(struct changes *changes, struct change_list *list);
 
-/* Adds all of a list up. */
-void changes_sum(const struct changes *changes, const struct change_list *list, struct increase *sum);
+/* Adds all of a list. */
+void changes_add_up(const struct changes *changes, const struct change_list *list, struct increase *to);
 
 #endif

@@ -69,6 +69,19 @@ bool drain_row_changed(const struct drain *drain, uint32_t index)
            slots_waiting(drain->slots, index);
 }
 
+/* A page of a row's by its place in the row; 0: none is known there. */
+static uint32_t page_in(const struct drain *drain, const uint32_t *place)
+{
+    uint32_t index = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+
+    return index < drain->from.tables->table[ABI_TABLE_PAGES].entries ? index : 0;
+}
+
+static unsigned octave_of(unsigned latency_bucket)
+{
+    return abi_octave(latency_bucket / BUCKET_SUB);
+}
+
 /* The increments of one page since last time go into the histogram, from that bucket on. Counts wrap at 2^32,
    differences do not. octaves: they are added there, too; NULL: nowhere. */
 static int drain_page(struct drain *drain, uint32_t index, unsigned bucket, struct histogram *histogram,
@@ -86,7 +99,7 @@ static int drain_page(struct drain *drain, uint32_t index, unsigned bucket, stru
         if (err)
             return err;
         if (octaves)
-            octaves[abi_octave((bucket + i) / BUCKET_SUB)] += more;
+            octaves[octave_of(bucket + i)] += more;
         see_count(drain, index, i, now);
     }
     return 0;
@@ -96,10 +109,8 @@ static int drain_pages(struct drain *drain, const uint32_t *indices, unsigned co
                        uint32_t *octaves)
 {
     for (unsigned i = 0; i < count; i++) {
-        uint32_t index = __atomic_load_n(&indices[i], __ATOMIC_ACQUIRE);
-        int err = index && index < drain->from.tables->table[ABI_TABLE_PAGES].entries
-                      ? drain_page(drain, index, i * ABI_PAGE_BUCKETS, histogram, octaves)
-                      : 0;
+        uint32_t index = page_in(drain, &indices[i]);
+        int err = index ? drain_page(drain, index, i * ABI_PAGE_BUCKETS, histogram, octaves) : 0;
 
         if (err)
             return err;
@@ -115,11 +126,10 @@ void drain_row_seen(void *context, uint32_t index, struct increase *increase)
 
     *increase = (struct increase){.bytes = seen->bytes, .ops = seen->touched};
     for (unsigned i = 0; i < ABI_LATENCY_PAGES; i++) {
-        uint32_t page = __atomic_load_n(&row->latency_page[i], __ATOMIC_ACQUIRE);
+        uint32_t page = page_in(drain, &row->latency_page[i]);
 
-        for (unsigned j = 0; page && page < drain->from.tables->table[ABI_TABLE_PAGES].entries && j < ABI_PAGE_BUCKETS;
-             j++)
-            increase->octave[abi_octave((i * ABI_PAGE_BUCKETS + j) / BUCKET_SUB)] += seen_count(drain, page, j);
+        for (unsigned j = 0; page && j < ABI_PAGE_BUCKETS; j++)
+            increase->octave[octave_of(i * ABI_PAGE_BUCKETS + j)] += seen_count(drain, page, j);
     }
 }
 

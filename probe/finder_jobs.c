@@ -85,6 +85,19 @@ int finder_named_job(struct finder *finder, const struct news_ticket *ticket, co
     return found(finder, identity, &job, process, id);
 }
 
+/* The same, of which a container's facts are known: these are labels, too, and are cleared. */
+static int found_labelled(struct finder *finder, const char *identity, const struct job *job,
+                          struct container_facts *facts, const struct abi_process *process, uint32_t *id)
+{
+    int err = found(finder, identity, job, process, id);
+
+    if (!err)
+        err = origin_fill(finder->origin, *id,
+                          &(struct job){.labels = facts->labels, .label_count = facts->label_count});
+    container_clear(facts);
+    return err;
+}
+
 static int pod_job(struct finder *finder, const struct cgroup_owner *owner, const struct abi_process *process,
                    uint32_t *id)
 {
@@ -110,11 +123,7 @@ static int pod_job(struct finder *finder, const struct cgroup_owner *owner, cons
     own[1].value = facts.pod;
     job.labels = own;
     job.label_count = *facts.namespace && *facts.pod ? 2 : *facts.namespace ? 1 : 0;
-    err = found(finder, identity, &job, process, id);
-    if (!err)
-        err = origin_fill(finder->origin, *id, &(struct job){.labels = facts.labels, .label_count = facts.label_count});
-    container_clear(&facts);
-    return err;
+    return found_labelled(finder, identity, &job, &facts, process, id);
 }
 
 static int container_job(struct finder *finder, const struct cgroup_owner *owner, const struct abi_process *process,
@@ -136,11 +145,7 @@ static int container_job(struct finder *finder, const struct cgroup_owner *owner
     if (*facts.name)
         snprintf(name, sizeof(name), "%s", facts.name);
     utf8_one_line(name);
-    err = found(finder, identity, &job, process, id);
-    if (!err)
-        err = origin_fill(finder->origin, *id, &(struct job){.labels = facts.labels, .label_count = facts.label_count});
-    container_clear(&facts);
-    return err;
+    return found_labelled(finder, identity, &job, &facts, process, id);
 }
 
 static int unit_job(struct finder *finder, const struct cgroup_owner *owner, const struct abi_process *process,

@@ -12,6 +12,7 @@
 #include "probe/news.h"
 #include "probe/reader.h"
 #include "probe/slurm.h"
+#include "probe/tables.h"
 
 /* What a process was found by, and what came out: good as long as nothing of it changes. */
 struct known {
@@ -32,12 +33,6 @@ struct finder {
     uint32_t count;
     int64_t tidied_ns;
 };
-
-/* Whether what /proc said of a number was said of this process, and not of another that has it now. */
-static inline bool is_alive(const struct abi_process *process)
-{
-    return !__atomic_load_n(&process->exited, __ATOMIC_ACQUIRE);
-}
 
 /* Fills in the ticket of a process that was there before the kernel side could note it. 0, also where it is gone or
    hangs, or -ENOMEM. */

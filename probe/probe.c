@@ -104,8 +104,7 @@ unsigned probe_job_living(struct probe *probe, uint32_t id)
     for (uint32_t i = 1; i <= table->high; i++) {
         const struct abi_process *process = process_at(&probe->tables, i);
 
-        living += process->job == id && process->tgid &&
-                  !__atomic_load_n(&process->exited, __ATOMIC_ACQUIRE);
+        living += process->job == id && process->tgid && is_alive(process);
     }
     /* Those without a place in the table are some job's, and as well this one's. */
     living += (unsigned)counters[ABI_COUNTER_HOMELESS];

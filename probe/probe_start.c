@@ -153,10 +153,8 @@ static void explain_failure(const struct probe *probe, const struct probe_option
                             char *why, size_t size)
 {
     const struct calls *calls = probe->loaded ? load_calls(probe->loaded) : NULL;
-
     enum flavour forced = options->flavours.order[0];
-
-    size_t used = 0;
+    size_t used;
 
     if (forced == FLAVOUR_AUTO || !calls || calls_flavour(calls) != FLAVOUR_AUTO) {
         hook_explain(err, why, size);

@@ -204,7 +204,7 @@ static uint32_t find_new(struct ranks *ranks, uint32_t *found)
             *met = (struct met){.start_ns = (int64_t)process->start_ns};
             ranks->of[index] = 0;
         }
-        if (met->judged || !process->tgid || __atomic_load_n(&process->exited, __ATOMIC_ACQUIRE))
+        if (met->judged || !process->tgid || !is_alive(process))
             continue;
         met->judged = true; /* so that it is found once */
         found[count++] = index;

@@ -61,13 +61,9 @@ static int take(void *context, void *data, size_t size)
     increase = (struct increase){.bytes = slot->bytes, .ops = slot->ops};
     memcpy(increase.octave, slot->octave, sizeof(increase.octave));
     slots->added(slots->context, slot->row, &known);
-    if (list->first) {
-        struct increase waiting;
-
-        changes_sum(&slots->changes, list, &waiting);
-        increase_add(&known, &waiting);
-    }
-    if (increase_subtract(&increase, &known) && changes_append(&slots->changes, list, slot->end_ns, &increase))
+    changes_add_up(&slots->changes, list, &known);
+    increase_subtract(&increase, &known);
+    if (increase_any(&increase) && changes_append(&slots->changes, list, slot->end_ns, &increase))
         slots->err = -ENOMEM;
     return 0;
 }
@@ -195,9 +191,7 @@ int slots_add(struct slots *slots, uint32_t index, uint64_t slot_end_ns, enum op
         increase_subtract(&rest, &change);
         changes_drop_first(&slots->changes, list);
     }
-    if (err || !target.flow)
-        return err;
-    return increase_subtract(&rest, &(struct increase){0}) ? add(slots, &target, slot_end_ns, &rest) : 0;
+    return !err && target.flow && increase_any(&rest) ? add(slots, &target, slot_end_ns, &rest) : err;
 }
 
 void slots_forget(struct slots *slots, uint32_t row)

@@ -6,6 +6,7 @@
 #ifndef UNBLEND_PROBE_TABLES_H
 #define UNBLEND_PROBE_TABLES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "probe/bpf/abi.h"
@@ -60,6 +61,12 @@ static inline struct abi_thread *thread_at(const struct tables *tables, uint32_t
 static inline struct abi_process *process_at(const struct tables *tables, uint32_t index)
 {
     return (struct abi_process *)tables->table[ABI_TABLE_PROCESSES].memory + index;
+}
+
+/* Asked after /proc: whether what that said of a number was said of this process, and not of another that has it now. */
+static inline bool is_alive(const struct abi_process *process)
+{
+    return !__atomic_load_n(&process->exited, __ATOMIC_ACQUIRE);
 }
 
 /* Moves table->high up to the last index in use. An entry is in use when its first 64 bits are not 0. */
