@@ -160,7 +160,7 @@ def cpu_seconds(pid):
 
 
 def memory(pid):
-    """(bytes of a process that are resident, bytes of them that are maps of the kernel's); what is shared is shared out."""
+    """(bytes of a process that are resident, bytes of them that are maps of the kernel's), what is shared shared out."""
     total = maps = 0
     with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps", encoding="utf-8", errors="replace") as file:
         name = ""

@@ -10,9 +10,9 @@
 void program_begin(const char *name);
 
 /*
- * For one that is left running: threads share one arena, so that what one makes and another lets go of is used again, and
- * what is large is the system's own: nothing of it is touched before it is used, and it goes back there. glibc would keep
- * the latter, too, once something large has been freed. Before there are threads.
+ * For one that is left running: threads share one arena, so that what one makes and another lets go of is used again,
+ * and what is large is the system's own: nothing of it is touched before it is used, and it goes back there. glibc would
+ * keep the latter, too, once something large has been freed. Before there are threads.
  */
 void program_stay_small(void);
 
