@@ -31,7 +31,10 @@
 /* bits (a power of two) if a value below 2^63 has more than that many, else 0; no branch, as none could be foretold. */
 static inline __attribute__((always_inline)) unsigned bucket_step(uint64_t value, unsigned bits)
 {
-    return (unsigned)((((uint64_t)1 << bits) - 1 - value) >> 63) * bits;
+    uint64_t more = (((uint64_t)1 << bits) - 1 - value) >> 63;
+
+    __asm__("" : "+r"(more)); /* else clang makes a branch of it, in BPF */
+    return (unsigned)more * bits;
 }
 
 /* Position of the highest set bit of a value that is not 0. Written out: BPF has no such instruction. */
@@ -58,14 +61,17 @@ static inline __attribute__((always_inline)) unsigned bucket_msb(uint64_t value)
     return msb + (unsigned)(value >> 1);
 }
 
+/* The bucket of a value of BUCKET_SUB and more. */
+static inline __attribute__((always_inline)) unsigned bucket_of_large(uint64_t value)
+{
+    unsigned shift = bucket_msb(value) - BUCKET_SUB_BITS;
+
+    return (shift << BUCKET_SUB_BITS) + (unsigned)(value >> shift);
+}
+
 static inline __attribute__((always_inline)) unsigned bucket_of(uint64_t value)
 {
-    unsigned shift;
-
-    if (value < BUCKET_SUB)
-        return (unsigned)value;
-    shift = bucket_msb(value) - BUCKET_SUB_BITS;
-    return (shift << BUCKET_SUB_BITS) + (unsigned)(value >> shift);
+    return value < BUCKET_SUB ? (unsigned)value : bucket_of_large(value);
 }
 
 /* The smallest value of a bucket. */

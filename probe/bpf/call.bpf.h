@@ -7,6 +7,7 @@
 
 #if defined(__TARGET_ARCH_x86)
 #define COMPAT_STATUS 2 /* TS_COMPAT */
+#define USER_CS       0x33 /* __USER_CS */
 #define STAT_MODE     24
 #define STAT_RDEV     40
 static __always_inline long number_of(struct pt_regs *regs)
@@ -22,6 +23,16 @@ static __always_inline long result_of(struct pt_regs *returned)
 static __always_inline bool is_compat(struct task_struct *task)
 {
     return task->thread_info.status & COMPAT_STATUS;
+}
+
+/*
+ * Whether it is certain at its start, without a look at the task, that a call is a 64-bit one: the processor's system
+ * call instruction leaves in cx where it goes on. An int 0x80 in 64-bit code, which does not, cannot have that in cx by
+ * chance: there is an int 0x80 before it, and no system call instruction that would have left it.
+ */
+static __always_inline bool is_plainly_64_bit(const struct pt_regs *regs)
+{
+    return regs->cx == regs->ip && regs->cs == USER_CS;
 }
 
 /* Number which of the arguments, from 0; 0 for an argument that a call does not have. */
@@ -75,6 +86,11 @@ static __always_inline long result_of(struct pt_regs *returned)
 static __always_inline bool is_compat(struct task_struct *task)
 {
     return task->thread_info.flags & COMPAT_FLAG;
+}
+
+static __always_inline bool is_plainly_64_bit(const struct pt_regs *regs)
+{
+    return false;
 }
 
 static __always_inline __u64 argument_of(struct pt_regs *regs, int which)

@@ -94,12 +94,19 @@ static __always_inline void begin(const volatile struct abi_syscall *shape, __u3
         thread->pending_ns = state->enter_ns;
 }
 
+/* Whether operations of that kind are not watched for now. */
+static __always_inline bool is_shed(__u32 op)
+{
+    return control.shed >> op & 1;
+}
+
 /*
  * Every call. Not inlined, so that the quick way below needs less than 64 bytes of stack: where it needs more, newer
  * kernels give the program a stack of its own, at a price at each helper.
  */
-static __noinline int enter_any(struct pt_regs *regs, long number)
+static __noinline int enter_any(struct pt_regs *regs)
 {
+    long number = number_of(regs);
     const volatile struct abi_syscall *shape = shape_of(number);
     struct task_struct *task = bpf_get_current_task_btf();
     bool compat = is_compat(task);
@@ -115,7 +122,7 @@ static __noinline int enter_any(struct pt_regs *regs, long number)
         return 0;
     }
     shape = shape_for(shape, compat);
-    if (!shape || control.shed >> shape->op & 1)
+    if (!shape || is_shed(shape->op))
         return 0;
     state = current_state(task);
     if (!state)
@@ -140,60 +147,110 @@ static __noinline int enter_any(struct pt_regs *regs, long number)
     return 0;
 }
 
-/* Most calls: by a thread that is known, on a file that it has used before or by path. */
-static __always_inline int enter(struct pt_regs *regs, long number)
+/* The calling thread, which did not make the last call on its CPU; NULL when it has no entry. known: it has a state. */
+static __always_inline struct abi_thread *next_thread(struct pt_regs *regs, bool *known)
 {
-    const volatile struct abi_syscall *shape = shape_of(number);
-    struct task_struct *task;
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+
+    *known = state;
+    return state ? run_thread(state, task, regs) : NULL;
+}
+
+/*
+ * Most calls: by a thread that is known, on a file that it has used before or by path.
+ *
+ * clang lays BPF out as it is written, and what a call of a program costs is fetching its code, most of all. So what a
+ * transfer needs stands first and without a jump, and all that is rarer behind it; so in leave().
+ */
+static __always_inline int enter(struct pt_regs *regs)
+{
+    long number = number_of(regs);
+    const volatile struct abi_syscall *shape;
+    __u32 op, kind, fd, place;
     struct abi_thread *thread;
-    struct abi_task *state;
     struct abi_file *mine;
     struct opened opened;
-    int fd;
+    __u64 volume;
+    bool known;
 
-    if (!shape || (is_fcntl(shape) && argument_of(regs, 1) != F_SETFL) || is_other(shape))
+    if ((__u64)number >= ABI_SYSCALLS)
         return 0;
+    shape = entry_of(number);
+    op = shape->op;
+    if (!op)
+        goto other;
     thread = running_thread(regs);
-    if (!thread) {
-        task = bpf_get_current_task_btf();
-        state = bpf_task_storage_get(&tasks, task, NULL, 0);
-        if (!state && !config.all)
-            return 0;
-        thread = state ? run_thread(state, task, regs) : NULL;
-    }
-    if (!thread || thread->quick)
-        return enter_any(regs, number);
-    task = task_of(thread);
-    if (is_compat(task))
-        return enter_any(regs, number);
-    if (control.shed >> shape->op & 1)
+    if (!thread)
+        goto stranger;
+familiar:
+    if (thread->quick)
+        goto any;
+    if (!is_plainly_64_bit(regs))
+        goto doubtful;
+plain:
+    if (control.shed)
+        goto shedding;
+watched:
+    kind = shape->shape;
+    if (kind != ABI_SHAPE_FD)
+        goto by_path;
+by_descriptor:
+    fd = (__u32)argument_of(regs, 0);
+    if (!look_up(task_of(thread), (int)fd, &opened))
         return 0;
-    if (shape->shape == ABI_SHAPE_FD || is_by_descriptor(shape, regs)) {
-        fd = (int)argument_of(regs, 0);
-        if (!look_up(task, fd, &opened))
-            return 0;
-        mine = file_at(thread, (__u32)fd);
-        if (holds(mine, (__u64)opened.file, (__u64)opened.inode, (__u64)opened.super)) {
-            if (mine->volume == ABI_VOLUME_NONE)
-                return 0;
-            thread->pending_volume = mine->volume;
-        } else if (shape->op > OP_WRITE && is_where_last(thread, &opened)) {
-            thread->pending_volume = thread->device; /* one that is only looked at or closed takes no place */
-        } else {
-            return enter_any(regs, number);
-        }
-        thread->quick_place = (__u32)fd % ABI_FILE_CACHE;
-    } else if (shape->shape >= ABI_SHAPE_BY_PATH) {
-        thread->pending_volume = ABI_VOLUME_UNKNOWN;
-        thread->quick_place = ABI_FILE_CACHE;
-    } else {
-        return enter_any(regs, number);
-    }
-    thread->pending_op = shape->op;
+    place = fd % ABI_FILE_CACHE;
+    mine = &thread->files[place];
+    barrier_var(mine);
+    if (!holds(mine, (__u64)opened.file, (__u64)opened.inode, (__u64)opened.super))
+        goto elsewhere;
+    volume = mine->volume;
+    if (volume == ABI_VOLUME_NONE)
+        return 0;
+begin:
+    thread->quick_place = place;
+    thread->pending_volume = volume;
+    thread->pending_op = op;
     thread->missed = 0;
-    thread->quick = mark_of(number, false);
+    thread->quick = mark_of(number_of(regs), false);
     thread->pending_ns = bpf_ktime_get_ns();
     return 0;
+
+by_path:
+    if (is_by_descriptor(shape, regs))
+        goto by_descriptor;
+    volume = ABI_VOLUME_UNKNOWN;
+    place = ABI_FILE_CACHE;
+    if (kind >= ABI_SHAPE_BY_PATH)
+        goto begin;
+    if (is_fcntl(shape) && argument_of(regs, 1) != F_SETFL)
+        return 0;
+any:
+    return enter_any(regs);
+elsewhere: /* one that is only looked at or closed takes no place */
+    if (op <= OP_WRITE || !is_where_last(thread, &opened))
+        goto any;
+    volume = thread->device;
+    goto begin;
+other:
+    if (!shape->compat || !is_compat(bpf_get_current_task_btf()))
+        return 0;
+    goto any;
+stranger:
+    thread = next_thread(regs, &known);
+    if (thread)
+        goto familiar;
+    if (known || config.all)
+        goto any;
+    return 0;
+doubtful:
+    if (is_compat(task_of(thread)))
+        goto any;
+    goto plain;
+shedding:
+    if (is_shed(op))
+        return 0;
+    goto watched;
 }
 
 #endif

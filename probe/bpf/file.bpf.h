@@ -18,6 +18,8 @@ extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym;
 #define LOAD(object, field) BPF_CORE_READ(object, field)
 #endif
 
+#define FDS_MIN 64 /* no table of descriptors has fewer places: as many as a long has bits */
+
 /* The open file behind a descriptor; NULL for a bad one. */
 static __always_inline struct file *file_of(struct task_struct *task, int fd)
 {
@@ -44,12 +46,12 @@ static __always_inline bool look_up(struct task_struct *task, int fd, struct ope
     struct inode *inode;
     struct file *file;
 
-    if ((__u32)fd >= table->max_fds)
+    if (unlikely((__u32)fd >= FDS_MIN) && (__u32)fd >= table->max_fds)
         return false;
 #ifdef CAN_CAST
     /* The verifier knows no arrays of pointers, so one is taken for a structure that begins with one. */
-    file = CAST(struct kiocb, table->fd + fd)->ki_filp;
-    if (!file)
+    file = CAST(struct kiocb, table->fd + (__u32)fd)->ki_filp;
+    if (unlikely(!file))
         return false;
     inode = file->f_inode;
     opened->super = inode->i_sb;

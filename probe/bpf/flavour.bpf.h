@@ -18,15 +18,13 @@ static __always_inline struct pt_regs *own_registers(void)
 SEC("kprobe.multi")
 int on_call_enter(void *context)
 {
-    struct pt_regs *regs = own_registers();
-
-    return enter(regs, number_of(regs));
+    return enter(own_registers());
 }
 
 SEC("kretprobe.multi")
 int on_call_exit(struct pt_regs *context)
 {
-    return leave_and_tidy(own_registers(), result_of(context));
+    return leave(own_registers(), result_of(context));
 }
 
 /* --- tracepoint/syscalls: one event a call, so that other calls pay next to nothing --- */
@@ -41,15 +39,13 @@ struct traced_exit {
 SEC("tracepoint")
 int on_trace_enter(void *context)
 {
-    struct pt_regs *regs = own_registers();
-
-    return enter(regs, number_of(regs));
+    return enter(own_registers());
 }
 
 SEC("tracepoint")
 int on_trace_exit(struct traced_exit *context)
 {
-    return leave_and_tidy(own_registers(), context->result);
+    return leave(own_registers(), context->result);
 }
 
 /*
@@ -67,15 +63,13 @@ struct {
 SEC("fentry")
 int on_function_enter(void *context)
 {
-    struct pt_regs *regs = own_registers();
-
-    return enter(regs, number_of(regs));
+    return enter(own_registers());
 }
 
 SEC("fexit")
 int on_function_exit(__u64 *context)
 {
-    return leave_and_tidy(own_registers(), context[1]); /* behind the only argument */
+    return leave(own_registers(), context[1]); /* behind the only argument */
 }
 
 SEC("fentry")

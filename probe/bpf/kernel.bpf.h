@@ -22,6 +22,10 @@ typedef _Bool bool;
 #define false 0
 #define NULL  ((void *)0)
 
+/* Where code that hardly any call needs lies beside what each of them needs, that takes longer to fetch. */
+#define likely(condition)   __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
 /* From the kernel's user API (linux/bpf.h), which never changes a number. */
 enum {
     BPF_MAP_TYPE_HASH = 1,
@@ -47,7 +51,8 @@ enum {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-    unsigned long r15, di, si, dx, r10, r8, r9, orig_ax, ax, bx, cx, bp;
+    unsigned long r15, di, si, dx, r10, r8, r9, orig_ax, ax, bx, cx, bp, ip;
+    unsigned short cs;
 };
 struct thread_info {
     unsigned int status;

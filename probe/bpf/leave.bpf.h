@@ -27,7 +27,7 @@ static __always_inline void opened(struct abi_task *state, struct abi_thread *th
     m->sized = type == S_IFREG;
     m->size = LOAD(inode, i_size);
     if (m->sized)
-        tell_file(inode, state->volume, (__u64)state->process << 32 | state->job, m->end_ns, mine ? mine->tree : 0);
+        tell_file(as_number(&state->inode), state->volume, (__u64)state->process << 32 | state->job, m->end_ns, mine ? mine->tree : 0);
 }
 
 /* The operation and the volume of a call that is not by descriptor. */
@@ -169,66 +169,27 @@ static __noinline struct abi_task *spare_state(void)
     return known_state(bpf_get_current_task_btf());
 }
 
-/* The end of a call that did not begin as a quick one. */
-static __always_inline int leave_slowly(struct pt_regs *regs, long result, __u64 now)
+/*
+ * Whether a call that did not begin as a quick one is to be looked at closely now; else it has been dealt with, or is
+ * nobody's.
+ */
+static __always_inline bool has_state(struct pt_regs *regs, long result)
 {
     long number = number_of(regs);
     const volatile struct abi_syscall *shape = shape_of(number);
     struct abi_task *state = spare_state();
 
     if (!shape || !state)
-        return 0;
-    if (state->pending != mark_of(number, false) && state->pending != mark_of(number, true))
-        return shape->compat || shape->op == ABI_OP_ASYNC ? leave_special(regs, result) : 0;
+        return false;
+    if (state->pending != mark_of(number, false) && state->pending != mark_of(number, true)) {
+        if (shape->compat || shape->op == ABI_OP_ASYNC)
+            leave_special(regs, result);
+        return false;
+    }
     if (state->restart_op)
-        return 0;
+        return false;
     state->pending = 0;
-    return state->enter_ns < control.since_ns ? 0 : leave_any(regs, result, now);
-}
-
-/*
- * Most calls that are not passed over: those that began as a quick one, did not fail, and the like of which was counted
- * before. Where trees are told, a call that was counted leaves its volume and its latency in pending_volume and
- * pending_ns.
- */
-static __always_inline int leave(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result)
-{
-    struct abi_thread *thread;
-    struct task_struct *task;
-    struct abi_task *state;
-    __u64 now;
-
-    /* Before anything is looked up: reading the clock waits for what has begun before it. */
-    now = bpf_ktime_get_ns();
-    thread = running_thread(regs);
-    if (!thread) {
-        task = bpf_get_current_task_btf();
-        state = bpf_task_storage_get(&tasks, task, NULL, 0);
-        if (!state && !control.crowded)
-            return 0;
-        thread = state ? run_thread(state, task, regs) : NULL;
-    }
-    if (!thread || thread->quick != mark_of(number_of(regs), false))
-        return leave_slowly(regs, result, now);
-    if (thread->pending_ns < control.since_ns) {
-        thread->quick = thread->pending_op = 0;
-        return 0;
-    }
-    if (result < 0)
-        return leave_any(regs, result, now);
-    if (shape->shape == ABI_SHAPE_FD && thread->pending_op <= OP_WRITE) {
-        if (!leave_transfer(shape, regs, result, thread, now))
-            return leave_any(regs, result, now);
-    } else if (shape->shape == ABI_SHAPE_OPEN) {
-        if (!leave_open(shape, regs, result, now))
-            return leave_any(regs, result, now);
-    } else if (!leave_plain(shape, regs, thread, now)) {
-        return leave_any(regs, result, now);
-    }
-    if (config.tree_depth)
-        thread->pending_ns = now - thread->pending_ns;
-    thread->quick = thread->pending_op = 0;
-    return 0;
+    return state->enter_ns >= control.since_ns;
 }
 
 #endif

@@ -35,24 +35,29 @@ static __always_inline __u64 start_of(const volatile struct abi_syscall *shape, 
     return start == UINT64_MAX ? offset_of(file) - result : start;
 }
 
-/* Where a transfer of that size is counted; NULL when the like of it was not counted before. */
-static __always_inline __u32 *size_of(struct abi_file *mine, struct abi_row *row, long result, bool writes)
+/* Where transfers of that size are counted is where the file's next ones are, too; false when none was counted before. Not
+   inlined, for the stack's sake. */
+static __noinline bool learn_size(struct abi_file *mine, struct abi_row *row, __u32 bytes, bool writes)
 {
-    __u32 bucket, *page;
+    __u32 bucket = bucket_of(bytes), *page;
 
-    if (mine->size != ABI_SIZE_KEY(result, writes)) {
-        bucket = bucket_of(result);
-        if (bucket >= ABI_SIZE_BUCKETS)
-            return NULL;
-        barrier_var(bucket); /* clang would use a copy from before the check, of which Linux 6.1 knows no bounds */
-        page = &row->size_page[bucket / ABI_PAGE_BUCKETS];
-        if (!*page)
-            return NULL;
-        mine->size = ABI_SIZE_KEY(result, writes);
-        mine->size_page = *page;
-        mine->size_bucket = bucket % ABI_PAGE_BUCKETS;
-    }
-    return bucket_in(&mine->size_page, mine->size_bucket);
+    if (bucket >= ABI_SIZE_BUCKETS)
+        bucket = ABI_SIZE_BUCKETS - 1;
+    barrier_var(bucket); /* clang would use a copy from before the check, of which Linux 6.1 knows no bounds */
+    page = &row->size_page[bucket / ABI_PAGE_BUCKETS];
+    if (!*page)
+        return false;
+    mine->size = ABI_SIZE_KEY(bytes, writes);
+    mine->size_page = *page;
+    mine->size_bucket = bucket % ABI_PAGE_BUCKETS;
+    return true;
+}
+
+/* Of OP_READ 0, of OP_WRITE 1; without a branch, which clang would make of a comparison. */
+static __always_inline __u32 is_write(__u32 op)
+{
+    _Static_assert(OP_READ == 1 && OP_WRITE == 2, "the upper of two bits tells them apart");
+    return op >> 1 & 1;
 }
 
 /* Where a struct statx has stx_mode, in the upper half of a word, and how far behind it stx_dev_major and _minor are. */
@@ -86,7 +91,7 @@ static __always_inline struct abi_row *quick_row(const __u32 *index, __u64 now)
 {
     struct abi_row *row = bpf_map_lookup_elem(&rows, index);
 
-    return row && now < row->slot_end_ns ? row : NULL; /* the slot of row 0, which is none, is always over */
+    return likely(row && now < row->slot_end_ns) ? row : NULL; /* the slot of row 0, which is none, is always over */
 }
 
 static __always_inline __u32 *latency_of(struct abi_row *row, __u64 latency_ns)
@@ -94,58 +99,25 @@ static __always_inline __u32 *latency_of(struct abi_row *row, __u64 latency_ns)
     return known_bucket(row->latency_page, bucket_of(latency_ns), ABI_LATENCY_BUCKETS);
 }
 
-/* A file's first transfer of that kind is counted where the thread's last file was, if that was on the same volume. Not
-   inlined, for the stack's sake. */
-static __noinline int begin_row(struct abi_thread *thread, bool writes)
+/* A file's first transfer of that kind is counted where the thread's last file was, if that was on the same volume; else
+   false. Not inlined, for the stack's sake. */
+static __noinline bool begin_row(struct abi_thread *thread, bool writes)
 {
     __u32 *head = &thread->head[writes ? OP_WRITE : OP_READ];
     struct abi_file *mine = file_at(thread, thread->quick_place);
     struct abi_row *row = bpf_map_lookup_elem(&rows, head);
 
-    if (row && row->volume == mine->volume) {
-        mine->row[writes & 1] = *head;
-        mine->size = ABI_SIZE_NONE;
-    }
-    return 0;
-}
-
-/*
- * A read or a write that succeeded, and that the page cache served. False when it is to be looked at closely: nothing
- * is counted until it is certain that all of it can be counted here. So with the next one. Not inlined, for the stack's
- * sake: the two together would need a stack of their own.
- */
-static __noinline bool leave_transfer(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result,
-                                      struct abi_thread *thread, __u64 now)
-{
-    struct abi_file *mine = file_at(thread, thread->quick_place);
-    bool writes = thread->pending_op == OP_WRITE;
-    __u32 *size, *latency, order = ABI_ORDER_UNKNOWN;
-    struct abi_row *row;
-    __u64 start;
-
-    if (!writes && (mine->uncached || thread->missed))
+    if (mine->row[writes & 1] || !row || row->volume != mine->volume)
         return false;
-    if (!mine->row[writes])
-        begin_row(thread, writes);
-    row = quick_row(&mine->row[writes], now);
-    if (!row)
-        return false;
-    size = size_of(mine, row, result, writes);
-    if (!size)
-        return false;
-    latency = latency_of(row, now - thread->pending_ns);
-    if (!latency)
-        return false;
-    if (result && !control.no_order) {
-        start = start_of(shape, regs, false, mine->file, result);
-        order = order_of(mine, start, result);
-    }
-    *size += 1;
-    row->bytes += result;
-    row->order[order & (ABI_ORDERS - 1)] += 1;
-    add(row, latency, now - thread->pending_ns);
+    mine->row[writes & 1] = *head;
+    mine->size = ABI_SIZE_NONE;
     return true;
 }
+
+/* A latency below this takes few steps to its bucket; what took longer has time for a closer look. */
+#define SHORT_BITS  16
+#define SHORT_NS    (1u << SHORT_BITS)
+#define SHORT_PAGES (BUCKETS_FOR_BITS(SHORT_BITS) / ABI_PAGE_BUCKETS) /* 7, so a mask of as many bits does */
 
 /* What a quick open has led to: its place is taken, and it is one of the files that are opened. */
 static __always_inline void keep_opened(struct abi_thread *thread, __u32 index, __u32 place, const struct opened *opened,
@@ -165,7 +137,7 @@ static __always_inline void keep_opened(struct abi_thread *thread, __u32 index, 
         return;
     mine->owned = owns || forget_position(file, inode, ABI_OWNER(index, place));
     if (process)
-        tell_file(opened->inode, mine->volume, (__u64)thread->process << 32 | given_job(process->job), now, 0);
+        tell_file(as_number(&mine->inode), mine->volume, (__u64)thread->process << 32 | given_job(process->job), now, 0);
 }
 
 /* An open that succeeded, of a file or directory where the thread was last. Not inlined, for the stack's sake. */
@@ -201,8 +173,8 @@ static __noinline bool leave_open(const volatile struct abi_syscall *shape, stru
     return true;
 }
 
-/* Another call by descriptor, or a stat, that succeeded. */
-static __always_inline bool leave_plain(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+/* Another call by descriptor, or a stat, that succeeded. Not inlined, for the stack's sake. */
+static __noinline bool leave_plain(const volatile struct abi_syscall *shape, struct pt_regs *regs,
                                         struct abi_thread *thread, __u64 now)
 {
     __u32 op = thread->pending_op, *latency;

@@ -34,7 +34,7 @@ static __always_inline struct abi_thread *running_thread(const struct pt_regs *r
 {
     struct abi_thread *thread = bpf_map_lookup_elem(&threads, (__u32 *)running_here());
 
-    if (!thread || thread->registers != (__u64)regs)
+    if (unlikely(!thread || thread->registers != (__u64)regs))
         return NULL;
     if (config.twice && thread->pid != (__u32)bpf_get_current_task_btf()->pid)
         return NULL;

@@ -10,6 +10,16 @@
 
 #define AT_EMPTY_PATH 0x1000
 
+/* The table's entry of a number below ABI_SYSCALLS. */
+static __always_inline const volatile struct abi_syscall *entry_of(long number)
+{
+    const volatile struct abi_syscall *shape = &config.syscalls[number];
+
+    /* Made once and kept: clang would make it again from the number, whose bounds Linux 6.12 forgets. */
+    barrier_var(shape);
+    return shape;
+}
+
 /* NULL for a call that is not counted, neither of 64-bit nor of 32-bit programs. */
 static __always_inline const volatile struct abi_syscall *shape_of(long number)
 {
@@ -17,9 +27,7 @@ static __always_inline const volatile struct abi_syscall *shape_of(long number)
 
     if ((__u64)number >= ABI_SYSCALLS)
         return NULL;
-    shape = &config.syscalls[number];
-    /* Checked once and kept: clang would make it again from the number, whose bounds Linux 6.12 forgets. */
-    barrier_var(shape);
+    shape = entry_of(number);
     return shape->op || shape->compat ? shape : NULL;
 }
 
@@ -48,18 +56,6 @@ static __always_inline bool is_by_descriptor(const volatile struct abi_syscall *
 static __always_inline bool is_fcntl(const volatile struct abi_syscall *shape)
 {
     return shape->shape == ABI_SHAPE_FCNTL && !shape->compat;
-}
-
-/* A call whose number counts in 32-bit programs alone, by another one. */
-static __always_inline bool is_other(const volatile struct abi_syscall *shape)
-{
-    return !shape->op && !is_compat(bpf_get_current_task_btf());
-}
-
-/* Calls that never count. */
-static __always_inline bool is_passed_over(const volatile struct abi_syscall *shape)
-{
-    return !shape || is_fcntl(shape) || is_other(shape);
 }
 
 /* An offset of 64 bits, which 32-bit calls give in halves. */

@@ -16,30 +16,146 @@ static __noinline int forget_spare(void)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 {
-    return enter(regs, number);
+    return enter(regs);
 }
 
-static __always_inline int leave_and_tidy(struct pt_regs *regs, long result)
+/*
+ * The end of most calls: those that began as a quick one, did not fail, and the like of which was counted before. First
+ * of all a transfer that the page cache served: nothing is counted until it is certain that all of it can be counted here.
+ * It took so little time that it has begun since control.since_ns: to stop watching and to begin again takes longer.
+ *
+ * As in enter(), what is rarer stands behind. Where trees are told, a call that was counted leaves its volume and its
+ * latency in pending_volume and pending_ns.
+ */
+static __always_inline int leave(struct pt_regs *regs, long result)
 {
-    const volatile struct abi_syscall *shape = shape_of(number_of(regs));
-    bool counts;
+    const volatile struct abi_syscall *shape;
+    __u64 number = number_of(regs), now, latency_ns;
+    __u32 kind, op, bucket, writes, order, *page, *cell;
+    struct abi_thread *thread;
+    struct abi_file *mine;
+    struct abi_row *row;
+    bool known, counts;
 
-    /* Before all else: of what these calls would look at, their thread may have touched nothing for long. */
-    if (is_passed_over(shape))
+    /* Calls that never count before all else: of what these would look at, their thread may have touched nothing for long. */
+    if (number >= ABI_SYSCALLS)
         return 0;
+    shape = entry_of(number);
+    kind = shape->shape;
+    if (!shape->op || kind == ABI_SHAPE_FCNTL)
+        goto other;
+may_count:
+    /* Before anything is looked up: reading the clock waits for what has begun before it. */
+    now = bpf_ktime_get_ns();
+    thread = running_thread(regs);
+    if (!thread)
+        goto stranger;
+familiar:
+    if (thread->quick != mark_of(number_of(regs), false))
+        goto slow;
+    if (result < 0)
+        goto any;
+    op = thread->pending_op;
+    if (kind != ABI_SHAPE_FD || op > OP_WRITE)
+        goto no_transfer;
+    writes = is_write(op);
+    latency_ns = now - thread->pending_ns;
+    barrier_var(latency_ns); /* takes the place of now, as one more value would take a stack of its own */
+    if (latency_ns - BUCKET_SUB >= SHORT_NS - BUCKET_SUB)
+        goto unlike;
+    mine = file_at(thread, thread->quick_place);
+    barrier_var(mine);
+    if (!writes && (mine->uncached || thread->missed))
+        goto unlike;
+    row = quick_row(&mine->row[writes], thread->pending_ns + latency_ns);
+    if (!row)
+        goto other_row;
+same_row:
+    if (mine->size != ABI_SIZE_KEY(result, writes))
+        goto other_size;
+same_size:
+    bucket = bucket_of_large(latency_ns & (SHORT_NS - 1));
+    page = &row->latency_page[bucket / ABI_PAGE_BUCKETS & SHORT_PAGES];
+    if (!*page)
+        goto unlike;
+    cell = bucket_in(page, bucket);
+    if (!cell)
+        goto unlike;
+    *cell += 1;
+    row->latency_sum_ns += latency_ns;
+    cell = bucket_in(&mine->size_page, mine->size_bucket);
+    if (cell)
+        *cell += 1;
+    order = ABI_ORDER_UNKNOWN;
+    if (result && !control.no_order)
+        order = order_of(mine, start_of(shape, regs, false, mine->file, result), result);
+    row->bytes += result;
+    row->order[order & (ABI_ORDERS - 1)] += 1;
+    row->touched += 1;
+counted:
+    thread->quick = thread->pending_op = 0;
+    if (config.tree_depth)
+        goto tree;
+    return 0;
+
+other:
+    if (shape->compat && (shape->op || is_compat(bpf_get_current_task_btf())))
+        goto may_count;
+    return 0;
+other_row:
+    if (!begin_row(thread, writes))
+        goto unlike;
+    row = quick_row(&mine->row[writes], thread->pending_ns + latency_ns);
+    if (!row)
+        goto unlike;
+    goto same_row;
+other_size:
+    if (!learn_size(mine, row, result, writes))
+        goto unlike;
+    goto same_size;
+no_transfer:
+    if (thread->pending_ns < control.since_ns)
+        goto any;
+    latency_ns = now - thread->pending_ns;
+    if (kind == ABI_SHAPE_OPEN ? leave_open(shape, regs, result, now) : leave_plain(shape, regs, thread, now))
+        goto counted;
+    goto any;
+unlike:
+    now = thread->pending_ns + latency_ns;
+any:
+    if (thread->pending_ns >= control.since_ns)
+        goto closely;
+    thread->quick = thread->pending_op = 0;
+    return 0;
+stranger:
+    thread = next_thread(regs, &known);
+    if (thread)
+        goto familiar;
+    if (!known && !control.crowded)
+        return 0;
+slow:
+    if (!has_state(regs, result))
+        goto tidy;
+closely:
     counts = config.tree_depth && is_in_call();
-    leave(shape, regs, result);
+    leave_any(regs, result, now);
     if (counts)
-        count_tree(regs, result);
+        goto told;
+tidy:
     if (control.crowded)
         forget_spare();
     return 0;
+tree:
+    thread->pending_ns = latency_ns;
+told:
+    count_tree(regs, result);
+    goto tidy;
 }
 
 SEC("tp_btf/sys_exit")
 int on_sys_exit(unsigned long long *context)
 {
-    return leave_and_tidy((struct pt_regs *)context[0], context[1]);
+    return leave((struct pt_regs *)context[0], context[1]);
 }
 
 /* The same at other places, for kernels and loads where those are better. */

@@ -54,7 +54,7 @@ static __always_inline void finish_open(const struct abi_async *entry, long resu
         remember_slot(entry, m.volume, result);
         tree = tree_asked(file, m.volume, entry->process);
         if (m.sized && m.volume != ABI_VOLUME_NONE)
-            tell_file(inode, m.volume, (__u64)entry->process << 32 | entry->job, now, tree);
+            tell_file((__u64)inode, m.volume, (__u64)entry->process << 32 | entry->job, now, tree);
     }
     account_async(entry, &m, now);
     count_measured(tree, &m);
