@@ -147,7 +147,7 @@ static __noinline int enter_any(struct pt_regs *regs)
     return 0;
 }
 
-/* The calling thread, which did not make the last call on its CPU; NULL when it has no entry. known: it has a state. */
+/* The calling thread, which is not in its place; NULL when it has no entry. known: it has a state. */
 static __always_inline struct abi_thread *next_thread(struct pt_regs *regs, bool *known)
 {
     struct task_struct *task = bpf_get_current_task_btf();
@@ -169,6 +169,7 @@ static __always_inline int enter(struct pt_regs *regs)
     const volatile struct abi_syscall *shape;
     __u32 op, kind, fd, place;
     struct abi_thread *thread;
+    struct fdtable *table;
     struct abi_file *mine;
     struct opened opened;
     __u64 volume;
@@ -197,7 +198,11 @@ watched:
         goto by_path;
 by_descriptor:
     fd = (__u32)argument_of(regs, 0);
-    if (!look_up(task_of(thread), (int)fd, &opened))
+    table = task_of(thread)->files->fdt;
+    if (fd >= FDS_MIN)
+        goto high;
+in_table:
+    if (!look_in(table, fd, &opened))
         return 0;
     place = fd % ABI_FILE_CACHE;
     mine = &thread->files[place];
@@ -227,6 +232,10 @@ by_path:
         return 0;
 any:
     return enter_any(regs);
+high:
+    if (fd < table->max_fds)
+        goto in_table;
+    return 0;
 elsewhere: /* one that is only looked at or closed takes no place */
     if (op <= OP_WRITE || !is_where_last(thread, &opened))
         goto any;

@@ -18,8 +18,6 @@ extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym;
 #define LOAD(object, field) BPF_CORE_READ(object, field)
 #endif
 
-#define FDS_MIN 64 /* no table of descriptors has fewer places: as many as a long has bits */
-
 /* The open file behind a descriptor; NULL for a bad one. */
 static __always_inline struct file *file_of(struct task_struct *task, int fd)
 {
@@ -39,24 +37,23 @@ struct opened {
     struct super_block *super;
 };
 
-/* False for a bad descriptor. */
-static __always_inline bool look_up(struct task_struct *task, int fd, struct opened *opened)
-{
-    struct fdtable *table = task->files->fdt;
-    struct inode *inode;
-    struct file *file;
+#define FDS_MIN 64 /* no table of descriptors has fewer places: as many as a long has bits */
 
-    if (unlikely((__u32)fd >= FDS_MIN) && (__u32)fd >= table->max_fds)
-        return false;
+/* What is open at a place that the table has; false when nothing is. */
+static __always_inline bool look_in(struct fdtable *table, __u32 fd, struct opened *opened)
+{
+    struct inode *inode;
+    struct file *file = NULL;
+
 #ifdef CAN_CAST
     /* The verifier knows no arrays of pointers, so one is taken for a structure that begins with one. */
-    file = CAST(struct kiocb, table->fd + (__u32)fd)->ki_filp;
-    if (unlikely(!file))
+    file = CAST(struct kiocb, table->fd + fd)->ki_filp;
+    if (!file)
         return false;
     inode = file->f_inode;
     opened->super = inode->i_sb;
 #else
-    file = file_of(task, fd);
+    bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
     if (!file)
         return false;
     inode = BPF_CORE_READ(file, f_inode);
@@ -65,6 +62,14 @@ static __always_inline bool look_up(struct task_struct *task, int fd, struct ope
     opened->file = file;
     opened->inode = inode;
     return true;
+}
+
+/* False for a bad descriptor. */
+static __always_inline bool look_up(struct task_struct *task, int fd, struct opened *opened)
+{
+    struct fdtable *table = task->files->fdt;
+
+    return (__u32)fd < table->max_fds && look_in(table, (__u32)fd, opened);
 }
 
 /* The file's own offset. */

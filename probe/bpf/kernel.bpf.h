@@ -22,10 +22,6 @@ typedef _Bool bool;
 #define false 0
 #define NULL  ((void *)0)
 
-/* Where code that hardly any call needs lies beside what each of them needs, that takes longer to fetch. */
-#define likely(condition)   __builtin_expect(!!(condition), 1)
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-
 /* From the kernel's user API (linux/bpf.h), which never changes a number. */
 enum {
     BPF_MAP_TYPE_HASH = 1,

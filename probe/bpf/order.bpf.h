@@ -134,7 +134,7 @@ __noinline int judge_shared(__u64 start, __u64 bytes)
 
 static __always_inline __u32 order_of(struct abi_file *mine, __u64 start, __u64 bytes)
 {
-    if (likely(mine && mine->owned) && likely(++mine->uses))
+    if (mine && mine->owned && ++mine->uses)
         return judge(&mine->end, start, bytes);
     return judge_shared(start, bytes);
 }

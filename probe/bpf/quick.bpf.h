@@ -91,12 +91,26 @@ static __always_inline struct abi_row *quick_row(const __u32 *index, __u64 now)
 {
     struct abi_row *row = bpf_map_lookup_elem(&rows, index);
 
-    return likely(row && now < row->slot_end_ns) ? row : NULL; /* the slot of row 0, which is none, is always over */
+    return row && now < row->slot_end_ns ? row : NULL; /* the slot of row 0, which is none, is always over */
 }
 
-static __always_inline __u32 *latency_of(struct abi_row *row, __u64 latency_ns)
+/* A latency below this takes few steps to its bucket; what took longer has time for a closer look. */
+#define SHORT_BITS  16
+#define SHORT_NS    (1u << SHORT_BITS)
+#define SHORT_PAGES (BUCKETS_FOR_BITS(SHORT_BITS) / ABI_PAGE_BUCKETS) /* 7, so a mask of as many bits does */
+
+static __always_inline bool is_short(__u64 latency_ns)
 {
-    return known_bucket(row->latency_page, bucket_of(latency_ns), ABI_LATENCY_BUCKETS);
+    return latency_ns - BUCKET_SUB < SHORT_NS - BUCKET_SUB;
+}
+
+/* Where a short latency is counted; NULL when the like of it was not counted before. */
+static __always_inline __u32 *short_latency_of(struct abi_row *row, __u64 latency_ns)
+{
+    __u32 bucket = bucket_of_large(latency_ns & (SHORT_NS - 1));
+    __u32 *page = &row->latency_page[bucket / ABI_PAGE_BUCKETS & SHORT_PAGES];
+
+    return *page ? bucket_in(page, bucket) : NULL;
 }
 
 /* A file's first transfer of that kind is counted where the thread's last file was, if that was on the same volume; else
@@ -113,11 +127,6 @@ static __noinline bool begin_row(struct abi_thread *thread, bool writes)
     mine->size = ABI_SIZE_NONE;
     return true;
 }
-
-/* A latency below this takes few steps to its bucket; what took longer has time for a closer look. */
-#define SHORT_BITS  16
-#define SHORT_NS    (1u << SHORT_BITS)
-#define SHORT_PAGES (BUCKETS_FOR_BITS(SHORT_BITS) / ABI_PAGE_BUCKETS) /* 7, so a mask of as many bits does */
 
 /* What a quick open has led to: its place is taken, and it is one of the files that are opened. */
 static __always_inline void keep_opened(struct abi_thread *thread, __u32 index, __u32 place, const struct opened *opened,
@@ -143,7 +152,7 @@ static __always_inline void keep_opened(struct abi_thread *thread, __u32 index, 
 /* An open that succeeded, of a file or directory where the thread was last. Not inlined, for the stack's sake. */
 static __noinline bool leave_open(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result, __u64 now)
 {
-    __u32 index = *running_here(), *latency, *size = NULL;
+    __u32 index = *running_here(regs), *latency, *size = NULL;
     struct abi_thread *thread = thread_at(index);
     struct opened opened;
     struct inode *inode;
@@ -156,7 +165,7 @@ static __noinline bool leave_open(const volatile struct abi_syscall *shape, stru
     row = quick_row(&thread->head[makes_a_file(shape, regs, false, opened.file) ? OP_CREATE : OP_OPEN], now);
     if (!row || row->volume != thread->device)
         return false;
-    latency = latency_of(row, now - thread->pending_ns);
+    latency = short_latency_of(row, now - thread->pending_ns);
     if (!latency)
         return false;
     inode = opened.inode;
@@ -173,9 +182,9 @@ static __noinline bool leave_open(const volatile struct abi_syscall *shape, stru
     return true;
 }
 
-/* Another call by descriptor, or a stat, that succeeded. Not inlined, for the stack's sake. */
-static __noinline bool leave_plain(const volatile struct abi_syscall *shape, struct pt_regs *regs,
-                                        struct abi_thread *thread, __u64 now)
+/* Another call by descriptor, or a stat, that succeeded. */
+static __always_inline bool leave_plain(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+                                        struct abi_thread *thread, __u64 latency_ns)
 {
     __u32 op = thread->pending_op, *latency;
     struct abi_row *row;
@@ -192,15 +201,15 @@ static __noinline bool leave_plain(const volatile struct abi_syscall *shape, str
         thread->pending_volume = volume;
     if (op >= OP_FILE_END)
         return false;
-    row = quick_row(&thread->head[op], now);
+    row = quick_row(&thread->head[op], thread->pending_ns + latency_ns);
     if (!row || row->volume != volume)
         return false;
-    latency = latency_of(row, now - thread->pending_ns);
+    latency = short_latency_of(row, latency_ns);
     if (!latency)
         return false;
     if (op == OP_STAT)
         row->order[is_of_open(shape, regs, false) ? ABI_OF_OPEN : ABI_BY_NAME] += 1;
-    add(row, latency, now - thread->pending_ns);
+    add(row, latency, latency_ns);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The thread that is calling, found by its CPU and by where the kernel keeps its registers: its state is not asked for.
- * NULL says nothing about it: whoever gets that asks the kernel.
+ * The thread that is calling, found by where the kernel keeps its registers: its state is not asked for. NULL says nothing
+ * about it: whoever gets that asks the kernel.
  */
 #ifndef UNBLEND_PROBE_RUNNING_H
 #define UNBLEND_PROBE_RUNNING_H
@@ -9,32 +9,32 @@
 #include "probe/bpf/file.bpf.h"
 #include "probe/bpf/task.bpf.h"
 
-#define CPUS 256 /* a power of two; where there are more, some share and ask the kernel more often */
+#define RUNNING     4096 /* a power of two; threads that share a place ask the kernel more often */
+#define STACK_SHIFT 14   /* kernel stacks are as far from each other, at least */
 
 /*
- * The thread that made the last call on a CPU: most often it makes the next one, too, and looking here costs less than
- * asking the kernel for its state. No map of the kernel's for each CPU, as this is found by one instruction.
+ * The threads that made calls, by their kernel stacks: looking here costs less than asking the kernel for the current
+ * task or its state, which are calls. Read often and hardly ever written, so CPUs may share cache lines.
  */
-static volatile struct {
-    __u32 thread;
-    __u32 reserved[15]; /* CPUs do not share cache lines */
-} running[CPUS] SEC(".data.running");
+static volatile __u32 running[RUNNING] SEC(".data.running");
 
-static __always_inline volatile __u32 *running_here(void)
+/* The calling thread's place. The verifier allows no arithmetic with an address but to tell how far it is from another. */
+static __always_inline volatile __u32 *running_here(const struct pt_regs *regs)
 {
-    return &running[bpf_get_smp_processor_id() & (CPUS - 1)].thread;
+    __u64 distance = (__u64)regs - (__u64)running;
+
+    return &running[distance >> STACK_SHIFT & (RUNNING - 1)];
 }
 
 /*
- * The calling thread's entry, if it made the last call on this CPU, too; else NULL. It is known by where the kernel
- * keeps its registers, which is at hand: asking for the current task is a call. Where the end of a thread may have been
- * missed, the next one may have its place in memory.
+ * The calling thread's entry, if it is in its place; else NULL. Where the end of a thread may have been missed, the next
+ * one may have its stack.
  */
 static __always_inline struct abi_thread *running_thread(const struct pt_regs *regs)
 {
-    struct abi_thread *thread = bpf_map_lookup_elem(&threads, (__u32 *)running_here());
+    struct abi_thread *thread = bpf_map_lookup_elem(&threads, (__u32 *)running_here(regs));
 
-    if (unlikely(!thread || thread->registers != (__u64)regs))
+    if (!thread || thread->registers != (__u64)regs)
         return NULL;
     if (config.twice && thread->pid != (__u32)bpf_get_current_task_btf()->pid)
         return NULL;
@@ -52,7 +52,7 @@ static __always_inline struct abi_thread *run_thread(struct abi_task *state, str
     thread->pid = task->pid; /* another one since an execve by a thread that was not the first */
     thread->registers = (__u64)regs;
     thread->task = (__u64)task;
-    *running_here() = state->thread;
+    *running_here(regs) = state->thread;
     return thread;
 }
 

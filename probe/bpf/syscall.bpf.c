@@ -31,7 +31,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
 {
     const volatile struct abi_syscall *shape;
     __u64 number = number_of(regs), now, latency_ns;
-    __u32 kind, op, bucket, writes, order, *page, *cell;
+    __u32 kind, op, writes, order, *cell;
     struct abi_thread *thread;
     struct abi_file *mine;
     struct abi_row *row;
@@ -55,14 +55,14 @@ familiar:
         goto slow;
     if (result < 0)
         goto any;
+    latency_ns = now - thread->pending_ns;
+    barrier_var(latency_ns); /* takes the place of now, as one more value would take a stack of its own */
+    if (!is_short(latency_ns))
+        goto unlike;
     op = thread->pending_op;
     if (kind != ABI_SHAPE_FD || op > OP_WRITE)
         goto no_transfer;
     writes = is_write(op);
-    latency_ns = now - thread->pending_ns;
-    barrier_var(latency_ns); /* takes the place of now, as one more value would take a stack of its own */
-    if (latency_ns - BUCKET_SUB >= SHORT_NS - BUCKET_SUB)
-        goto unlike;
     mine = file_at(thread, thread->quick_place);
     barrier_var(mine);
     if (!writes && (mine->uncached || thread->missed))
@@ -74,11 +74,7 @@ same_row:
     if (mine->size != ABI_SIZE_KEY(result, writes))
         goto other_size;
 same_size:
-    bucket = bucket_of_large(latency_ns & (SHORT_NS - 1));
-    page = &row->latency_page[bucket / ABI_PAGE_BUCKETS & SHORT_PAGES];
-    if (!*page)
-        goto unlike;
-    cell = bucket_in(page, bucket);
+    cell = short_latency_of(row, latency_ns);
     if (!cell)
         goto unlike;
     *cell += 1;
@@ -114,12 +110,14 @@ other_size:
         goto unlike;
     goto same_size;
 no_transfer:
-    if (thread->pending_ns < control.since_ns)
-        goto any;
-    latency_ns = now - thread->pending_ns;
-    if (kind == ABI_SHAPE_OPEN ? leave_open(shape, regs, result, now) : leave_plain(shape, regs, thread, now))
+    if (kind == ABI_SHAPE_OPEN)
+        goto open;
+    if (leave_plain(shape, regs, thread, latency_ns))
         goto counted;
-    goto any;
+    goto unlike;
+open:
+    if (leave_open(shape, regs, result, thread->pending_ns + latency_ns))
+        goto counted;
 unlike:
     now = thread->pending_ns + latency_ns;
 any:
