@@ -181,6 +181,7 @@ struct abi_file {
 
 /* Room for each of the file layer's operations, in whole cache lines. */
 #define ABI_HEADS ((OP_FILE_END + 15) / 16 * 16)
+_Static_assert((ABI_HEADS & (ABI_HEADS - 1)) == 0, "a power of two, so that a mask bounds an operation");
 
 /* Its first cache line is all that most calls need of it at their start. */
 struct abi_thread {

@@ -199,9 +199,7 @@ static __always_inline bool leave_plain(const volatile struct abi_syscall *shape
         return false;
     if (config.tree_depth)
         thread->pending_volume = volume;
-    if (op >= OP_FILE_END)
-        return false;
-    row = quick_row(&thread->head[op], thread->pending_ns + latency_ns);
+    row = quick_row(&thread->head[op & (ABI_HEADS - 1)], thread->pending_ns + latency_ns);
     if (!row || row->volume != volume)
         return false;
     latency = short_latency_of(row, latency_ns);
