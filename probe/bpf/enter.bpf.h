@@ -228,9 +228,9 @@ by_path:
     place = ABI_FILE_CACHE;
     if (kind >= ABI_SHAPE_BY_PATH)
         goto begin;
+any:
     if (is_fcntl(shape) && argument_of(regs, 1) != F_SETFL)
         return 0;
-any:
     return enter_any(regs);
 high:
     if (fd < table->max_fds)
