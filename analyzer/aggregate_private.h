@@ -18,6 +18,13 @@ int aggregate_fill(struct aggregate *a, const char **field, const char *value);
 struct node_total *aggregate_node(struct aggregate *a, const struct batch *batch);
 /* Adds what the batch could not see, and extends the span to it. 0 or -ENOMEM. */
 int aggregate_coverage(struct aggregate *a, struct node_total *node, const struct batch *batch);
+/* Where what a job's records are counted for is among the totals, found or added: the job itself, or as the grouping has
+   it its user, its node, a label of its or the volume. 0 or -ENOMEM. */
+int aggregate_job(struct aggregate *a, const struct batch *batch, const struct job *job, const struct volume *volume,
+                  uint32_t *out);
+/* Adds one run of a job on a node, or what is newly known of it. 0 or -ENOMEM. */
+int aggregate_attempt(struct aggregate *a, struct job_total *job, const char *node, const struct job *from);
+
 /* The volume of that name in a list, found or added, with what is known of it filled in; NULL without memory. */
 struct volume_total *aggregate_volume(struct aggregate *a, struct volume_total **volumes, uint32_t *count,
                                       uint32_t *capacity, const struct volume *from);
