@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/vector.h"
+
 #define SECOND      INT64_C(1000000000)
 #define FORGET_EACH (60 * SECOND)
 
@@ -36,26 +38,12 @@ static void total_clear(struct total *total)
     histogram_clear(&total->latency_ns);
 }
 
-static int grow(struct total_set *set)
-{
-    uint32_t capacity = set->capacity ? 2 * set->capacity : 64;
-    struct total *rows;
-
-    if (set->count < set->capacity)
-        return 0;
-    rows = reallocarray(set->rows, capacity, sizeof(*rows));
-    if (!rows)
-        return -ENOMEM;
-    set->rows = rows;
-    set->capacity = capacity;
-    return 0;
-}
-
 static int append(struct total_set *set, const char *job, const char *volume, enum operation op, struct total **out)
 {
     struct total total = {.job = strdup(job), .volume = strdup(volume), .op = op};
 
-    if (!total.job || !total.volume || grow(set) || lookup_reserve(&set->index)) {
+    if (!total.job || !total.volume || lookup_reserve(&set->index) ||
+        vector_reserve((void **)&set->rows, &set->capacity, set->count, sizeof(*set->rows))) {
         total_clear(&total);
         return -ENOMEM;
     }

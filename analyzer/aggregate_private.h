@@ -4,7 +4,7 @@
 #define UNBLEND_ANALYZER_AGGREGATE_PRIVATE_H
 
 #include "analyzer/aggregate.h"
-#include "analyzer/vector.h"
+#include "lib/vector.h"
 
 #define RESERVE(array, stem, size)                                                                 \
     vector_reserve((void **)&(array), &(stem##_capacity), (stem##_count), (size))

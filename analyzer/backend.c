@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/vector.h"
+#include "lib/vector.h"
 
 static bool same(const char *a, const char *b)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analyzer/part.h"
-#include "analyzer/vector.h"
 #include "lib/cleanup.h"
+#include "lib/vector.h"
 
 #define SPREAD_MIN 5 /* slots, to tell how they vary */
 #define NOTICED_SHARE 0.01

@@ -8,9 +8,9 @@
 
 #include "analyzer/builtin.h"
 #include "analyzer/catalogue_private.h"
-#include "analyzer/vector.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
+#include "lib/vector.h"
 
 int catalogue_add(struct catalogue *catalogue, const char *origin, const char *json, size_t size)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analyzer/student.h"
-#include "analyzer/vector.h"
 #include "lib/cleanup.h"
+#include "lib/vector.h"
 
 #define ALPHA     0.01
 #define PARTS     20

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/vector.h"
+#include "lib/vector.h"
 
 struct fit *fit_memory_find(const struct fit_memory *memory, const bool *chosen, size_t signatures)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/vector.h"
+#include "lib/vector.h"
 
 #define FILES_MAX 512 /* of a tree's sample */
 

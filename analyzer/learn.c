@@ -10,8 +10,8 @@
 #include "analyzer/human.h"
 #include "analyzer/mixture.h"
 #include "analyzer/part.h"
-#include "analyzer/vector.h"
 #include "lib/cleanup.h"
+#include "lib/vector.h"
 
 #define TRACE      0.005 /* operations below this share are no part of a habit */
 #define SLACK      1.5   /* how much farther than what was seen the bounds are */

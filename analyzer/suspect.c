@@ -7,7 +7,7 @@
 
 #include "analyzer/series.h"
 #include "analyzer/suspect_private.h"
-#include "analyzer/vector.h"
+#include "lib/vector.h"
 
 #define LATE 3 /* intervals, the longest, that batches may come late by */
 

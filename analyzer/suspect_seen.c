@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyzer/vector.h"
+#include "lib/vector.h"
 
 /* "node:ext4:/dev/nvme0n1" is what "other:ext4:/dev/nvme0n1" is elsewhere. */
 static const char *without_node(const char *volume, const char *node)

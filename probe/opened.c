@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/vector.h"
+
 #define HELD_MAX 65536
 
 static_assert(ABI_FILES_SHIFT_MAX == SKETCH_SHIFT_MAX && ABI_FILES_TOLD <= SKETCH_MAX, "both sides sample alike");
@@ -35,25 +37,10 @@ void opened_free(struct opened *opened)
     free(opened);
 }
 
-static int make_room(struct opened *opened)
-{
-    uint32_t wanted = opened->capacity ? 2 * opened->capacity : 256;
-    struct abi_file_told *grown;
-
-    if (opened->count < opened->capacity)
-        return 0;
-    grown = reallocarray(opened->held, wanted, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    opened->held = grown;
-    opened->capacity = wanted;
-    return 0;
-}
-
 int opened_collect(struct opened *opened)
 {
     while (opened->count < HELD_MAX) { /* beyond, the programs tell fewer of them */
-        if (make_room(opened))
+        if (vector_reserve((void **)&opened->held, &opened->capacity, opened->count, sizeof(*opened->held)))
             return -ENOMEM;
         if (bpf_map_lookup_and_delete_elem(opened->map, NULL, &opened->held[opened->count]))
             return errno == ENOENT ? 0 : -errno;

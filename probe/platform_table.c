@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/vector.h"
+
 #define SECOND_NS 1e9
 
 int platform_refuse(struct platform_table *table, const char *format, ...)
@@ -27,27 +29,13 @@ void platform_table_clear(struct platform_table *table)
     lookup_clear(&table->index);
 }
 
-static int make_room(struct platform_table *table)
-{
-    uint32_t wanted = table->capacity ? table->capacity * 2 : 32;
-    struct platform_row *grown;
-
-    if (table->count < table->capacity)
-        return 0;
-    grown = reallocarray(table->rows, wanted, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    table->rows = grown;
-    table->capacity = wanted;
-    return 0;
-}
-
 static int find_row(struct platform_table *table, const char *volume, enum request_kind request,
                     struct platform_row **out)
 {
     uint32_t hash = lookup_hash(volume, strlen(volume)) + request, cursor = hash, at;
 
-    if (make_room(table) || lookup_reserve(&table->index))
+    if (vector_reserve((void **)&table->rows, &table->capacity, table->count, sizeof(*table->rows)) ||
+        lookup_reserve(&table->index))
         return -ENOMEM;
     while (lookup_next(&table->index, hash, &cursor, &at))
         if (table->rows[at].request == request && strcmp(table->rows[at].volume, volume) == 0) {
@@ -82,12 +70,12 @@ int platform_add(struct platform_table *table, const char *volume, enum request_
           : kind == PLATFORM_BYTES  ? &row->bytes
           : kind == PLATFORM_ERRORS ? &row->errors
           : kind == PLATFORM_QUEUE  ? &row->queue_ns
-                                : &row->service_ns;
+                                    : &row->service_ns;
     row->known |= kind == PLATFORM_OPS      ? STATION_OPS
                   : kind == PLATFORM_BYTES  ? STATION_BYTES
                   : kind == PLATFORM_ERRORS ? STATION_ERRORS
                   : kind == PLATFORM_QUEUE  ? STATION_QUEUE
-                                        : STATION_SERVICE;
+                                            : STATION_SERVICE;
     *sum = *sum + (uint64_t)number > INT64_MAX ? INT64_MAX : *sum + (uint64_t)number;
     return 0;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "analyzer/vector.h"
+#include "lib/vector.h"
 
 #define FILES_MAX   1000
 #define FILE_PARTS  16     /* the longest transfer fits so often into a file at least */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "analyzer/vector.h"
+#include "lib/vector.h"
 
 #define ERROR_MAX 0.002 /* of all bytes, that a mixture may be wrong by */
 

@@ -10,7 +10,7 @@
 
 #include "analyzer/finding/rule.h"
 #include "analyzer/human.h"
-#include "analyzer/vector.h"
+#include "lib/vector.h"
 
 #define AT_BOUND    0.6   /* how sure one is just beyond a bound */
 #define UNSEEN      0.6   /* and what is left of it for each thing that was not seen */

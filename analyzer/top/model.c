@@ -8,8 +8,8 @@
 
 #include "analyzer/top/blend.h"
 #include "analyzer/top/pulse.h"
-#include "analyzer/vector.h"
 #include "lib/cleanup.h"
+#include "lib/vector.h"
 
 #define GONE_SAMPLES 5    /* how long somebody who is gone is still shown */
 #define IDLE_SAMPLES 60   /* and who lives, and does nothing */

@@ -173,7 +173,7 @@ static __noinline struct abi_task *spare_state(void)
  * Whether a call that did not begin as a quick one is to be looked at closely now; else it has been dealt with, or is
  * nobody's.
  */
-static __always_inline bool has_state(struct pt_regs *regs, long result)
+static __always_inline bool take_slow_call(struct pt_regs *regs, long result)
 {
     long number = number_of(regs);
     const volatile struct abi_syscall *shape = shape_of(number);

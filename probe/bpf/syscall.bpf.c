@@ -132,7 +132,7 @@ stranger:
     if (!known && !control.crowded)
         return 0;
 slow:
-    if (!has_state(regs, result))
+    if (!take_slow_call(regs, result))
         goto tidy;
 closely:
     counts = config.tree_depth && is_in_call();

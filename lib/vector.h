@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Arrays that grow by doubling; elements are appended, never removed. */
-#ifndef UNBLEND_ANALYZER_VECTOR_H
-#define UNBLEND_ANALYZER_VECTOR_H
+#ifndef UNBLEND_LIB_VECTOR_H
+#define UNBLEND_LIB_VECTOR_H
 
 #include <errno.h>
 #include <stdint.h>
