@@ -3,6 +3,8 @@
 #ifndef UNBLEND_COLLECTOR_ROLLUP_PRIVATE_H
 #define UNBLEND_COLLECTOR_ROLLUP_PRIVATE_H
 
+#include <stdlib.h>
+
 #include "collector/copy.h"
 #include "collector/rollup.h"
 #include "collector/rollup_series.h"
@@ -35,6 +37,16 @@ struct round {
     struct copy rows;
 };
 
+/* The batches that will be, with ids of their own. Results of db.h, or -ENOMEM. */
+int rollup_make_groups(struct round *round);
+
+/* The one of a node and a unit of time, and its place in round->groups; NULL: there is none. */
+const struct rollup_group *rollup_find_group(const struct round *round, int64_t node_id, int64_t time_us,
+                                             uint32_t *position);
+
+/* Writes them, once their records are counted, and queues them for the next tier. Results of db.h, or -ENOMEM. */
+int rollup_write_batches(struct round *round);
+
 /* Writes the sums over nodes of a round's series. Results of db.h, or -ENOMEM. */
 int rollup_totals(struct round *round);
 
@@ -44,5 +56,13 @@ int rollup_cover(struct db *db, const char *batch_ids, const char *since, const 
 
 /* Sends the round's rows if they are many, or at the end any, to a table whose name ends with the tier's. */
 int rollup_send(struct round *round, const char *table, const char *columns, bool end);
+
+/* Sends all of them, to a table of that very name. Results of db.h. */
+int rollup_send_to(struct round *round, const char *table, const char *columns);
+
+static inline int64_t rollup_number(const PGresult *result, int row, int column)
+{
+    return strtoll(PQgetvalue(result, row, column), NULL, 10);
+}
 
 #endif
