@@ -48,6 +48,18 @@ static enum MHD_Result respond(struct MHD_Connection *connection, unsigned statu
     return result;
 }
 
+void request_refuse(struct request *request, unsigned status, const char *why)
+{
+    request->answer = (struct answer){.status = status};
+    snprintf(request->answer.why, sizeof(request->answer.why), "%s", why);
+}
+
+void request_refuse_for(struct request *request, unsigned wait_s, const char *why)
+{
+    request_refuse(request, 429, why);
+    request->wait_s = wait_s;
+}
+
 enum MHD_Result request_text(struct MHD_Connection *connection, unsigned status, const char *type,
                              char *text, size_t size)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collector/route.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,9 @@
 #include "collector/join.h"
 #include "collector/listen_private.h"
 #include "collector/metrics.h"
-#include "collector/together.h"
 #include "collector/request.h"
+#include "collector/request_task.h"
+#include "collector/together.h"
 
 #define BODY_S        300         /* for a whole body, however it trickles */
 #define DRAIN_MAX     (64u << 20) /* bytes of a refused body that are read politely */
@@ -32,25 +32,6 @@ static uint64_t length_of(struct request *request)
     return length ? strtoull(length, NULL, 10) : 0;
 }
 
-static void refuse(struct request *request, unsigned status, const char *why)
-{
-    request->answer = (struct answer){.status = status};
-    snprintf(request->answer.why, sizeof(request->answer.why), "%s", why);
-}
-
-static void refuse_for(struct request *request, unsigned wait_s, const char *why)
-{
-    refuse(request, 429, why);
-    request->wait_s = wait_s;
-}
-
-/* Back from the pool. */
-static void wake(struct request *request)
-{
-    visitor_busy(request->listener->visitors, request->visitor, false);
-    MHD_resume_connection(request->connection);
-}
-
 /* Hands the request to a pool; its connection sleeps until then. */
 static enum MHD_Result ask_pool(struct request *request, struct pool *pool, enum request_state state,
                                 void (*run)(struct task *, struct store *),
@@ -62,8 +43,8 @@ static enum MHD_Result ask_pool(struct request *request, struct pool *pool, enum
     visitor_busy(request->listener->visitors, request->visitor, true);
     MHD_suspend_connection(request->connection);
     if (!pool_push(pool, &request->task)) {
-        refuse(request, 503, overloaded);
-        wake(request);
+        request_refuse(request, 503, overloaded);
+        request_wake(request);
     }
     return MHD_YES;
 }
@@ -73,107 +54,6 @@ static enum MHD_Result ask(struct request *request, enum request_state state,
                            void (*run_together)(struct task *, struct store *))
 {
     return ask_pool(request, request->listener->pool, state, run, run_together);
-}
-
-static void note_database(int err)
-{
-    atomic_store(&metrics.database_up, err != -EAGAIN && err != -ENOENT);
-}
-
-static void run_ready(struct task *task, struct store *store)
-{
-    struct request *request = (struct request *)task;
-    int err = store_check(store);
-
-    note_database(err);
-    if (err)
-        refuse(request, 503, "the database is away");
-    else
-        request->answer.status = 200;
-    wake(request);
-}
-
-/* Where the token's hash is remembered as one that was good. */
-static atomic_uint_fast64_t *known_place(struct request *request, uint64_t *part)
-{
-    memcpy(part, request->token, sizeof(*part));
-    return &request->listener->known[*part % KNOWN];
-}
-
-static void note_identity(struct request *request, const struct store *store, bool known, int err)
-{
-    uint64_t part;
-    atomic_uint_fast64_t *place = known_place(request, &part);
-
-    if (err) {
-        ingest_refuse(store, err, &request->answer);
-    } else if (known) {
-        atomic_store(place, part);
-        visitor_prove(request->listener->visitors, request->visitor);
-    } else {
-        limit_take(request->listener->failures, visitor_address(request->visitor), 1);
-        refuse(request, 401, "the token is not known: enroll the node");
-    }
-    wake(request);
-}
-
-/* The tokens of many, in one question. */
-static void run_identify_together(struct task *first, struct store *store)
-{
-    struct asker askers[POOL_TOGETHER];
-    unsigned count = 0;
-    int err;
-
-    for (struct task *task = first; task; task = task->next) {
-        struct request *request = (struct request *)task;
-
-        askers[count++] = (struct asker){.hash = request->token, .who = &request->who};
-    }
-    err = store_identify(store, askers, count);
-    note_database(err);
-    count = 0;
-    for (struct task *task = first, *next; task; task = next) {
-        next = task->next; /* once awake, it is not ours any more */
-        note_identity((struct request *)task, store, askers[count++].known, err);
-    }
-}
-
-static void run_store(struct task *task, struct store *store)
-{
-    struct request *request = (struct request *)task;
-
-    ingest(store, &request->who, request->encoding, request->body, request->size, &request->answer);
-    wake(request);
-}
-
-/* Many bodies that wait, in one transaction. */
-static void run_store_together(struct task *first, struct store *store)
-{
-    struct parcel parcels[POOL_TOGETHER] = {{0}};
-    struct request *requests[POOL_TOGETHER];
-    unsigned count = 0;
-
-    for (struct task *task = first; task; task = task->next) {
-        struct request *request = (struct request *)task;
-
-        requests[count] = request;
-        parcels[count++] = (struct parcel){&request->who, request->encoding, request->body, request->size,
-                                           &request->answer};
-    }
-    ingest_together(store, parcels, count);
-    for (unsigned i = 0; i < count; i++)
-        wake(requests[i]);
-}
-
-static void run_join(struct task *task, struct store *store)
-{
-    struct request *request = (struct request *)task;
-    const char *address = visitor_address(request->visitor);
-
-    join_exchange(store, request->token, &request->who, address, &request->answer, request->new_token);
-    if (request->answer.status == 401)
-        limit_take(request->listener->failures, address, 1);
-    wake(request);
 }
 
 /*
@@ -199,13 +79,13 @@ static bool take_token(struct request *request)
     unsigned wait_s;
 
     if (token_hash(authorization, request->token)) {
-        refuse(request, 401, authorization ? "this is no token: Authorization: Bearer TOKEN, of 64 hex digits"
+        request_refuse(request, 401, authorization ? "this is no token: Authorization: Bearer TOKEN, of 64 hex digits"
                                            : "a token is needed: Authorization: Bearer TOKEN");
         return false;
     }
     wait_s = limit_look(request->listener->failures, visitor_address(request->visitor));
-    if (wait_s && atomic_load(known_place(request, &part)) != part) {
-        refuse_for(request, wait_s, "too many wrong tokens came from this address");
+    if (wait_s && atomic_load(request_known_place(request, &part)) != part) {
+        request_refuse_for(request, wait_s, "too many wrong tokens came from this address");
         return false;
     }
     return true;
@@ -214,10 +94,10 @@ static bool take_token(struct request *request)
 static enum MHD_Result start_batches(struct request *request)
 {
     if (encoding_by_name(header(request, MHD_HTTP_HEADER_CONTENT_ENCODING), &request->encoding)) {
-        refuse(request, 415, "Content-Encoding must be zstd, gzip or none");
+        request_refuse(request, 415, "Content-Encoding must be zstd, gzip or none");
         return answer_early(request);
     }
-    return take_token(request) ? ask(request, REQUEST_ASKED, run_identify_together, run_identify_together)
+    return take_token(request) ? ask(request, REQUEST_ASKED, request_identify_together, request_identify_together)
                                : answer_early(request);
 }
 
@@ -225,7 +105,7 @@ static enum MHD_Result start_batches(struct request *request)
 static enum MHD_Result start_join(struct request *request)
 {
     if (length_of(request) > JOIN_BODY_MAX)
-        refuse(request, 413, "the body is larger than 4 KiB");
+        request_refuse(request, 413, "the body is larger than 4 KiB");
     else if (take_token(request)) {
         request->size_max = JOIN_BODY_MAX;
         request->state = REQUEST_READING;
@@ -263,14 +143,14 @@ static enum MHD_Result start_get(struct request *request)
     unsigned wait_s = limit_take(request->listener->others, visitor_address(request->visitor), 1);
 
     if (wait_s) {
-        refuse_for(request, wait_s, "too many requests came from this address");
+        request_refuse_for(request, wait_s, "too many requests came from this address");
         return answer_early(request);
     }
     switch (request->route) {
     case ROUTE_METRICS:
         return send_metrics(request);
     case ROUTE_READY:
-        return ask(request, REQUEST_ASKED, run_ready, NULL);
+        return ask(request, REQUEST_ASKED, request_check, NULL);
     default:
         return send_ok(request);
     }
@@ -288,13 +168,13 @@ static enum MHD_Result start_request(struct request *request, const char *url, c
         }
     request->method = post ? "POST" : get ? "GET" : "?";
     if (request->route == ROUTE_NONE)
-        refuse(request, 404, "there is nothing here: see unblend-collector(8)");
+        request_refuse(request, 404, "there is nothing here: see unblend-collector(8)");
     else if (request->route >= ROUTE_HEALTH && get)
         return start_get(request);
     else if (request->route >= ROUTE_HEALTH)
-        refuse(request, 405, "this is read by GET");
+        request_refuse(request, 405, "this is read by GET");
     else if (!post)
-        refuse(request, 405, "this is sent by POST");
+        request_refuse(request, 405, "this is sent by POST");
     else
         return request->route == ROUTE_BATCHES ? start_batches(request) : start_join(request);
     return answer_early(request);
@@ -312,7 +192,7 @@ static void check_rate(struct request *request, double cost)
     snprintf(key, sizeof(key), "%s/%s", who->cluster, who->node);
     wait_s = limit_take(request->listener->nodes, key, cost);
     if (wait_s)
-        refuse_for(request, wait_s, "more requests a second than a node may send: see --node-rate");
+        request_refuse_for(request, wait_s, "more requests a second than a node may send: see --node-rate");
 }
 
 static void check_certificate(struct request *request)
@@ -321,7 +201,7 @@ static void check_certificate(struct request *request)
     const char *why = request->listener->wants_certificates ? certificate_refusal(request->connection, name) : NULL;
 
     if (why)
-        refuse(request, 403, why);
+        request_refuse(request, 403, why);
 }
 
 /* Awake again at the headers: the pool has said who it is. */
@@ -332,7 +212,7 @@ static enum MHD_Result go_on(struct request *request)
     if (!request->answer.status)
         check_rate(request, 1 + (double)length_of(request) / COST_BYTES);
     if (!request->answer.status && length_of(request) > BODY_MAX)
-        refuse(request, 413, too_large);
+        request_refuse(request, 413, too_large);
     if (request->answer.status == 200) /* only asked whether the database is there */
         return send_ok(request);
     if (request->answer.status)
@@ -345,12 +225,12 @@ static enum MHD_Result go_on(struct request *request)
 static enum MHD_Result finish(struct request *request)
 {
     if (request->route == ROUTE_BATCHES && request->size <= TOGETHER_SIZE)
-        return ask_pool(request, request->listener->writers, REQUEST_STORING, run_store, run_store_together);
+        return ask_pool(request, request->listener->writers, REQUEST_STORING, request_store, request_store_together);
     if (request->route == ROUTE_BATCHES)
-        return ask(request, REQUEST_STORING, run_store, NULL);
+        return ask(request, REQUEST_STORING, request_store, NULL);
     if (join_decode(request->body, request->size, &request->who, &request->answer) == 0)
         check_certificate(request);
-    return request->answer.status ? request_answer(request) : ask(request, REQUEST_STORING, run_join, NULL);
+    return request->answer.status ? request_answer(request) : ask(request, REQUEST_STORING, request_join, NULL);
 }
 
 static enum MHD_Result take_body(struct request *request, const char *data, size_t *size)
