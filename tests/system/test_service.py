@@ -11,7 +11,7 @@ import threading
 import unittest
 
 import harness
-import test_collector
+import collecting
 import test_trust
 from test_path import Daemon, until
 
@@ -144,9 +144,9 @@ class JournalTest(harness.SystemTest):
 class CollectorTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        test_collector.setUpModule()
-        cls.addClassCleanup(test_collector.tearDownModule)
-        cls.root = test_collector.ROOT
+        collecting.setUpModule()
+        cls.addClassCleanup(collecting.tearDownModule)
+        cls.root = collecting.ROOT
         cls.authority = test_trust.make_authority(cls.root)
         cls.manager = Manager(cls.root)
         cls.addClassCleanup(cls.manager.close)
@@ -157,7 +157,7 @@ class CollectorTest(unittest.TestCase):
         before = os.environ.get("NOTIFY_SOCKET")
         os.environ["NOTIFY_SOCKET"] = cls.manager.path
         try:
-            cls.collector = test_collector.Collector("--embedded", os.path.join(cls.root, "pg"), "--tls-cert", cls.cert,
+            cls.collector = collecting.Collector("--embedded", os.path.join(cls.root, "pg"), "--tls-cert", cls.cert,
                                                      "--tls-key", cls.key, tls=True).wait_ready()
         finally:
             if before is None:
