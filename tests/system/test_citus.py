@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """That the schema can be distributed: by the catalog, and by the statements that a collector really sends.
 
-Citus itself is not needed. UNBLEND_BINDIR as for test_collector.py."""
+Citus itself is not needed. UNBLEND_BINDIR as for collecting.py."""
 
 import glob
 import os
@@ -12,10 +12,10 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import test_collector  # noqa: E402
-from test_collector import Collector, batch, command  # noqa: E402
+import collecting  # noqa: E402
+from collecting import Collector, batch, command  # noqa: E402
 
-setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
+setUpModule, tearDownModule = collecting.setUpModule, collecting.tearDownModule
 SCRIPT = os.path.join(HERE, "../../collector/schema/citus.sql")
 # on the coordinator alone: who may come in, the ledger, and what is about the whole database
 LOCAL = {"token", "stream", "gap", "ledger", "dropped", "migration", "tier", "kept", "join_token", "enrolment", "site",
@@ -30,7 +30,7 @@ def script():
     return spread, set(re.findall(r"create_reference_table\('unblend\.(\w+)'\)", text))
 
 
-class TestCitus(test_collector.Database):
+class TestCitus(collecting.Database):
     def setUp(self):
         pass
 

@@ -10,12 +10,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cluster"))
 import harness  # noqa: E402
-import test_collector  # noqa: E402
+import collecting  # noqa: E402
 import test_trust  # noqa: E402
 from cluster import BLEND, SERVER, SERVER_ADDRESS, Cluster  # noqa: E402
 from machine import PYTHON, Trouble  # noqa: E402
 
-setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
+setUpModule, tearDownModule = collecting.setUpModule, collecting.tearDownModule
 ALONE = True  # three machines that are emulated fill this one
 TIMEOUT_S = 900
 
@@ -27,14 +27,14 @@ INTERVAL_S = 2
 AGENT_S = 240
 
 
-class ClusterTest(test_collector.Database):
+class ClusterTest(collecting.Database):
     @classmethod
     def setUpClass(cls):
-        authority = test_trust.make_authority(test_collector.ROOT)
-        key, cert = test_trust.make_certificate(test_collector.ROOT, authority, "collector", HOST)
-        cls.directory = os.path.join(test_collector.ROOT, cls.__name__)
+        authority = test_trust.make_authority(collecting.ROOT)
+        key, cert = test_trust.make_certificate(collecting.ROOT, authority, "collector", HOST)
+        cls.directory = os.path.join(collecting.ROOT, cls.__name__)
         cls.conninfo = f"host={cls.directory} port=5432 dbname=unblend user=unblend"
-        cls.collector = test_collector.Collector("--embedded", cls.directory, "--tls-cert", cert, "--tls-key", key,
+        cls.collector = collecting.Collector("--embedded", cls.directory, "--tls-cert", cert, "--tls-key", key,
                                                  tls=True).wait_ready()
         cls.addClassCleanup(cls.collector.stop)
         try:

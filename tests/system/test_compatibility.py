@@ -8,8 +8,8 @@ import os
 import unittest
 
 import harness
-import test_collector
-from test_collector import command
+import collecting
+from collecting import command
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VERSIONS = sorted(glob.glob(os.path.join(HERE, "compat-*")))
@@ -33,11 +33,11 @@ class CompatibilityTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        test_collector.setUpModule()
-        cls.addClassCleanup(test_collector.tearDownModule)
-        cls.root = test_collector.ROOT
+        collecting.setUpModule()
+        cls.addClassCleanup(collecting.tearDownModule)
+        cls.root = collecting.ROOT
         cls.pg = os.path.join(cls.root, "pg")
-        cls.collector = test_collector.Collector("--embedded", cls.pg, *FOREVER).wait_ready()
+        cls.collector = collecting.Collector("--embedded", cls.pg, *FOREVER).wait_ready()
         cls.addClassCleanup(cls.collector.stop)
 
     def conninfo(self, name):
@@ -81,7 +81,7 @@ class CompatibilityTest(unittest.TestCase):
             self.assertEqual(0, done.returncode, done.stderr)
             self.check(folder, "--db", self.conninfo(name))
             # And life goes on in it: what it has is known, what is new comes in.
-            collector = test_collector.Collector("--db", self.conninfo(name), *FOREVER).wait_ready()
+            collector = collecting.Collector("--db", self.conninfo(name), *FOREVER).wait_ready()
             try:
                 token = command("enroll", "node1", "--db", self.conninfo(name)).stdout.strip()
                 with open(os.path.join(folder, "batch.json"), "rb") as file:
@@ -89,7 +89,7 @@ class CompatibilityTest(unittest.TestCase):
                 count = body.count(b"\n")
                 self.assertEqual((200, {"stored": 0, "duplicates": count}), collector.post(body, token))
                 self.assertEqual((200, {"stored": 1, "duplicates": 0}),
-                                 collector.post(test_collector.batch(1, node="node1", cluster="default",
+                                 collector.post(collecting.batch(1, node="node1", cluster="default",
                                                                      stream="f" * 32), token))
             finally:
                 collector.stop()

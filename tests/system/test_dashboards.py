@@ -3,7 +3,7 @@
 """Every query of every dashboard and alert rule on a filled PostgreSQL, by a role that may read the views only: it must
 run, give rows in the shape that its panel needs, and the sums that were sent.
 
-UNBLEND_BINDIR as for test_collector.py."""
+UNBLEND_BINDIR as for collecting.py."""
 
 import glob
 import json
@@ -17,10 +17,10 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import grafana  # noqa: E402
-import test_collector  # noqa: E402
-from test_collector import Database, batch, lines  # noqa: E402
+import collecting  # noqa: E402
+from collecting import Database, batch, lines  # noqa: E402
 
-setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
+setUpModule, tearDownModule = collecting.setUpModule, collecting.tearDownModule
 SOURCE = os.path.join(HERE, "../..")
 DASHBOARDS = {os.path.basename(path)[:-5]: grafana.load(path)
               for path in sorted(glob.glob(os.path.join(SOURCE, "dashboards/*.json")))}
@@ -467,14 +467,14 @@ class TestFigures(Asked, Rules):
         self.assertEqual((slow["what"], slow["p99"]), ("reads of /data", 768 / 1e6))
 
     def report(self):
-        found = subprocess.run([os.path.join(test_collector.BINDIR, "unblend"), "report", "--db", self.conninfo,
+        found = subprocess.run([os.path.join(collecting.BINDIR, "unblend"), "report", "--db", self.conninfo,
                                 "-f", "json", "--since", grafana.instant(self.since).strip("'")],
                                capture_output=True, text=True, timeout=60)
         self.assertEqual((found.returncode, found.stderr), (0, ""))
         return found.stdout
 
     def store(self, text):
-        return subprocess.run([test_collector.COLLECTOR, "profiles", "--embedded", self.directory], input=text,
+        return subprocess.run([collecting.COLLECTOR, "profiles", "--embedded", self.directory], input=text,
                               capture_output=True, text=True, timeout=60)
 
     def test_profiles_of_a_report(self):

@@ -12,9 +12,9 @@ import threading
 import time
 
 import harness
-import test_collector
+import collecting
 # unittest runs setUpModule() and tearDownModule()
-from test_collector import batch, lines, setUpModule, tearDownModule, unittest  # noqa: F401
+from collecting import batch, lines, setUpModule, tearDownModule, unittest  # noqa: F401
 
 FEEDER = os.path.join(harness.bindir(), "tests/system/feeder")
 OLD_SPOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "spool-1")
@@ -227,7 +227,7 @@ class TestSpool(unittest.TestCase):
         until(lambda: len(feeder.files()) > 3, feeder.said)
 
 
-class TestLedger(test_collector.Database):
+class TestLedger(collecting.Database):
     def setUp(self):
         super().setUp()
         self.sql("truncate unblend.dropped")
@@ -306,7 +306,7 @@ class TestLedger(test_collector.Database):
     def declare(self, seq, *ranges):
         value = batch(seq)
         value["coverage"]["dropped"] = [
-            {"stream": test_collector.STREAM, "first_seq": first, "last_seq": last, "ops": ops, "start_ns": None,
+            {"stream": collecting.STREAM, "first_seq": first, "last_seq": last, "ops": ops, "start_ns": None,
              "end_ns": None, "why": "quota"} for first, last, ops in ranges]
         return value
 

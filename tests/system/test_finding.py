@@ -10,10 +10,10 @@ import tempfile
 import time
 
 import harness
-import test_collector
+import collecting
 import trouble
 
-setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
+setUpModule, tearDownModule = collecting.setUpModule, collecting.tearDownModule
 PROGRAM = os.path.join(harness.SOURCE, "tests/system/trouble.py")
 PATIENCE_S = 30  # on a loaded machine
 SEVERITIES = ("critical", "high", "medium", "low")
@@ -84,11 +84,11 @@ class FindingTest(harness.SystemTest):
 
     def test_reopened_files_in_a_database(self):
         """There are no processes in what comes there: it is as well found, and less sure."""
-        directory = os.path.join(test_collector.ROOT, "findings")
-        collector = test_collector.Collector("--embedded", directory).wait_ready()
+        directory = os.path.join(collecting.ROOT, "findings")
+        collector = collecting.Collector("--embedded", directory).wait_ready()
         self.addCleanup(collector.stop)
         sent = harness.must([harness.unblend(), "payload", self.path("all.rec")]).encode()
-        done = test_collector.command("enroll", json.loads(sent.splitlines()[0])["node"], "--embedded", directory)
+        done = collecting.command("enroll", json.loads(sent.splitlines()[0])["node"], "--embedded", directory)
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         self.assertEqual(200, collector.post(sent, done.stdout.strip())[0])
         text = harness.must([harness.unblend(), "report", "--format", "json", "--db",

@@ -12,7 +12,7 @@ import urllib.parse
 import urllib.request
 
 import harness
-import test_collector
+import collecting
 from test_path import NODE, Daemon, system_user, until
 
 WRITES, BLOCK = 50, 65536  # of each, and a read back
@@ -76,13 +76,13 @@ class MetricsTest(harness.SystemTest):
         super().setUpClass()
         os.chmod(cls.directory, 0o755)
         system_user()
-        test_collector.ROOT = cls.directory
+        collecting.ROOT = cls.directory
         cls.pg = os.path.join(cls.directory, "pg")
-        cls.collector = test_collector.Collector("--embedded", cls.pg).wait_ready()
+        cls.collector = collecting.Collector("--embedded", cls.pg).wait_ready()
         cls.addClassCleanup(cls.collector.stop)
         cls.token = os.path.join(cls.directory, "token")
         with open(cls.token, "w", encoding="utf-8") as file:
-            file.write(test_collector.command("enroll", NODE, "--embedded", cls.pg).stdout)
+            file.write(collecting.command("enroll", NODE, "--embedded", cls.pg).stdout)
         cls.volume = cls.make_volume(32)
 
     def agent(self, *arguments):

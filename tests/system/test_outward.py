@@ -16,8 +16,8 @@ import unittest
 
 import harness
 import receiver
-import test_collector
-from test_collector import Collector, batch, command
+import collecting
+from collecting import Collector, batch, command
 
 NAMES = ("secret-cluster", "secret-node", "secret-job", "secret-user", "secret-command", "/secret/mount",
          "secret-server", "secret-label")
@@ -118,9 +118,9 @@ class Relay:
 class OutwardTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        test_collector.setUpModule()
-        cls.addClassCleanup(test_collector.tearDownModule)
-        cls.root = test_collector.ROOT
+        collecting.setUpModule()
+        cls.addClassCleanup(collecting.tearDownModule)
+        cls.root = collecting.ROOT
 
     def collector(self, name, *options, **more):
         collector = Collector("--embedded", os.path.join(self.root, name), *options, **more).wait_ready()
@@ -242,7 +242,7 @@ class TestForwardKilled(OutwardTest):
 
         def send():
             for seq in range(1, self.BATCHES + 1):
-                test_collector.post_until_taken(lambda: near, secret_batch(seq), token)
+                collecting.post_until_taken(lambda: near, secret_batch(seq), token)
                 taken.append(seq)
                 time.sleep(0.05)
 

@@ -7,15 +7,15 @@ import time
 import unittest
 
 import harness
-import test_collector
-from test_collector import Collector, batch, command, setUpModule, tearDownModule  # noqa: F401
+import collecting
+from collecting import Collector, batch, command, setUpModule, tearDownModule  # noqa: F401
 from test_delivery import until
 
 SECRETS = ("token", "join_token", "site")
 DENIED = "(?i)permission denied|must be owner|must be superuser"
 
 
-class RolesTest(test_collector.Database):
+class RolesTest(collecting.Database):
     database = "unblend"
 
     @classmethod

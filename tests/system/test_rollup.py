@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rollups and retention on a real PostgreSQL: every tier has the same sums, whatever comes late and whoever is killed.
 
-UNBLEND_BINDIR as for test_collector.py."""
+UNBLEND_BINDIR as for collecting.py."""
 
 import itertools
 import json
@@ -15,10 +15,10 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import test_collector  # noqa: E402
-from test_collector import BINDIR, Collector, Database, batch, command, lines  # noqa: E402
+import collecting  # noqa: E402
+from collecting import BINDIR, Collector, Database, batch, command, lines  # noqa: E402
 
-setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
+setUpModule, tearDownModule = collecting.setUpModule, collecting.tearDownModule
 HOUR_S = 3600
 DAY_S = 86400
 SUMS = ("sum(ops), sum(bytes), sum(errors), sum(latency_sum_ns), sum(sequential), sum(consecutive), sum(random), "
@@ -64,7 +64,7 @@ class Rollups(Database):
 
     @classmethod
     def setUpClass(cls):
-        cls.directory = os.path.join(test_collector.ROOT, cls.__name__)
+        cls.directory = os.path.join(collecting.ROOT, cls.__name__)
         cls.conninfo = f"host={cls.directory} port=5432 dbname=unblend user=unblend"
         cls.collector = Collector("--embedded", cls.directory, *cls.options).wait_ready()
 
@@ -270,7 +270,7 @@ class TestSums(Rollups):
             for at in range(0, 600, 30):
                 values = [made(node, seq, self.start + 6 * seq) for seq in range(at, at + 30)]
                 try:
-                    test_collector.post_until_taken(lambda: self.collector, lines(*values), token)
+                    collecting.post_until_taken(lambda: self.collector, lines(*values), token)
                 except AssertionError as error:
                     failed.append(error)
 

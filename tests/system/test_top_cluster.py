@@ -8,15 +8,15 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import harness  # noqa: E402
-import test_collector  # noqa: E402
+import collecting  # noqa: E402
 from terminal import Terminal  # noqa: E402
-from test_collector import batch, lines, pairs  # noqa: E402
+from collecting import batch, lines, pairs  # noqa: E402
 
-setUpModule, tearDownModule = test_collector.setUpModule, test_collector.tearDownModule
+setUpModule, tearDownModule = collecting.setUpModule, collecting.tearDownModule
 INTERVALS = 5
 
 
-class TestCluster(test_collector.Database):
+class TestCluster(collecting.Database):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

@@ -16,8 +16,8 @@ import time
 import unittest
 
 import harness
-import test_collector
-from test_collector import Collector, Database, batch, command, lines
+import collecting
+from collecting import Collector, Database, batch, command, lines
 
 UNPROVEN_S = 10
 UNPROVEN_MAX = 1024
@@ -88,9 +88,9 @@ class TrustTest(Database):
 
     @classmethod
     def setUpClass(cls):
-        test_collector.setUpModule()
-        cls.addClassCleanup(test_collector.tearDownModule)
-        cls.root = test_collector.ROOT
+        collecting.setUpModule()
+        cls.addClassCleanup(collecting.tearDownModule)
+        cls.root = collecting.ROOT
         cls.authority = make_authority(cls.root)
         cls.key, cls.cert = make_certificate(cls.root, cls.authority, "collector", "127.0.0.1")
         cls.directory = os.path.join(cls.root, cls.__name__)
