@@ -94,18 +94,6 @@ static __always_inline void begin(const volatile struct abi_syscall *shape, __u3
         thread->pending_ns = state->enter_ns;
 }
 
-/* The same of one that can be counted by what stands in the thread's memory. */
-static __always_inline void begin_quick(struct pt_regs *regs, struct abi_thread *thread, __u32 op, __u32 place,
-                                        __u64 volume)
-{
-    thread->quick_place = place;
-    thread->pending_volume = volume;
-    thread->pending_op = op;
-    thread->missed = 0;
-    thread->quick = mark_of(number_of(regs), false);
-    thread->pending_ns = bpf_ktime_get_ns();
-}
-
 /* Whether operations of that kind are not watched for now. */
 static __always_inline bool is_shed(__u32 op)
 {
@@ -172,8 +160,8 @@ static __always_inline struct abi_thread *next_thread(struct pt_regs *regs, bool
 /*
  * Most calls: by a thread that is known, on a file that it has used before or by path.
  *
- * It lies in memory as it is written here (-disable-block-placement). So what a transfer needs stands first and without a
- * jump, its end included, and all that is rarer behind it; so in leave().
+ * clang lays BPF out as it is written. So what a transfer needs stands first and without a jump, and all that is rarer
+ * behind it; so in leave().
  */
 static __always_inline int enter(struct pt_regs *regs)
 {
@@ -202,7 +190,7 @@ familiar:
     if (!is_plainly_64_bit(regs))
         goto doubtful;
 plain:
-    if (thread->shedding)
+    if (control.shed)
         goto shedding;
 watched:
     kind = shape->shape;
@@ -225,18 +213,21 @@ in_table:
     if (volume == ABI_VOLUME_NONE)
         return 0;
 begin:
-    begin_quick(regs, thread, op, place, volume);
-    END_HERE();
+    thread->quick_place = place;
+    thread->pending_volume = volume;
+    thread->pending_op = op;
+    thread->missed = 0;
+    thread->quick = mark_of(number_of(regs), false);
+    thread->pending_ns = bpf_ktime_get_ns();
     return 0;
 
 by_path:
     if (is_by_descriptor(shape, regs))
         goto by_descriptor;
-    if (kind < ABI_SHAPE_BY_PATH)
-        goto any;
-    begin_quick(regs, thread, op, ABI_FILE_CACHE, ABI_VOLUME_UNKNOWN);
-    END_HERE();
-    return 0;
+    volume = ABI_VOLUME_UNKNOWN;
+    place = ABI_FILE_CACHE;
+    if (kind >= ABI_SHAPE_BY_PATH)
+        goto begin;
 any:
     if (is_fcntl(shape) && argument_of(regs, 1) != F_SETFL)
         return 0;
