@@ -47,7 +47,8 @@ struct request {
     char new_token[TOKEN_DIGITS + 1]; /* what an enrolment has made */
 };
 
-/* What the answer will be: a status, and what is wrong, in words; wait_s: seconds before another attempt makes sense. */
+/* What the answer will be: a status, and what is wrong, in words; wait_s: seconds before another attempt makes sense
+   (status 429). */
 void request_refuse(struct request *request, unsigned status, const char *why);
 void request_refuse_for(struct request *request, unsigned wait_s, const char *why);
 

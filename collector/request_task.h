@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What requests ask of the database, in the threads of a pool. Their connections sleep meanwhile, and are woken at the end
- * with an answer, or with an identity where one was asked for.
+ * What requests ask of the database, in the threads of a pool. Their connections sleep meanwhile, and are woken at the
+ * end with an answer, or with an identity where one was asked for.
  */
 #ifndef UNBLEND_COLLECTOR_REQUEST_TASK_H
 #define UNBLEND_COLLECTOR_REQUEST_TASK_H

@@ -19,11 +19,6 @@ struct piece {
     const char *suffix, *since, *until;
 };
 
-static int64_t number(const PGresult *result, int row, int column)
-{
-    return strtoll(PQgetvalue(result, row, column), NULL, 10);
-}
-
 static void undo(struct db *db)
 {
     char why[sizeof(db->why)];
@@ -202,7 +197,7 @@ static int measure(struct db *db, uint64_t *bytes)
     int err = db_query(db, "select pg_database_size(current_database())", NULL, &result);
 
     if (!err)
-        *bytes = (uint64_t)number(result, 0, 0);
+        *bytes = (uint64_t)db_result_number(result, 0, 0);
     return err;
 }
 

@@ -3,8 +3,6 @@
 #ifndef UNBLEND_COLLECTOR_ROLLUP_PRIVATE_H
 #define UNBLEND_COLLECTOR_ROLLUP_PRIVATE_H
 
-#include <stdlib.h>
-
 #include "collector/copy.h"
 #include "collector/rollup.h"
 #include "collector/rollup_series.h"
@@ -59,10 +57,5 @@ int rollup_send(struct round *round, const char *table, const char *columns, boo
 
 /* Sends all of them, to a table of that very name. Results of db.h. */
 int rollup_send_to(struct round *round, const char *table, const char *columns);
-
-static inline int64_t rollup_number(const PGresult *result, int row, int column)
-{
-    return strtoll(PQgetvalue(result, row, column), NULL, 10);
-}
 
 #endif

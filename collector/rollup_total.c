@@ -93,8 +93,8 @@ static int find_subjects(struct round *round, const struct db_args *args, struct
         unsigned kind = (unsigned)atoi(PQgetvalue(result, row, 0)) % KINDS;
 
         subjects->list[kind][subjects->count[kind]++] =
-            (struct subject){strtoll(PQgetvalue(result, row, 1), NULL, 10),
-                             strtoll(PQgetvalue(result, row, 2), NULL, 10)};
+            (struct subject){db_result_number(result, row, 1),
+                             db_result_number(result, row, 2)};
         *all = *all && !PQgetisnull(result, row, 2);
     }
     return 0;

@@ -80,7 +80,7 @@ static bool take_token(struct request *request)
 
     if (token_hash(authorization, request->token)) {
         request_refuse(request, 401, authorization ? "this is no token: Authorization: Bearer TOKEN, of 64 hex digits"
-                                           : "a token is needed: Authorization: Bearer TOKEN");
+                                                   : "a token is needed: Authorization: Bearer TOKEN");
         return false;
     }
     wait_s = limit_look(request->listener->failures, visitor_address(request->visitor));

@@ -7,6 +7,7 @@
 
 #include "lib/record_private.h"
 #include "lib/utf8.h"
+#include "lib/vector.h"
 
 const char *const shed_names[SHED_COUNT] = {"job_keys", "metadata_only", "detached"};
 
@@ -65,17 +66,9 @@ void batch_free(struct batch *batch)
 
 int batch_make_room(void **array, uint32_t *capacity, uint32_t count, size_t size, struct lookup *lookup)
 {
-    uint32_t wanted = *capacity ? *capacity * 2 : 8;
-    void *grown;
+    int err = vector_grow(array, capacity, count, size);
 
-    if (count == *capacity) {
-        grown = reallocarray(*array, wanted, size);
-        if (!grown)
-            return -ENOMEM;
-        *array = grown;
-        *capacity = wanted;
-    }
-    return lookup_reserve(lookup);
+    return err ? err : lookup_reserve(lookup);
 }
 
 const char *batch_copy_text(struct batch *batch, const char *value)

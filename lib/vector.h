@@ -8,21 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes sure that array[count] exists and is zeroed. 0 or -ENOMEM, array unchanged. */
-static inline int vector_reserve(void **array, uint32_t *capacity, uint32_t count, size_t size)
+/* Makes sure that array[count] exists, whatever is in it. 0 or -ENOMEM, array unchanged. */
+static inline int vector_grow(void **array, uint32_t *capacity, uint32_t count, size_t size)
 {
     uint32_t wanted = *capacity ? *capacity * 2 : 4;
     void *grown;
 
-    if (count == *capacity) {
-        grown = reallocarray(*array, wanted, size);
-        if (!grown)
-            return -ENOMEM;
-        *array = grown;
-        *capacity = wanted;
-    }
-    memset((char *)*array + (size_t)count * size, 0, size);
+    if (count < *capacity)
+        return 0;
+    grown = reallocarray(*array, wanted, size);
+    if (!grown)
+        return -ENOMEM;
+    *array = grown;
+    *capacity = wanted;
     return 0;
+}
+
+/* The same, and that it is zeroed. */
+static inline int vector_reserve(void **array, uint32_t *capacity, uint32_t count, size_t size)
+{
+    int err = vector_grow(array, capacity, count, size);
+
+    if (!err)
+        memset((char *)*array + (size_t)count * size, 0, size);
+    return err;
 }
 
 #endif

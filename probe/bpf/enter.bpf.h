@@ -160,8 +160,8 @@ static __always_inline struct abi_thread *next_thread(struct pt_regs *regs, bool
 /*
  * Most calls: by a thread that is known, on a file that it has used before or by path.
  *
- * clang lays BPF out as it is written. So what a transfer needs stands first and without a jump, and all that is rarer
- * behind it; so in leave().
+ * What a transfer needs stands first and, as far as clang keeps that order, without a jump; all that is rarer behind it. So
+ * in leave().
  */
 static __always_inline int enter(struct pt_regs *regs)
 {

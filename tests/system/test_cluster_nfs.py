@@ -35,7 +35,7 @@ class ClusterTest(collecting.Database):
         cls.directory = os.path.join(collecting.ROOT, cls.__name__)
         cls.conninfo = f"host={cls.directory} port=5432 dbname=unblend user=unblend"
         cls.collector = collecting.Collector("--embedded", cls.directory, "--tls-cert", cert, "--tls-key", key,
-                                                 tls=True).wait_ready()
+                                             tls=True).wait_ready()
         cls.addClassCleanup(cls.collector.stop)
         try:
             cls.cluster = Cluster(harness.bindir())

@@ -90,7 +90,7 @@ class CompatibilityTest(unittest.TestCase):
                 self.assertEqual((200, {"stored": 0, "duplicates": count}), collector.post(body, token))
                 self.assertEqual((200, {"stored": 1, "duplicates": 0}),
                                  collector.post(collecting.batch(1, node="node1", cluster="default",
-                                                                     stream="f" * 32), token))
+                                                                 stream="f" * 32), token))
             finally:
                 collector.stop()
 

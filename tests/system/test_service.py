@@ -158,7 +158,7 @@ class CollectorTest(unittest.TestCase):
         os.environ["NOTIFY_SOCKET"] = cls.manager.path
         try:
             cls.collector = collecting.Collector("--embedded", os.path.join(cls.root, "pg"), "--tls-cert", cls.cert,
-                                                     "--tls-key", cls.key, tls=True).wait_ready()
+                                                 "--tls-key", cls.key, tls=True).wait_ready()
         finally:
             if before is None:
                 del os.environ["NOTIFY_SOCKET"]
