@@ -31,24 +31,18 @@
 /* bits (a power of two) if a value below 2^63 has more than that many, else 0; no branch, as none could be foretold. */
 static inline __attribute__((always_inline)) unsigned bucket_step(uint64_t value, unsigned bits)
 {
-    uint64_t more = (((uint64_t)1 << bits) - 1 - value) >> 63;
+    uint64_t more = ((uint64_t)1 << bits) - 1 - value;
 
-    __asm__("" : "+r"(more)); /* else clang makes a branch of it, in BPF */
+    __asm__("" : "+r"(more)); /* else clang makes a comparison of it, and in BPF a branch */
+    more >>= 63;
     return (unsigned)more * bits;
 }
 
-/* Position of the highest set bit of a value that is not 0. Written out: BPF has no such instruction. */
-static inline __attribute__((always_inline)) unsigned bucket_msb(uint64_t value)
+/* Position of the highest set bit of a value below 2^16 that is not 0. Written out: BPF has no such instruction. */
+static inline __attribute__((always_inline)) unsigned bucket_msb_of_16(uint64_t value)
 {
     unsigned msb = 0, step;
 
-    if (value >> 32) {
-        msb = 32;
-        value >>= 32;
-    }
-    step = bucket_step(value, 16);
-    msb += step;
-    value >>= step;
     step = bucket_step(value, 8);
     msb += step;
     value >>= step;
@@ -61,17 +55,30 @@ static inline __attribute__((always_inline)) unsigned bucket_msb(uint64_t value)
     return msb + (unsigned)(value >> 1);
 }
 
-/* The bucket of a value of BUCKET_SUB and more. */
-static inline __attribute__((always_inline)) unsigned bucket_of_large(uint64_t value)
+/* The same of any value but 0. */
+static inline __attribute__((always_inline)) unsigned bucket_msb(uint64_t value)
 {
-    unsigned shift = bucket_msb(value) - BUCKET_SUB_BITS;
+    unsigned msb = 0, step;
+
+    if (value >> 32) {
+        msb = 32;
+        value >>= 32;
+    }
+    step = bucket_step(value, 16);
+    return msb + step + bucket_msb_of_16(value >> step);
+}
+
+/* The bucket of a value of BUCKET_SUB and more, whose highest set bit is there. */
+static inline __attribute__((always_inline)) unsigned bucket_at(uint64_t value, unsigned msb)
+{
+    unsigned shift = msb - BUCKET_SUB_BITS;
 
     return (shift << BUCKET_SUB_BITS) + (unsigned)(value >> shift);
 }
 
 static inline __attribute__((always_inline)) unsigned bucket_of(uint64_t value)
 {
-    return value < BUCKET_SUB ? (unsigned)value : bucket_of_large(value);
+    return value < BUCKET_SUB ? (unsigned)value : bucket_at(value, bucket_msb(value));
 }
 
 /* The smallest value of a bucket. */

@@ -91,6 +91,16 @@ static void set_grain(struct probe *probe)
                      load_control(probe->loaded)->since_ns);
 }
 
+/* Operations are not watched from now on, or all are again (0). The threads are told, as what they look at costs less. */
+static void shed(struct probe *probe, uint32_t operations)
+{
+    const struct table *threads = &probe->tables.table[ABI_TABLE_THREADS];
+
+    load_control(probe->loaded)->shed = operations;
+    for (uint32_t i = 1; i < threads->entries; i++)
+        thread_at(&probe->tables, i)->shedding = operations != 0;
+}
+
 int probe_set_step(struct probe *probe, enum probe_step step)
 {
     const uint32_t data = 1u << OP_READ | 1u << OP_WRITE | 1u << OP_SEEK;
@@ -102,7 +112,7 @@ int probe_set_step(struct probe *probe, enum probe_step step)
     if (step == PROBE_DETACHED)
         control->since_ns = UINT64_MAX;
     control->no_order = step >= PROBE_JOB_KEYS;
-    control->shed = step >= PROBE_METADATA_ONLY ? data : 0;
+    shed(probe, step >= PROBE_METADATA_ONLY ? data : 0);
     err = load_step(probe->loaded, step);
     if (back)
         control->since_ns = (uint64_t)monotonic_ns();

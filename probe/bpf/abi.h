@@ -70,7 +70,8 @@ struct abi_position {
    has seen. */
 #define ABI_SEEDED 1ULL
 
-/* One series of one thread: the operations of one kind on one volume. */
+/* One series of one thread: the operations of one kind on one volume. Its first cache line is all that most calls change
+   of it, and where the latencies of short ones are counted. */
 struct abi_row {
     uint64_t volume;
     uint32_t next;    /* the thread's next row of the same operation */
@@ -78,10 +79,10 @@ struct abi_row {
     uint64_t slot_end_ns; /* CLOCK_MONOTONIC; what ends later belongs to another slot */
     uint64_t bytes;
     uint64_t latency_sum_ns;
+    uint32_t latency_page[ABI_LATENCY_PAGES];
+    uint32_t size_page[ABI_SIZE_PAGES]; /* of open and create: the file's size */
     uint64_t errors;
     uint64_t order[ABI_ORDERS]; /* transfers; [0] is not used */
-    uint32_t size_page[ABI_SIZE_PAGES]; /* of open and create: the file's size */
-    uint32_t latency_page[ABI_LATENCY_PAGES];
 };
 
 /* Demand is told apart by slots of this length, aligned to the wall clock. */
@@ -188,7 +189,8 @@ struct abi_thread {
     uint32_t pid; /* with ABI_DEAD when it is: nobody is found by that */
     uint32_t process;
     uint32_t quick; /* system call number + 1 while one is in flight of which all is known here, or ABI_NOT_QUICK */
-    uint32_t quick_place; /* which of the files that one is on, if it is on one */
+    uint16_t quick_place; /* which of the files that one is on, if it is on one */
+    uint16_t shedding;    /* not 0: abi_control.shed is to be looked at */
     uint64_t pending_ns;  /* when the call in flight began, CLOCK_MONOTONIC */
     uint64_t pending_volume;
     uint64_t registers; /* where the kernel keeps its registers in a call, which no other living thread has; 0: not known */

@@ -94,6 +94,18 @@ static __always_inline void begin(const volatile struct abi_syscall *shape, __u3
         thread->pending_ns = state->enter_ns;
 }
 
+/* The same of one that can be counted by what stands in the thread's memory. */
+static __always_inline void begin_quick(struct pt_regs *regs, struct abi_thread *thread, __u32 op, __u32 place,
+                                        __u64 volume)
+{
+    thread->quick_place = place;
+    thread->pending_volume = volume;
+    thread->pending_op = op;
+    thread->missed = 0;
+    thread->quick = mark_of(number_of(regs), false);
+    thread->pending_ns = bpf_ktime_get_ns();
+}
+
 /* Whether operations of that kind are not watched for now. */
 static __always_inline bool is_shed(__u32 op)
 {
@@ -160,8 +172,8 @@ static __always_inline struct abi_thread *next_thread(struct pt_regs *regs, bool
 /*
  * Most calls: by a thread that is known, on a file that it has used before or by path.
  *
- * What a transfer needs stands first and, as far as clang keeps that order, without a jump; all that is rarer behind it. So
- * in leave().
+ * It lies in memory as it is written here (-disable-block-placement). So what a transfer needs stands first and without a
+ * jump, its end included, and all that is rarer behind it; so in leave().
  */
 static __always_inline int enter(struct pt_regs *regs)
 {
@@ -190,7 +202,7 @@ familiar:
     if (!is_plainly_64_bit(regs))
         goto doubtful;
 plain:
-    if (control.shed)
+    if (thread->shedding)
         goto shedding;
 watched:
     kind = shape->shape;
@@ -213,21 +225,18 @@ in_table:
     if (volume == ABI_VOLUME_NONE)
         return 0;
 begin:
-    thread->quick_place = place;
-    thread->pending_volume = volume;
-    thread->pending_op = op;
-    thread->missed = 0;
-    thread->quick = mark_of(number_of(regs), false);
-    thread->pending_ns = bpf_ktime_get_ns();
+    begin_quick(regs, thread, op, place, volume);
+    END_HERE();
     return 0;
 
 by_path:
     if (is_by_descriptor(shape, regs))
         goto by_descriptor;
-    volume = ABI_VOLUME_UNKNOWN;
-    place = ABI_FILE_CACHE;
-    if (kind >= ABI_SHAPE_BY_PATH)
-        goto begin;
+    if (kind < ABI_SHAPE_BY_PATH)
+        goto any;
+    begin_quick(regs, thread, op, ABI_FILE_CACHE, ABI_VOLUME_UNKNOWN);
+    END_HERE();
+    return 0;
 any:
     if (is_fcntl(shape) && argument_of(regs, 1) != F_SETFL)
         return 0;

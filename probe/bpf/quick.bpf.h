@@ -35,40 +35,13 @@ static __always_inline __u64 start_of(const volatile struct abi_syscall *shape, 
     return start == UINT64_MAX ? offset_of(file) - result : start;
 }
 
-/* Where transfers of that size are counted is where the file's next ones are, too; false when none was counted before. Not
-   inlined, for the stack's sake. */
-static __noinline bool learn_size(struct abi_file *mine, struct abi_row *row, __u32 bytes, bool writes)
-{
-    __u32 bucket = bucket_of(bytes), *page;
-
-    if (bucket >= ABI_SIZE_BUCKETS)
-        bucket = ABI_SIZE_BUCKETS - 1;
-    barrier_var(bucket); /* clang would use a copy from before the check, of which Linux 6.1 knows no bounds */
-    page = &row->size_page[bucket / ABI_PAGE_BUCKETS];
-    if (!*page)
-        return false;
-    mine->size = ABI_SIZE_KEY(bytes, writes);
-    mine->size_page = *page;
-    mine->size_bucket = bucket % ABI_PAGE_BUCKETS;
-    return true;
-}
-
-/* Of OP_READ 0, of OP_WRITE 1; without a branch, which clang would make of a comparison. */
-static __always_inline __u32 is_write(__u32 op)
-{
-    _Static_assert(OP_READ == 1 && OP_WRITE == 2, "the upper of two bits tells them apart");
-    return op >> 1 & 1;
-}
-
 /* Where a struct statx has stx_mode, in the upper half of a word, and how far behind it stx_dev_major and _minor are. */
 #define STATX_MODE_WORD (STATX_MODE - 4)
 #define STATX_DEVICE    (STATX_DEVICES + 8 - STATX_MODE_WORD)
 
-/*
- * The volume of a regular file or directory that a struct stat or statx describes, on the file system that the thread has
- * used last; ABI_VOLUME_NONE when it does not. Not inlined, for the stack's sake (see enter_any()).
- */
-static __noinline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer, bool extended)
+/* The volume of a regular file or directory that a struct stat or statx describes, on the file system that the thread has
+   used last; ABI_VOLUME_NONE when it does not. */
+static __always_inline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer, bool extended)
 {
     __u64 words[STAT_MODE / 8 + 1], seen[2], device;
     __u32 type;
@@ -86,6 +59,16 @@ static __noinline __u64 volume_of_plain_stat(const struct abi_thread *thread, co
     return volume_of_device(thread);
 }
 
+/* A stat by name has succeeded: what it describes is where it went, and what it was is returned. Not inlined, for the stack's
+   sake (see enter_any()). */
+static __noinline __u32 leave_stat(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+                                   struct abi_thread *thread)
+{
+    thread->pending_volume = volume_of_plain_stat(thread, (const void *)argument_of(regs, shape->third),
+                                                  shape->shape == ABI_SHAPE_STATX);
+    return is_of_open(shape, regs, false) ? ABI_OF_OPEN : ABI_BY_NAME;
+}
+
 /* The row of a call that is not to be looked at closely; NULL for one that is. */
 static __always_inline struct abi_row *quick_row(const __u32 *index, __u64 now)
 {
@@ -95,7 +78,7 @@ static __always_inline struct abi_row *quick_row(const __u32 *index, __u64 now)
 }
 
 /* A latency below this takes few steps to its bucket; what took longer has time for a closer look. */
-#define SHORT_BITS  16
+#define SHORT_BITS  16 /* as many as bucket_msb_of_16() takes */
 #define SHORT_NS    (1u << SHORT_BITS)
 #define SHORT_PAGES (BUCKETS_FOR_BITS(SHORT_BITS) / ABI_PAGE_BUCKETS) /* 7, so a mask of as many bits does */
 
@@ -107,35 +90,68 @@ static __always_inline bool is_short(__u64 latency_ns)
 /* Where a short latency is counted; NULL when the like of it was not counted before. */
 static __always_inline __u32 *short_latency_of(struct abi_row *row, __u64 latency_ns)
 {
-    __u32 bucket = bucket_of_large(latency_ns & (SHORT_NS - 1));
+    __u32 bucket = bucket_at(latency_ns, bucket_msb_of_16(latency_ns));
     __u32 *page = &row->latency_page[bucket / ABI_PAGE_BUCKETS & SHORT_PAGES];
 
     return *page ? bucket_in(page, bucket) : NULL;
 }
 
-/* A file's first transfer of that kind is counted where the thread's last file was, if that was on the same volume; else
-   false. Not inlined, for the stack's sake. */
-static __noinline bool begin_row(struct abi_thread *thread, bool writes)
+/* Of OP_READ 0, of OP_WRITE 1; without a branch, which clang would make of a comparison. */
+static __always_inline __u32 is_write(__u32 op)
 {
-    __u32 *head = &thread->head[writes ? OP_WRITE : OP_READ];
-    struct abi_file *mine = file_at(thread, thread->quick_place);
+    _Static_assert(OP_READ == 1 && OP_WRITE == 2, "the upper of two bits tells them apart");
+    return op >> 1 & 1;
+}
+
+/* A file's first transfer of that kind is counted where the thread's last file was, if that was on the same volume. */
+static __always_inline bool begin_row(struct abi_thread *thread, struct abi_file *mine, __u32 writes)
+{
+    __u32 *head = &thread->head[OP_READ + writes];
     struct abi_row *row = bpf_map_lookup_elem(&rows, head);
 
-    if (mine->row[writes & 1] || !row || row->volume != mine->volume)
+    if (!row || row->volume != mine->volume)
         return false;
-    mine->row[writes & 1] = *head;
+    mine->row[writes] = *head;
     mine->size = ABI_SIZE_NONE;
     return true;
 }
 
+/*
+ * Where transfers of that size are counted is where the next ones of the thread's file are, too; false when none was
+ * counted before. Not inlined, for the stack's sake.
+ */
+static __noinline bool learn_size(struct abi_thread *thread, __u32 bytes)
+{
+    struct abi_file *mine = file_at(thread, thread->quick_place);
+    __u32 writes = is_write(thread->pending_op), bucket = bucket_of(bytes), *page;
+    struct abi_row *row;
+
+    if (!mine->row[writes] && !begin_row(thread, mine, writes))
+        return false;
+    row = bpf_map_lookup_elem(&rows, &mine->row[writes]);
+    if (!row)
+        return false;
+    if (bucket >= ABI_SIZE_BUCKETS)
+        bucket = ABI_SIZE_BUCKETS - 1;
+    barrier_var(bucket); /* clang would use a copy from before the check, of which Linux 6.1 knows no bounds */
+    page = &row->size_page[bucket / ABI_PAGE_BUCKETS];
+    if (!*page)
+        return false;
+    mine->size = ABI_SIZE_KEY(bytes, writes);
+    mine->size_page = *page;
+    mine->size_bucket = bucket % ABI_PAGE_BUCKETS;
+    return true;
+}
+
 /* What a quick open has led to: its place is taken, and it is one of the files that are opened. */
-static __always_inline void keep_opened(struct abi_thread *thread, __u32 index, __u32 place, const struct opened *opened,
-                                        bool regular, __u64 now)
+static __always_inline void keep_opened(struct abi_thread *thread, struct pt_regs *regs, __u32 place,
+                                        const struct opened *opened, bool regular, __u64 now)
 {
     __u64 file = (__u64)opened->file, inode = (__u64)opened->inode;
     struct abi_file *mine = file_at(thread, place);
     bool owns = mine->file == file && mine->owned; /* the file that was at this address before: `positions` says so */
     struct abi_process *process = process_at(thread->process);
+    __u32 index = *running_here(regs);
 
     take_place(thread, index, place, file, inode, (__u64)opened->super);
     settle_volume(mine, thread->device);
@@ -150,22 +166,22 @@ static __always_inline void keep_opened(struct abi_thread *thread, __u32 index, 
 }
 
 /* An open that succeeded, of a file or directory where the thread was last. Not inlined, for the stack's sake. */
-static __noinline bool leave_open(const volatile struct abi_syscall *shape, struct pt_regs *regs, long result, __u64 now)
+static __noinline bool leave_open(const volatile struct abi_syscall *shape, struct pt_regs *regs,
+                                  struct abi_thread *thread, long result, __u64 latency_ns)
 {
-    __u32 index = *running_here(regs), *latency, *size = NULL;
-    struct abi_thread *thread = thread_at(index);
+    __u64 now = thread->pending_ns + latency_ns;
+    __u32 *latency, *size = NULL;
     struct opened opened;
     struct inode *inode;
     struct abi_row *row;
     bool regular;
 
-    if (!thread || thread->registers != (__u64)regs || !look_up(task_of(thread), (int)result, &opened) ||
-        !is_where_last(thread, &opened))
+    if (!look_up(task_of(thread), (int)result, &opened) || !is_where_last(thread, &opened))
         return false;
     row = quick_row(&thread->head[makes_a_file(shape, regs, false, opened.file) ? OP_CREATE : OP_OPEN], now);
     if (!row || row->volume != thread->device)
         return false;
-    latency = short_latency_of(row, now - thread->pending_ns);
+    latency = short_latency_of(row, latency_ns);
     if (!latency)
         return false;
     inode = opened.inode;
@@ -175,39 +191,10 @@ static __noinline bool leave_open(const volatile struct abi_syscall *shape, stru
         if (!size)
             return false;
     }
-    add(row, latency, now - thread->pending_ns);
+    add(row, latency, latency_ns);
     if (size)
         *size += 1;
-    keep_opened(thread, index, (__u32)result & (ABI_FILE_CACHE - 1), &opened, regular, now);
-    return true;
-}
-
-/* Another call by descriptor, or a stat, that succeeded. */
-static __always_inline bool leave_plain(const volatile struct abi_syscall *shape, struct pt_regs *regs,
-                                        struct abi_thread *thread, __u64 latency_ns)
-{
-    __u32 op = thread->pending_op, *latency;
-    struct abi_row *row;
-    __u64 volume;
-
-    if (thread->quick_place < ABI_FILE_CACHE)
-        volume = thread->pending_volume;
-    else if (shape->shape == ABI_SHAPE_STAT || shape->shape == ABI_SHAPE_STATX)
-        volume = volume_of_plain_stat(thread, (const void *)argument_of(regs, shape->third),
-                                      shape->shape == ABI_SHAPE_STATX);
-    else
-        return false;
-    if (config.tree_depth)
-        thread->pending_volume = volume;
-    row = quick_row(&thread->head[op & (ABI_HEADS - 1)], thread->pending_ns + latency_ns);
-    if (!row || row->volume != volume)
-        return false;
-    latency = short_latency_of(row, latency_ns);
-    if (!latency)
-        return false;
-    if (op == OP_STAT)
-        row->order[is_of_open(shape, regs, false) ? ABI_OF_OPEN : ABI_BY_NAME] += 1;
-    add(row, latency, latency_ns);
+    keep_opened(thread, regs, (__u32)result & (ABI_FILE_CACHE - 1), &opened, regular, now);
     return true;
 }
 

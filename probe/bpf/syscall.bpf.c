@@ -20,9 +20,9 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 }
 
 /*
- * The end of most calls: those that began as a quick one, did not fail, and the like of which was counted before. First
- * of all a transfer that the page cache served: nothing is counted until it is certain that all of it can be counted here.
- * It took so little time that it has begun since control.since_ns: to stop watching and to begin again takes longer.
+ * The end of most calls: those that began as a quick one, did not fail, and the like of which was counted before. Nothing
+ * is counted until it is certain that all of it can be counted here. It took so little time that it has begun since
+ * control.since_ns: to stop watching and to begin again takes longer.
  *
  * As in enter(), what is rarer stands behind. Where trees are told, a call that was counted leaves its volume and its
  * latency in pending_volume and pending_ns.
@@ -31,7 +31,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
 {
     const volatile struct abi_syscall *shape;
     __u64 number = number_of(regs), now, latency_ns;
-    __u32 kind, op, writes, order, *cell;
+    __u32 kind, order, writes, *index, *cell;
     struct abi_thread *thread;
     struct abi_file *mine;
     struct abi_row *row;
@@ -59,64 +59,69 @@ familiar:
     barrier_var(latency_ns); /* takes the place of now, as one more value would take a stack of its own */
     if (!is_short(latency_ns))
         goto unlike;
-    op = thread->pending_op;
-    if (kind != ABI_SHAPE_FD || op > OP_WRITE)
-        goto no_transfer;
-    writes = is_write(op);
+    order = ABI_ORDER_UNKNOWN;
+    if (thread->pending_op > OP_WRITE)
+        goto plain;
+    writes = is_write(thread->pending_op);
     mine = file_at(thread, thread->quick_place);
     barrier_var(mine);
     if (!writes && (mine->uncached || thread->missed))
         goto unlike;
-    row = quick_row(&mine->row[writes], thread->pending_ns + latency_ns);
-    if (!row)
-        goto other_row;
-same_row:
+    index = &mine->row[writes];
     if (mine->size != ABI_SIZE_KEY(result, writes))
         goto other_size;
-same_size:
+    goto count;
+plain:
+    if (thread->quick_place >= ABI_FILE_CACHE) {
+        if (kind != ABI_SHAPE_STAT && kind != ABI_SHAPE_STATX)
+            goto by_path;
+        order = leave_stat(shape, regs, thread);
+    } else if (thread->pending_op == OP_STAT) {
+        order = ABI_OF_OPEN;
+    }
+    index = &thread->head[thread->pending_op & (ABI_HEADS - 1)];
+count:
+    row = quick_row(index, thread->pending_ns + latency_ns);
+    if (!row || row->volume != thread->pending_volume)
+        goto unlike;
     cell = short_latency_of(row, latency_ns);
     if (!cell)
         goto unlike;
     *cell += 1;
     row->latency_sum_ns += latency_ns;
-    cell = bucket_in(&mine->size_page, mine->size_bucket);
-    if (cell)
-        *cell += 1;
-    order = ABI_ORDER_UNKNOWN;
-    if (result && !control.no_order)
-        order = order_of(mine, start_of(shape, regs, false, mine->file, result), result);
-    row->bytes += result;
-    row->order[order & (ABI_ORDERS - 1)] += 1;
+    if (thread->pending_op <= OP_WRITE)
+        goto transfer;
+    if (order)
+        row->order[order & (ABI_ORDERS - 1)] += 1;
     row->touched += 1;
 counted:
     thread->quick = thread->pending_op = 0;
     if (config.tree_depth)
         goto tree;
+    END_HERE();
     return 0;
+transfer:
+    mine = file_at(thread, thread->quick_place);
+    cell = bucket_in(&mine->size_page, mine->size_bucket);
+    if (cell)
+        *cell += 1;
+    if (result && !control.no_order)
+        order = order_of(mine, start_of(shape, regs, false, mine->file, result), result);
+    row->bytes += result;
+    row->order[order & (ABI_ORDERS - 1)] += 1;
+    row->touched += 1;
+    goto counted;
 
 other:
     if (shape->compat && (shape->op || is_compat(bpf_get_current_task_btf())))
         goto may_count;
     return 0;
-other_row:
-    if (!begin_row(thread, writes))
-        goto unlike;
-    row = quick_row(&mine->row[writes], thread->pending_ns + latency_ns);
-    if (!row)
-        goto unlike;
-    goto same_row;
 other_size:
-    if (!learn_size(mine, row, result, writes))
-        goto unlike;
-    goto same_size;
-no_transfer:
-    if (kind == ABI_SHAPE_OPEN)
-        goto open;
-    if (leave_plain(shape, regs, thread, latency_ns))
-        goto counted;
+    if (learn_size(thread, result))
+        goto count;
     goto unlike;
-open:
-    if (leave_open(shape, regs, result, thread->pending_ns + latency_ns))
+by_path:
+    if (kind == ABI_SHAPE_OPEN && leave_open(shape, regs, thread, result, latency_ns))
         goto counted;
 unlike:
     now = thread->pending_ns + latency_ns;

@@ -176,6 +176,7 @@ static __always_inline struct abi_thread *thread_of(struct abi_task *state, stru
         return NULL;
     thread->pid = task->pid;
     thread->process = state->process;
+    thread->shedding = control.shed != 0;
     state->thread = index;
     return thread;
 }
