@@ -27,7 +27,7 @@ enum preparation {
 struct call {
     const char *name;
     long number;
-    long argument[6]; /* numbers, or enum argument of calls.c */
+    long argument[6]; /* numbers, or enum argument */
     enum preparation preparation;
     long result;          /* what each returns: bytes, 0, -errno, SOME or EITHER */
     enum operation op;    /* OP_NONE: it touches no storage */
