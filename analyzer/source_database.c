@@ -14,6 +14,7 @@
 #include "lib/database_batch.h"
 #include "lib/database_reader.h"
 #include "lib/log.h"
+#include "lib/result.h"
 
 /*
  * Where raw rows were dropped, those of minutes and hours stand for them: a span of time is read in up to three pieces,
@@ -66,7 +67,7 @@ static int run(struct database *db, const char *sql)
 /* The names of nodes that the window asks for, as a JSON array; malloc'ed. */
 static int asked_nodes(struct database *db, const char *glob, char **out)
 {
-    _cleanup_(result_clearp) PGresult *result = NULL;
+    _cleanup_result_ PGresult *result = NULL;
     json_auto_t *names = json_array();
     int err = query(db, "select distinct node from unblend.nodes", 0, NULL, false, &result);
 
@@ -97,7 +98,7 @@ static int cut_pieces(struct database *db)
     const struct source_window *window = db->window;
     int64_t since_ns = window && window->since_ns > 0 ? window->since_ns : 0;
     int64_t until_ns = window ? window->until_ns : INT64_MAX, raw_ns, minute_ns;
-    _cleanup_(result_clearp) PGresult *result = NULL;
+    _cleanup_result_ PGresult *result = NULL;
     char since[24], until[24];
     const char *values[] = {since, until};
     int err;
@@ -107,8 +108,8 @@ static int cut_pieces(struct database *db)
     err = query(db, sql, 2, values, false, &result);
     if (err)
         return err;
-    raw_ns = strtoll(PQgetvalue(result, 0, 0), NULL, 10) * 1000;
-    minute_ns = at_most(strtoll(PQgetvalue(result, 0, 1), NULL, 10) * 1000, raw_ns);
+    raw_ns = result_number(result, 0, 0) * 1000;
+    minute_ns = at_most(result_number(result, 0, 1) * 1000, raw_ns);
     if (*PQgetvalue(result, 0, 2) == 't')
         raw_ns = minute_ns = 0;
     raw_ns = at_most(raw_ns > since_ns ? raw_ns : since_ns, until_ns);
@@ -153,7 +154,7 @@ static int find_drops(struct database *db)
 /* Whichever batch comes first says it: what counts is that it is said, and once. */
 static int tell_drops(struct database *db, struct batch *batch)
 {
-    _cleanup_(result_clearp) PGresult *rows = take_pointer(db->drops);
+    _cleanup_result_ PGresult *rows = take_pointer(db->drops);
     int count = rows ? PQntuples(rows) : 0;
     _cleanup_free_ struct dropped *dropped = calloc((size_t)count + 1, sizeof(*dropped));
 
@@ -165,8 +166,8 @@ static int tell_drops(struct database *db, struct batch *batch)
             .first = strtoull(PQgetvalue(rows, i, 1), NULL, 10),
             .last = strtoull(PQgetvalue(rows, i, 2), NULL, 10),
             .ops = PQgetisnull(rows, i, 3) ? DROPPED_UNKNOWN : strtoull(PQgetvalue(rows, i, 3), NULL, 10),
-            .start_ns = strtoll(PQgetvalue(rows, i, 4), NULL, 10),
-            .end_ns = strtoll(PQgetvalue(rows, i, 5), NULL, 10),
+            .start_ns = result_number(rows, i, 4),
+            .end_ns = result_number(rows, i, 5),
             .why = PQgetvalue(rows, i, 6),
         };
     return count ? batch_dropped(batch, dropped, (uint32_t)count) : 0;
@@ -210,13 +211,13 @@ static int find_last(struct database *db)
                               "* 1000000)::bigint, 0)";
     char until[24];
     const char *values[] = {until};
-    _cleanup_(result_clearp) PGresult *result = NULL;
+    _cleanup_result_ PGresult *result = NULL;
     int err;
 
     snprintf(until, sizeof(until), "%" PRId64, db->window ? db->window->until_ns : INT64_MAX);
     err = query(db, sql, 1, values, false, &result);
     if (!err)
-        db->last_ns = strtoll(PQgetvalue(result, 0, 0), NULL, 10) * 1000;
+        db->last_ns = result_number(result, 0, 0) * 1000;
     return err;
 }
 

@@ -15,11 +15,10 @@
 #define UNBLEND_COLLECTOR_DB_H
 
 #include <libpq-fe.h>
-#include <stdlib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/cleanup.h"
+#include "lib/result.h"
 
 #define DB_ARGS 28
 #define DB_STATEMENTS 48
@@ -64,18 +63,5 @@ int db_fetch(struct db *db, const char *sql, PGresult **out);
 
 /* Sends one COPY ... FROM STDIN with all of its data. */
 int db_copy(struct db *db, const char *sql, const void *data, size_t size);
-
-/* A whole number of a result in text. */
-static inline int64_t db_result_number(const PGresult *result, int row, int column)
-{
-    return strtoll(PQgetvalue(result, row, column), NULL, 10);
-}
-
-static inline void db_resultp(PGresult **result)
-{
-    PQclear(*result);
-}
-
-#define _cleanup_result_ _cleanup_(db_resultp)
 
 #endif

@@ -75,7 +75,7 @@ static int find(struct db *db, const char *sql, const struct db_args *args, int6
     *all = (size_t)PQntuples(result) == count;
     for (size_t i = 0; *all && i < count; i++) {
         *all = !PQgetisnull(result, (int)i, 0);
-        ids[i] = db_result_number(result, (int)i, 0);
+        ids[i] = result_number(result, (int)i, 0);
     }
     return 0;
 }

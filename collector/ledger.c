@@ -42,9 +42,9 @@ static int lock_stream(struct db *db, const struct batch *batch, const char *str
         return err;
     *found = PQntuples(result) == 1;
     if (*found) {
-        place->node_id = db_result_number(result, 0, 0);
-        place->stream_id = db_result_number(result, 0, 1);
-        *next_seq = db_result_number(result, 0, 2);
+        place->node_id = result_number(result, 0, 0);
+        place->stream_id = result_number(result, 0, 1);
+        *next_seq = result_number(result, 0, 2);
     }
     return 0;
 }
@@ -260,7 +260,7 @@ static int note(struct db *db, struct ledger_place *place, int64_t seq, int64_t 
         err = -EDEADLK; /* removed at this very moment: once more */
     if (err)
         return err;
-    place->batch_id = db_result_number(result, 0, 0);
+    place->batch_id = result_number(result, 0, 0);
     if (seq % LEDGER_TRIM_EVERY)
         return 0;
     args.count = 1;

@@ -201,12 +201,12 @@ int ledger_next(struct db *db, const struct dimension_cache *cache, const struct
     if (err)
         return err;
     for (int row = 0; row < PQntuples(result); row++) {
-        const struct next *next = &nexts[db_result_number(result, row, 0) - 1];
+        const struct next *next = &nexts[result_number(result, row, 0) - 1];
 
         places[next->item] = (struct ledger_place){
-            .node_id = db_result_number(result, row, 1),
+            .node_id = result_number(result, row, 1),
             .stream_id = next->stream_id,
-            .batch_id = db_result_number(result, row, 2),
+            .batch_id = result_number(result, row, 2),
         };
     }
     return trim(db, nexts, asked, places);

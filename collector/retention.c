@@ -197,7 +197,7 @@ static int measure(struct db *db, uint64_t *bytes)
     int err = db_query(db, "select pg_database_size(current_database())", NULL, &result);
 
     if (!err)
-        *bytes = (uint64_t)db_result_number(result, 0, 0);
+        *bytes = (uint64_t)result_number(result, 0, 0);
     return err;
 }
 

@@ -67,15 +67,15 @@ static int choose(struct round *round, bool all, int64_t *batches)
     err = db_query(round->db, sql, NULL, &result);
     if (err)
         return err;
-    *batches = db_result_number(result, 0, 0);
+    *batches = result_number(result, 0, 0);
     if (!*batches)
         return 0;
-    snprintf(round->where, sizeof(round->where), "%s and q.node_id <= %" PRId64, over, db_result_number(result, 0, 1));
+    snprintf(round->where, sizeof(round->where), "%s and q.node_id <= %" PRId64, over, result_number(result, 0, 1));
     snprintf(round->range, sizeof(round->range),
              "s.node_id between %" PRId64 " and %" PRId64 " and s.batch_id between %" PRId64 " and %" PRId64
              " and s.time between '%s' and '%s'",
-             db_result_number(result, 0, 2), db_result_number(result, 0, 1), db_result_number(result, 0, 3),
-             db_result_number(result, 0, 4), PQgetvalue(result, 0, 5), PQgetvalue(result, 0, 6));
+             result_number(result, 0, 2), result_number(result, 0, 1), result_number(result, 0, 3),
+             result_number(result, 0, 4), PQgetvalue(result, 0, 5), PQgetvalue(result, 0, 6));
     return 0;
 }
 
@@ -193,7 +193,7 @@ static int lock(struct db *db, const char *function, enum rollup rollup, bool *m
     snprintf(sql, sizeof(sql), "select %s(%d, %d)::int", function, LOCK, 16 + (int)rollup);
     err = db_query(db, sql, NULL, &result);
     if (!err)
-        *mine = db_result_number(result, 0, 0);
+        *mine = result_number(result, 0, 0);
     return err;
 }
 

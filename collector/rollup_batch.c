@@ -53,10 +53,10 @@ int rollup_make_groups(struct round *round)
     for (int row = 0; row < PQntuples(result); row++) {
         struct rollup_group *group = &round->groups[row];
 
-        *group = (struct rollup_group){.node_id = db_result_number(result, row, 0),
-                                       .time_us = db_result_number(result, row, 1),
-                                       .last_id = db_result_number(result, row, 2),
-                                       .batch_id = db_result_number(result, row, 3)};
+        *group = (struct rollup_group){.node_id = result_number(result, row, 0),
+                                       .time_us = result_number(result, row, 1),
+                                       .last_id = result_number(result, row, 2),
+                                       .batch_id = result_number(result, row, 3)};
         if (lookup_reserve(&round->group_index))
             return -ENOMEM;
         lookup_insert(&round->group_index, group_hash(group->node_id, group->time_us), (uint32_t)row);

@@ -90,11 +90,11 @@ static int find_subjects(struct round *round, const struct db_args *args, struct
             return -ENOMEM;
     }
     for (int row = 0; row < PQntuples(result); row++) {
-        unsigned kind = (unsigned)atoi(PQgetvalue(result, row, 0)) % KINDS;
+        unsigned kind = (unsigned)result_number(result, row, 0) % KINDS;
 
         subjects->list[kind][subjects->count[kind]++] =
-            (struct subject){db_result_number(result, row, 1),
-                             db_result_number(result, row, 2)};
+            (struct subject){result_number(result, row, 1),
+                             result_number(result, row, 2)};
         *all = *all && !PQgetisnull(result, row, 2);
     }
     return 0;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Key of the advisory locks of ours: "unbl" in ASCII. 1: partitions, 2: what is dropped, from 16 on: rollups. */
@@ -15,7 +14,7 @@ static int number_of(struct db *db, const char *sql, long *out)
     int err = db_query(db, sql, NULL, &result);
 
     if (!err)
-        *out = strtol(PQgetvalue(result, 0, 0), NULL, 10);
+        *out = result_number(result, 0, 0);
     return err;
 }
 

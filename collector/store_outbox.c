@@ -21,7 +21,7 @@ static int take_rows(const PGresult *result, struct outbox_row *rows, unsigned *
     for (int i = 0; i < PQntuples(result); i++) {
         struct outbox_row *row = &rows[*count];
 
-        row->id = db_result_number(result, i, 0);
+        row->id = result_number(result, i, 0);
         row->body = PQunescapeBytea((const unsigned char *)PQgetvalue(result, i, 1), &row->size);
         if (!row->body)
             return -ENOMEM;

@@ -65,7 +65,7 @@ int store_identify(struct store *store, struct asker *askers, unsigned count)
     if (err)
         return err;
     for (int row = 0; row < PQntuples(result); row++) {
-        struct asker *asker = &askers[db_result_number(result, row, 0) - 1];
+        struct asker *asker = &askers[result_number(result, row, 0) - 1];
 
         if (holds(result, row, 1, asker->hash)) {
             copy_text(asker->who->cluster, sizeof(asker->who->cluster), result, row, 2);
@@ -225,8 +225,8 @@ static int exchange(struct store *store, const uint8_t join_hash[SHA256_SIZE], s
         copy_text(who->cluster, sizeof(who->cluster), join, row, 2);
     if (fnmatch(PQgetvalue(join, row, 1), who->node, 0) != 0 || (*cluster && strcmp(cluster, who->cluster) != 0))
         return -EPERM;
-    err = check_free(store, who, db_result_number(join, row, 4));
-    *left = db_result_number(join, row, 3) - 1;
+    err = check_free(store, who, result_number(join, row, 4));
+    *left = result_number(join, row, 3) - 1;
     if (!err && *left < 0)
         err = -EDQUOT;
     if (!err)

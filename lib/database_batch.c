@@ -9,6 +9,7 @@
 #include "lib/array_text.h"
 #include "lib/cleanup.h"
 #include "lib/database_private.h"
+#include "lib/result.h"
 
 /* Columns of intervals behind the ids. */
 enum {
@@ -57,11 +58,6 @@ static size_t distinct(int64_t *ids, size_t count)
     return kept;
 }
 
-static int64_t number(const PGresult *intervals, int row, int column)
-{
-    return strtoll(PQgetvalue(intervals, row, column), NULL, 10);
-}
-
 /* An array; none at all is an empty one. 0, -ENOMEM or -EBADMSG. */
 static int numbers(const PGresult *intervals, int row, int column, int64_t **out, size_t *count)
 {
@@ -85,7 +81,7 @@ char *database_ids(const PGresult *intervals, int column, int from, int to)
             return NULL;
         ids = grown;
         if (column == DATABASE_BATCH_ID)
-            ids[count++] = number(intervals, row, column);
+            ids[count++] = result_number(intervals, row, column);
         for (size_t i = 0; more && i < length; i++)
             ids[count++] = more[i];
     }
@@ -113,17 +109,17 @@ static int set_interval(struct batch *batch, const PGresult *r, int row)
 
     for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts) && !err; i++)
         err = batch_set(batch, texts[i].field, PQgetvalue(r, row, texts[i].column));
-    batch->seq = (uint64_t)number(r, row, SEQ);
-    batch->start_ns = number(r, row, START);
-    batch->duration_ns = (uint64_t)number(r, row, DURATION);
-    batch->interval_ms = (uint32_t)number(r, row, INTERVAL);
-    batch->coverage.lost = (uint64_t)number(r, row, LOST);
-    batch->coverage.killed = (uint64_t)number(r, row, KILLED);
-    batch->coverage.in_flight = (uint64_t)number(r, row, IN_FLIGHT);
-    batch->coverage.unattributed = (uint64_t)number(r, row, UNATTRIBUTED);
-    batch->coverage.overflow = (uint64_t)number(r, row, OVERFLOW);
+    batch->seq = (uint64_t)result_number(r, row, SEQ);
+    batch->start_ns = result_number(r, row, START);
+    batch->duration_ns = (uint64_t)result_number(r, row, DURATION);
+    batch->interval_ms = (uint32_t)result_number(r, row, INTERVAL);
+    batch->coverage.lost = (uint64_t)result_number(r, row, LOST);
+    batch->coverage.killed = (uint64_t)result_number(r, row, KILLED);
+    batch->coverage.in_flight = (uint64_t)result_number(r, row, IN_FLIGHT);
+    batch->coverage.unattributed = (uint64_t)result_number(r, row, UNATTRIBUTED);
+    batch->coverage.overflow = (uint64_t)result_number(r, row, OVERFLOW);
     if (!PQgetisnull(r, row, IO_SOME))
-        batch->pressure = (struct pressure){true, (uint64_t)number(r, row, IO_SOME), (uint64_t)number(r, row, IO_FULL)};
+        batch->pressure = (struct pressure){true, (uint64_t)result_number(r, row, IO_SOME), (uint64_t)result_number(r, row, IO_FULL)};
     for (unsigned i = 0; !err && i < SHED_COUNT && i < shed_count; i++)
         batch->coverage.shed_ms[i] = (uint64_t)shed[i];
     return err;
@@ -273,7 +269,7 @@ int database_batch(const PGresult *intervals, int row, const struct database_row
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
     _cleanup_free_ struct database_place *jobs = NULL, *volumes = NULL;
-    int64_t id = number(intervals, row, DATABASE_BATCH_ID);
+    int64_t id = result_number(intervals, row, DATABASE_BATCH_ID);
     int err = places_new(intervals, row, DATABASE_JOB_IDS, &jobs);
 
     json_cache_trim(cache);

@@ -87,9 +87,4 @@ void database_rows_clear(struct database_rows *rows);
 int database_batch(const PGresult *intervals, int row, const struct database_rows *rows, struct json_cache *cache,
                    struct batch **out);
 
-static inline void result_clearp(PGresult **result)
-{
-    PQclear(*result);
-}
-
 #endif

@@ -12,6 +12,7 @@
 #include "lib/cleanup.h"
 #include "lib/database_batch.h"
 #include "lib/log.h"
+#include "lib/result.h"
 
 /*
  * The queries of a group are asked one after the other, each when the answer to the one before has come: intervals
@@ -73,7 +74,7 @@ static void group_clear(struct database_reader *reader, struct group *group)
    reads has the other processor. */
 static int plan_plainly(struct database_reader *reader)
 {
-    _cleanup_(result_clearp) PGresult *result =
+    _cleanup_result_ PGresult *result =
         PQexec(reader->conn, "set local jit = off; set local max_parallel_workers_per_gather = 0");
 
     return PQresultStatus(result) == PGRES_COMMAND_OK ? 0 : failed(reader);
@@ -89,7 +90,7 @@ static int open_cursor(struct database_reader *reader, unsigned piece, const cha
         "and ($3::json is null or node in (select json_array_elements_text($3::json))) order by time, batch_id";
     char since[24], until[24], sql[2048];
     const char *values[] = {since, until, nodes};
-    _cleanup_(result_clearp) PGresult *result = NULL;
+    _cleanup_result_ PGresult *result = NULL;
 
     snprintf(since, sizeof(since), "%" PRId64, reader->pieces[piece].since_ns);
     snprintf(until, sizeof(until), "%" PRId64, reader->pieces[piece].until_ns);
@@ -144,7 +145,7 @@ static int begin_group(struct database_reader *reader)
     *group = (struct group){.intervals = reader->intervals, .from = reader->row};
     group->suffix = reader->pieces[reader->piece].suffix;
     while (reader->row < PQntuples(reader->intervals) && records < GROUP_RECORDS)
-        records += strtoll(PQgetvalue(reader->intervals, reader->row++, DATABASE_RECORDS), NULL, 10);
+        records += result_number(reader->intervals, reader->row++, DATABASE_RECORDS);
     group->to = reader->row;
     reader->step = STEP_JOBS;
     return ask_rows(reader);
