@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define LITTLE 0.1 /* of all operations, and of all bytes */
+
 /* A figure of each kind of operation. */
 struct kinds {
     double of[OP_COUNT][COMPANION_KINDS];
@@ -81,4 +83,40 @@ void companions_take(const struct catalogue *catalogue, struct part *rest, struc
     for (uint32_t p = 0; p < catalogue->count; p++)
         if (part_ops(&parts[p]) > 0)
             take(&catalogue->profiles[p], &kinds, rest, &parts[p]);
+}
+
+static void take_share(const struct part *rest, double ops, double bytes, struct part *part)
+{
+    double had = part_ops(part), fit = part->fit / had, contested = part->contested / had;
+
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
+        part->ok[op] += ops * rest->ok[op];
+        part->failed[op] += ops * rest->failed[op];
+        part->bytes[op] += bytes * rest->bytes[op];
+    }
+    for (unsigned i = 0; i < BUCKET_COUNT; i++) {
+        part->read[i] += ops * rest->read[i];
+        part->write[i] += ops * rest->write[i];
+    }
+    part->opened += ops * rest->opened;
+    part->given = part_ops(part) - had;
+    part->fit = fit * part_ops(part);
+    part->contested = contested * part_ops(part);
+}
+
+void companions_take_little(const struct catalogue *catalogue, struct part *rest, struct part *parts)
+{
+    double ops = 0, bytes = 0;
+
+    for (uint32_t p = 0; p < catalogue->count; p++) {
+        ops += part_ops(&parts[p]);
+        bytes += part_bytes(&parts[p]);
+    }
+    if (!(ops > 0) || !(part_ops(rest) < LITTLE * (ops + part_ops(rest))) ||
+        part_bytes(rest) > LITTLE * (bytes + part_bytes(rest)))
+        return;
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        if (part_ops(&parts[p]) > 0)
+            take_share(rest, part_ops(&parts[p]) / ops, bytes > 0 ? part_bytes(&parts[p]) / bytes : 0, &parts[p]);
+    *rest = (struct part){0};
 }

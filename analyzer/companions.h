@@ -15,4 +15,9 @@
    fits is not touched by what goes with it. */
 void companions_take(const struct catalogue *catalogue, struct part *rest, struct part *parts);
 
+/* What is left then, if it is less than a tenth of all operations and of all bytes: shared out among what was found, by
+   operations and by bytes. No recipe names all that a library does beside, and a sum of one program is mostly more than
+   its recipes. */
+void companions_take_little(const struct catalogue *catalogue, struct part *rest, struct part *parts);
+
 #endif

@@ -11,6 +11,7 @@
 
 #define SUM_SMALL     0.05 /* of the job: a sum that is less is not drawn anew */
 #define UNKNOWN_LARGE 0.6 /* of totals without processes: then the bounds on behaviour are asked, too */
+#define ALIKE         0.65 /* of operations and of bytes: totals of which a profile has so much may be one process's of it */
 #define ONE_SIDE      0.05 /* bytes of the other side, of totals that are named by one */
 #define TOTAL_DOUBT   0.8  /* confidence is multiplied with, where totals are named like one process */
 
@@ -54,30 +55,49 @@ static bool is_unknown(const struct part *unknown, const struct tally *tally)
            part_bytes(unknown) > UNKNOWN_LARGE * (double)tally_file_bytes(tally);
 }
 
-/* What no process has to itself: a blend, as far as we know, and named like one process only if that says little. */
+/* So much of a tally is that profile's, and it behaves like one process of it: it is one, and what else was found is what
+   its recipes do not say. */
+static bool is_alike(const struct part *part, const struct tally *tally)
+{
+    return part_ops(part) >= ALIKE * (double)tally_file_ops(tally) &&
+           part_bytes(part) >= ALIKE * (double)tally_file_bytes(tally);
+}
+
+/* Puts all of a tally into a profile's part of these. */
+static int give_total(const struct court *court, const struct profile *profile, const struct tally *tally, double match,
+                      struct part *parts)
+{
+    struct court here = *court;
+
+    here.parts = parts;
+    return court_give(&here, profile, tally, match, false);
+}
+
+/* What no process has to itself: a blend, as far as we know, and named like one process only if that says little, or nearly
+   the same. */
 static int judge_total(struct court *court, const struct tally *tally)
 {
     uint32_t count = court->catalogue->count + 1;
     _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
-    const struct part *unknown = parts ? &parts[count - 1] : NULL;
+    const struct profile *profile;
+    struct tally own, other;
+    enum side side;
     double match;
-    bool small = court_is_part(tally, &court->job->tally, SUM_SMALL);
+    bool strange, whole, small = court_is_part(tally, &court->job->tally, SUM_SMALL);
     int err = parts ? divide_total(court, tally, small ? NULL : court->draws, parts) : -ENOMEM;
 
-    if (!err && is_unknown(unknown, tally)) {
-        enum side side;
-        const struct profile *profile = name_total(court->catalogue, tally, &side, &match);
-        struct tally own = side == SIDE_BOTH ? *tally : court_side(tally, side == SIDE_WRITE);
-        struct tally other = court_side(tally, side == SIDE_READ);
-
-        if (profile && court->draws && !small)
+    profile = err ? NULL : name_total(court->catalogue, tally, &side, &match);
+    if (profile) {
+        own = side == SIDE_BOTH ? *tally : court_side(tally, side == SIDE_WRITE);
+        other = court_side(tally, side == SIDE_READ);
+        strange = is_unknown(&parts[count - 1], tally);
+        whole = side == SIDE_BOTH || court_is_small(&other, tally);
+        if (strange && court->draws && !small)
             court->draws->undrawn = true;
-        if (profile && (side == SIDE_BOTH || court_is_small(&other, tally)))
-            return court_give(court, profile, tally, match, false);
-        if (profile) {
+        if (strange || (whole && is_alike(&parts[profile - court->catalogue->profiles], tally))) {
             memset(parts, 0, count * sizeof(*parts));
-            err = court_give(court, profile, &own, match, false);
-            if (!err)
+            err = give_total(court, profile, whole ? tally : &own, match, parts);
+            if (!err && !whole)
                 err = divide_total(court, &other, NULL, parts);
         }
     }

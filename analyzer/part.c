@@ -134,6 +134,7 @@ void part_add(struct part *part, const struct part *other)
     part->fit += other->fit;
     part->confidence += other->confidence;
     part->summed += other->summed;
+    part->given += other->given;
     part->rejected += other->rejected;
     if (other->contested > part->contested)
         part->rival = other->rival;

@@ -51,6 +51,7 @@ struct part {
     double fit;        /* sum over units of ops * how well their signature fits */
     double confidence; /* sum over processes of ops * confidence */
     double summed;     /* operations that belong to no process: how sure they are depends on all the rest */
+    double given;      /* operations that nobody explains, and that are so few that they count here */
     double time[BUSY_KINDS]; /* ns inside operations, by enum busy */
     double rejected;   /* of unknown: what a signature would have taken, but for a requirement */
     double contested;  /* operations that another profile would explain nearly as well, */

@@ -23,6 +23,18 @@ SECONDS = 1.2
 NAMES = ("pread-records", "seek-records", "tarfile-samples", "cat-shards", "tar-list", "find-scan", "du-scan",
          "walk-scan", "dd-copy", "raw-save", "log-writer", "untar")
 BLEND = ("pread-records", "walk-scan", "raw-save")
+# What checksums of 6,400 images were counted as, those of each folder by eight processes at once: the sum of these.
+CHECKSUMS = (
+    {"op": "stat", "errors": 8, "error_codes": {"ENOENT": 8}, "order": [0, 881, 7256], "latency_ns": "60:8137"},
+    {"op": "open", "size": "136:6000 1:400", "latency_ns": "60:7281"},
+    {"op": "close", "latency_ns": "60:7281"},
+    {"op": "seek", "latency_ns": "60:19200"},
+    {"op": "readdir", "latency_ns": "60:1762"},
+    {"op": "read", "bytes": 3596654320, "latency_ns": "60:119360", "order": [0, 112960, 0],
+     "size": "0:6400 13:40 37:40 9:40 2:40 1:40 1:40 1:40 1:40 1:40 2:120 4:40 2:80 1:120 1:80 1:40 2:40 3:40 1:120 1:160 "
+             "2:40 1:160 1:280 1:120 1:360 1:120 1:160 1:160 1:160 1:480 1:560 1:320 1:480 1:360 1:400 1:400 1:200 1:440 "
+             "1:106560"},
+)
 
 
 class AnalysisTest(SystemTest):
@@ -87,6 +99,22 @@ class AnalysisTest(SystemTest):
                 ops = {op: one for op, one in job["ops"].items() if not op.startswith("block_")}
                 return sum(one["ops"] for one in ops.values()), sum(one["bytes"] for one in ops.values())
         raise AssertionError("nothing on the volume")
+
+    def test_a_sum_of_one_program_is_no_blend(self):
+        """It walks its folders as well, which no recipe of images says; what it could be then is in the intervals."""
+        batch = harness.batches(self.recordings["du-scan"])[0]
+        batch.update(processes=[], jobs=batch["jobs"][:1], volumes=batch["volumes"][:1], flows=[], storage=[],
+                     records=[{"job": 0, "volume": 0, "bytes": 0, "errors": 0, "latency_sum_ns": 1000000, **record}
+                              for record in CHECKSUMS])
+        path = harness.write_recording(self.path("checksums.rec"), [batch])
+        for options in ((), ("--by", "volume")):
+            said = [one for one in harness.report(path, *options).data["jobs"][0]["profiles"]
+                    if one["kind"] == "pattern" and one["share_ops"]]
+            self.assertEqual([("cv-training", 1, 1)],
+                             [(one["profile"], one["share_ops"], one["share_bytes"]) for one in said])
+            low, high = said[0]["share_ops_interval"]
+            self.assertLess(low, 0.97)
+            self.assertEqual(1, high)
 
     def test_a_volume_is_unmixed_without_processes(self):
         def anonymous(batch):

@@ -140,6 +140,37 @@ static void companions_take_what_is_left(void **state)
     assert_float_equal(rest.ok[OP_SEEK], 0, 1e-9);
 }
 
+/* So little is shared out, by operations and by bytes; not more, and not what is nobody's. */
+static void a_little_that_is_left_goes_with_what_was_found(void **state)
+{
+    struct profile profiles[2] = {0};
+    const struct catalogue of = {.profiles = profiles, .count = 2};
+
+    for (unsigned found = 0; found < 2; found++)
+        for (unsigned left = 90; left <= 150; left += 60) {
+            struct part parts[2] = {0}, rest = {0};
+
+            parts[0].ok[OP_READ] = parts[0].read[100] = 750 * found;
+            parts[0].bytes[OP_READ] = 1e6 * found;
+            parts[1].ok[OP_STAT] = 250 * found;
+            parts[0].fit = 675 * found;
+            rest.ok[OP_SETATTR] = left - 10;
+            rest.ok[OP_READ] = rest.read[20] = 10;
+            rest.bytes[OP_READ] = 1000;
+            companions_take_little(&of, &rest, parts);
+            if (found && left == 90) {
+                assert_float_equal(parts[0].ok[OP_SETATTR], 60, 1e-9);
+                assert_float_equal(parts[0].read[20] + parts[1].read[20], 10, 1e-9);
+                assert_float_equal(parts[0].bytes[OP_READ], 1e6 + 1000, 1e-6); /* the other has moved none */
+                assert_float_equal(parts[0].given + parts[1].given, left, 1e-9);
+                assert_float_equal(parts[0].fit / part_ops(&parts[0]), 0.9, 1e-9);
+                assert_true(part_ops(&rest) == 0 && part_bytes(&rest) == 0);
+            } else {
+                assert_true(part_ops(&rest) == left && parts[0].given == 0 && parts[1].given == 0);
+            }
+        }
+}
+
 /* A small part next to a large unknown is still found. */
 static void a_trace_is_not_drowned(void **state)
 {
@@ -322,6 +353,7 @@ static double residual(uint64_t strange)
     history_ops(batch, "j", 0, OP_TRUNCATE, 0, strange);
     classified(&catalogue, batch, true, &list);
     p = classified_find(&list, PROFILE_UNKNOWN)->residual;
+    assert_true((classified_find(&list, PROFILE_UNKNOWN)->share_ops > 0.1) == (strange > 1000));
     profile_list_clear(&list);
     return p;
 }
@@ -608,6 +640,7 @@ int main(void)
         cmocka_unit_test(unmixing_by_hand),
         cmocka_unit_test(a_floor_is_sure),
         cmocka_unit_test(companions_take_what_is_left),
+        cmocka_unit_test(a_little_that_is_left_goes_with_what_was_found),
         cmocka_unit_test(a_trace_is_not_drowned),
         cmocka_unit_test(processes_are_told_apart),
         cmocka_unit_test(totals_are_unmixed),
