@@ -11,7 +11,7 @@
 
 #define SUM_SMALL     0.05 /* of the job: a sum that is less is not drawn anew */
 #define UNKNOWN_LARGE 0.6 /* of totals without processes: then the bounds on behaviour are asked, too */
-#define ALIKE         0.75 /* of operations and of bytes: totals of which a profile has so much may be one process's of it */
+#define ALIKE         0.92 /* of operations and of bytes: totals of which a profile has so much may be one process's of it */
 #define ONE_SIDE      0.05 /* bytes of the other side, of totals that are named by one */
 #define TOTAL_DOUBT   0.8  /* confidence is multiplied with, where totals are named like one process */
 
