@@ -23,7 +23,7 @@ SECONDS = 1.2
 NAMES = ("pread-records", "seek-records", "tarfile-samples", "cat-shards", "tar-list", "find-scan", "du-scan",
          "walk-scan", "dd-copy", "raw-save", "log-writer", "untar")
 BLEND = ("pread-records", "walk-scan", "raw-save")
-# What checksums of 6,400 images were counted as, those of each folder by eight processes at once: the sum of these.
+# What checksums of 6,400 images (7z h -scrcCRC32) were counted as, without their process.
 CHECKSUMS = (
     {"op": "stat", "errors": 8, "error_codes": {"ENOENT": 8}, "order": [0, 881, 7256], "latency_ns": "60:8137"},
     {"op": "open", "size": "136:6000 1:400", "latency_ns": "60:7281"},
