@@ -75,8 +75,10 @@ static int add_pattern(const struct catalogue *catalogue, uint32_t index, const 
     share->bytes = (uint64_t)llround(part_bytes(part));
     share->share_ops = own / ops;
     share->share_bytes = bytes > 0 ? part_bytes(part) / bytes : NAN;
-    share->confidence = !(own > 0) ? 0 : confidence_of_part(part, profile, fmax(share->share_ops, bytes > 0 ? share->share_bytes : 0),
-                                           draws ? draws_residual(draws) : NAN);
+    if (own > 0)
+        share->confidence =
+            confidence_of_part(part, profile, fmax(share->share_ops, bytes > 0 ? share->share_bytes : 0),
+                               draws ? draws_residual(draws) : NAN);
     add_interval(draws, false, index, own, ops, &share->ops_interval);
     add_interval(draws, true, index, part_bytes(part), bytes, &share->bytes_interval);
     if ((own > 0 && evidence_of_part(part, profile, share)) || (!profile && add_residual(draws, share)))
@@ -95,11 +97,14 @@ static int add_patterns(const struct catalogue *catalogue, const struct part *pa
         ops += part_ops(&parts[p]);
         bytes += part_bytes(&parts[p]);
     }
-    /* What is left over is told even where it counts with others. */
-    for (uint32_t p = 0; p <= catalogue->count; p++)
-        if ((part_ops(&parts[p]) >= 0.5 || (p == catalogue->count && draws && !isnan(draws_residual(draws)))) &&
+    for (uint32_t p = 0; p <= catalogue->count; p++) {
+        /* What is left over is told even where it counts with others. */
+        bool tested = p == catalogue->count && draws && !isnan(draws_residual(draws));
+
+        if ((part_ops(&parts[p]) >= 0.5 || tested) &&
             add_pattern(catalogue, p, &parts[p], ops, bytes, draws, list))
             return -ENOMEM;
+    }
     return 0;
 }
 

@@ -98,7 +98,6 @@ static void take_share(const struct part *rest, double ops, double bytes, struct
         part->read[i] += ops * rest->read[i];
         part->write[i] += ops * rest->write[i];
     }
-    part->opened += ops * rest->opened;
     part->given = part_ops(part) - had;
     part->fit = fit * part_ops(part);
     part->contested = contested * part_ops(part);

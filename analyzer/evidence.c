@@ -137,7 +137,8 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
         evidence_add(share, "agrees with the signature to %.0f %%", 100 * part->fit / ops))
         return -ENOMEM;
     if (part->given > MENTION_MIN * ops &&
-        evidence_add(share, "%.0f %% of it no profile explains; so little counts with what was found", 100 * part->given / ops))
+        evidence_add(share, "%.0f %% of it no profile explains; so little counts with what was found",
+                     100 * part->given / ops))
         return -ENOMEM;
     if (part->processes ? evidence_add(share, "seen in %u %s by itself", part->processes,
                                        part->processes == 1 ? "process" : "processes, each")
