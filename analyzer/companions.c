@@ -59,18 +59,23 @@ static void move(const struct companion *companion, double ops, struct part *fro
     }
 }
 
+/* What has come does not change how well a part fits, nor how much of it another would explain. */
+static void keep_likeness(struct part *part, double had)
+{
+    part->fit = part->fit / had * part_ops(part);
+    part->contested = part->contested / had * part_ops(part);
+}
+
 static void take(const struct profile *profile, const struct kinds *shares, struct part *rest, struct part *part)
 {
     const struct part had = *part;
-    double fit = part->fit / part_ops(part), contested = part->contested / part_ops(part);
 
     for (uint32_t i = 0; i < profile->companion_count; i++) {
         const struct companion *companion = &profile->companions[i];
 
         move(companion, shares->of[companion->op][companion->kind] * most_of(companion, &had), rest, part);
     }
-    part->fit = fit * part_ops(part);
-    part->contested = contested * part_ops(part);
+    keep_likeness(part, part_ops(&had));
 }
 
 void companions_take(const struct catalogue *catalogue, struct part *rest, struct part *parts)
@@ -87,7 +92,7 @@ void companions_take(const struct catalogue *catalogue, struct part *rest, struc
 
 static void take_share(const struct part *rest, double ops, double bytes, struct part *part)
 {
-    double had = part_ops(part), fit = part->fit / had, contested = part->contested / had;
+    double had = part_ops(part);
 
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
         part->ok[op] += ops * rest->ok[op];
@@ -99,8 +104,7 @@ static void take_share(const struct part *rest, double ops, double bytes, struct
         part->write[i] += ops * rest->write[i];
     }
     part->given = part_ops(part) - had;
-    part->fit = fit * part_ops(part);
-    part->contested = contested * part_ops(part);
+    keep_likeness(part, had);
 }
 
 void companions_take_little(const struct catalogue *catalogue, struct part *rest, struct part *parts)

@@ -55,12 +55,17 @@ static bool is_unknown(const struct part *unknown, const struct tally *tally)
            part_bytes(unknown) > UNKNOWN_LARGE * (double)tally_file_bytes(tally);
 }
 
-/* So much of a tally is that profile's, and it behaves like one process of it: it is one, and what else was found is what
-   its recipes do not say. */
-static bool is_alike(const struct part *part, const struct tally *tally)
+/* The profile that so much of a tally is that, if it behaves like one process of it, it is one, and what else was found is
+   what its recipes do not say; NULL for none. */
+static const struct profile *main_profile(const struct catalogue *catalogue, const struct part *parts,
+                                          const struct tally *tally)
 {
-    return part_ops(part) >= ALIKE * (double)tally_file_ops(tally) &&
-           part_bytes(part) >= ALIKE * (double)tally_file_bytes(tally);
+    double ops = ALIKE * (double)tally_file_ops(tally), bytes = ALIKE * (double)tally_file_bytes(tally);
+
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        if (part_ops(&parts[p]) >= ops && part_bytes(&parts[p]) >= bytes)
+            return &catalogue->profiles[p];
+    return NULL;
 }
 
 /* Puts all of a tally into a profile's part of these. */
@@ -73,34 +78,41 @@ static int give_total(const struct court *court, const struct profile *profile, 
     return court_give(&here, profile, tally, match, false);
 }
 
-/* What no process has to itself: a blend, as far as we know, and named like one process only if that says little, or nearly
-   the same. */
+/* Names a total like one process where that says more than its parts, or nearly the same. */
+static int rename_total(struct court *court, const struct tally *tally, bool small, struct part *parts)
+{
+    const struct profile *alike = main_profile(court->catalogue, parts, tally), *profile;
+    bool strange = is_unknown(&parts[court->catalogue->count], tally), whole;
+    struct tally own, other;
+    enum side side;
+    double match;
+    int err;
+
+    profile = strange || alike ? name_total(court->catalogue, tally, &side, &match) : NULL;
+    if (!profile)
+        return 0;
+    own = side == SIDE_BOTH ? *tally : court_side(tally, side == SIDE_WRITE);
+    other = court_side(tally, side == SIDE_READ);
+    whole = side == SIDE_BOTH || court_is_small(&other, tally);
+    if (!strange && !(whole && profile == alike))
+        return 0;
+    if (strange && court->draws && !small)
+        court->draws->undrawn = true;
+    memset(parts, 0, (court->catalogue->count + 1) * sizeof(*parts));
+    err = give_total(court, profile, whole ? tally : &own, match, parts);
+    return err || whole ? err : divide_total(court, &other, NULL, parts);
+}
+
+/* What no process has to itself: a blend, as far as we know. */
 static int judge_total(struct court *court, const struct tally *tally)
 {
     uint32_t count = court->catalogue->count + 1;
     _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
-    const struct profile *profile;
-    struct tally own, other;
-    enum side side;
-    double match;
-    bool strange, whole, small = court_is_part(tally, &court->job->tally, SUM_SMALL);
+    bool small = court_is_part(tally, &court->job->tally, SUM_SMALL);
     int err = parts ? divide_total(court, tally, small ? NULL : court->draws, parts) : -ENOMEM;
 
-    profile = err ? NULL : name_total(court->catalogue, tally, &side, &match);
-    if (profile) {
-        own = side == SIDE_BOTH ? *tally : court_side(tally, side == SIDE_WRITE);
-        other = court_side(tally, side == SIDE_READ);
-        strange = is_unknown(&parts[count - 1], tally);
-        whole = side == SIDE_BOTH || court_is_small(&other, tally);
-        if (strange && court->draws && !small)
-            court->draws->undrawn = true;
-        if (strange || (whole && is_alike(&parts[profile - court->catalogue->profiles], tally))) {
-            memset(parts, 0, count * sizeof(*parts));
-            err = give_total(court, profile, whole ? tally : &own, match, parts);
-            if (!err && !whole)
-                err = divide_total(court, &other, NULL, parts);
-        }
-    }
+    if (!err)
+        err = rename_total(court, tally, small, parts);
     if (!err && court->draws && small)
         draws_add_parts(court->draws, parts);
     for (uint32_t p = 0; !err && p < count; p++)

@@ -101,11 +101,10 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
 {
     uint32_t count = fitting->catalogue->count;
     _cleanup_free_ double *alone = calloc(count + 1, sizeof(*alone)); /* operations before companions came */
-    _cleanup_free_ struct part *named = calloc(count + 1, sizeof(*named));
     double rejected = 0;
     bool enough = part_ops(&fitting->whole) >= MIXTURE_OPS_MIN ||
                   part_bytes(&fitting->whole) >= MIXTURE_BYTES_MIN;
-    int found = !alone || !named ? -ENOMEM : enough && fitting->process ? fit_alone(fitting) : 0;
+    int found = !alone ? -ENOMEM : enough && fitting->process ? fit_alone(fitting) : 0;
     struct part rest;
 
     if (!found) {
@@ -121,14 +120,13 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
         alone[p] = part_ops(&fitting->at[p]);
     }
     rest = rest_of(fitting);
-    if (!fitting->process)
+    if (!fitting->process) {
         companions_take(fitting->catalogue, &rest, fitting->at);
-    memcpy(named, fitting->at, count * sizeof(*named));
-    if (!fitting->process)
-        companions_take_little(fitting->catalogue, &rest, named);
+        companions_take_little(fitting->catalogue, &rest, fitting->at);
+    }
     for (uint32_t p = 0; p < count; p++) {
-        named[p].summed = fitting->process ? 0 : part_ops(&named[p]);
-        part_add(&parts[p], &named[p]);
+        fitting->at[p].summed = fitting->process ? 0 : part_ops(&fitting->at[p]);
+        part_add(&parts[p], &fitting->at[p]);
     }
     add_rest(fitting, &rest, rejected, &parts[count]);
     if (!draws)

@@ -132,12 +132,20 @@ static int fit_draw(struct drawing *drawing, uint32_t *swapped)
     return err || last ? err : fitting_again(fitting, -INFINITY);
 }
 
+/* What goes with a profile in the data. What it was given as so little was left over is in no draw. */
+static double accompanied(const struct drawing *drawing, uint32_t profile)
+{
+    const struct part *at = &drawing->at[profile];
+
+    return part_ops(at) - at->given - drawing->alone[profile];
+}
+
 /* Of so many operations of a profile in a draw; it may as well be anybody's what goes with them, so any share of it. */
 static double companions_of(struct drawing *drawing, uint32_t profile, double ops)
 {
     double alone = drawing->alone[profile], share = chance_uniform(&drawing->state);
 
-    return alone > 0 ? (part_ops(&drawing->at[profile]) - alone) * share * fmin(1, ops / alone) : 0;
+    return alone > 0 ? accompanied(drawing, profile) * share * fmin(1, ops / alone) : 0;
 }
 
 /* One draw for the intervals. */
@@ -215,7 +223,7 @@ static int draw_all(struct draws *draws, struct drawing *drawing)
 
     add_leftover(fitting, left);
     for (uint32_t p = 0; p < fitting->catalogue->count; p++)
-        left->ops = fmax(0, left->ops - (part_ops(&drawing->at[p]) - drawing->alone[p]));
+        left->ops = fmax(0, left->ops - accompanied(drawing, p));
     memcpy(drawing->amounts, fitting->amounts, fitting->signature_count * sizeof(double));
     for (unsigned d = 0; !err && d < DRAWS; d++) {
         memcpy(fitting->amounts, drawing->amounts, fitting->signature_count * sizeof(double));

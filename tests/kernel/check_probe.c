@@ -24,15 +24,13 @@ void check_room(struct trial *trial)
         _cleanup_close_ int fd = bpf_prog_get_fd_by_id(id);
         struct bpf_prog_info info = {0};
         uint32_t size = sizeof(info);
+        char what[64], steps[32];
 
         if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) || strncmp(info.name, "on_", 3) != 0)
             continue;
-        printf("%s verifier of %s: %u steps\n", info.verified_insns < VERIFIER_HALF ? "ok    " : "FAILED",
-               info.name, info.verified_insns);
-        if (info.verified_insns < VERIFIER_HALF)
-            trial->passed++;
-        else
-            trial->failed++;
+        snprintf(what, sizeof(what), "verifier of %s", info.name);
+        snprintf(steps, sizeof(steps), "%u steps", info.verified_insns);
+        judge(trial, info.verified_insns < VERIFIER_HALF, what, steps);
     }
 }
 

@@ -67,6 +67,7 @@ static bool is_missing(const struct trial *trial, long number)
 static void try_call(struct trial *trial)
 {
     const char *crew = trial->crew == CREW_CHILD ? "once" : "threads";
+    char what[128];
     int err;
 
     if (trial->call->way == WAY_CALL && is_missing(trial, trial->call->number))
@@ -80,14 +81,8 @@ static void try_call(struct trial *trial)
     err = fire(trial);
     if (err)
         complain(trial, "%s", strerror(-err));
-    if (*trial->complaint) {
-        trial->failed++;
-        printf("FAILED %s %s %s: %s\n", trial->place.fstype, trial->call->name, crew,
-               trial->complaint);
-    } else {
-        trial->passed++;
-        printf("ok     %s %s %s\n", trial->place.fstype, trial->call->name, crew);
-    }
+    snprintf(what, sizeof(what), "%s %s %s", trial->place.fstype, trial->call->name, crew);
+    judge(trial, !*trial->complaint, what, trial->complaint);
 }
 
 /* What needs a disk needs one, and faults are left out where the kernel does not tell of them, and says so. */

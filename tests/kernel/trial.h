@@ -35,7 +35,7 @@ void find_mount(struct place *place);
 /* Adds to what is wrong with the call. */
 void complain(struct trial *trial, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says and counts what is no call. why: may be empty */
+/* Says and counts whether it is good. why: may be empty */
 void judge(struct trial *trial, bool good, const char *what, const char *why);
 
 /* What has happened up to now, the caller's then. 0 or -errno. */

@@ -12,11 +12,12 @@ import threading
 import time
 
 import harness
+from listening import Listener
 
 SPOOL_MAX = 1 << 40
 
 
-class Proxy:
+class Proxy(Listener):
     """Between agents and collectors: a request at a time, to any collector, with the faults that are asked for."""
 
     def __init__(self, seed):
@@ -24,17 +25,7 @@ class Proxy:
         self.lock = threading.Lock()
         self.backends, self.faults, self.kept = [], collections.deque(), []
         self.answers = collections.Counter()
-        self.server = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self.server.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.server.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+        super().__init__()
 
     @staticmethod
     def message(connection, before=b""):
@@ -120,9 +111,6 @@ class Proxy:
         self.random.shuffle(some)
         for request in some:
             self.exchange(request)
-
-    def close(self):
-        self.server.close()
 
 
 class Feeder:

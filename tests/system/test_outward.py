@@ -18,6 +18,7 @@ import harness
 import receiver
 import collecting
 from collecting import Collector, batch, command
+from listening import Listener
 
 NAMES = ("secret-cluster", "secret-node", "secret-job", "secret-user", "secret-command", "/secret/mount",
          "secret-server", "secret-label")
@@ -51,22 +52,12 @@ class Receiver(receiver.PostServer):
                         for body in self.bodies)
 
 
-class Proxy:
+class Proxy(Listener):
     """An HTTP proxy that tunnels (CONNECT), and counts."""
 
     def __init__(self):
         self.tunnels = 0
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def run(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+        super().__init__()
 
     def serve(self, client):
         head = b""
@@ -85,22 +76,12 @@ class Proxy:
                     (server if ready is client else client).sendall(data)
 
 
-class Relay:
+class Relay(Listener):
     """A port that stays, whoever listens behind it at the time."""
 
     def __init__(self):
         self.target = None
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def run(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+        super().__init__()
 
     def serve(self, client):
         with client, contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.target)) as server:
@@ -110,9 +91,6 @@ class Relay:
                     if not data:
                         return
                     (server if ready is client else client).sendall(data)
-
-    def close(self):
-        self.listener.close()
 
 
 class OutwardTest(unittest.TestCase):
