@@ -150,7 +150,8 @@ static void of_names(const struct tally *tally, struct behaviour *out)
     double stats = (double)tally_ops(tally, OP_STAT), opens = (double)tally_ops(tally, OP_OPEN);
     double missing = behaviour_missing(&tally->op[OP_STAT]) + behaviour_missing(&tally->op[OP_OPEN]);
     double directories = (double)tally_succeeded(tally, OP_OPEN) - out->opens;
-    double looked_up = stats + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK);
+    double looked_up = stats + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK) +
+                       (double)tally_ops(tally, OP_SETATTR); /* of each name: ls, rm -r, chown -R */
 
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
         out->metadata += operation_info(op)->class == OP_CLASS_METADATA ? (double)tally_ops(tally, op) : 0;

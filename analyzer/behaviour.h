@@ -17,7 +17,7 @@ struct peers {
 
 /* What is not known, or cannot be divided, is NAN. */
 struct behaviour {
-    double ops, metadata, lookups; /* lookups: stat, readdir, unlink, seek, and opens and closes of directories */
+    double ops, metadata, lookups; /* lookups: stat, readdir, unlink, setattr, seek, and opens and closes of directories */
     double names;                  /* share of operations that look a name up, or list names */
     double opens, creates;         /* that succeeded; opens of regular files where that is known */
     double read_bytes, fault_bytes, write_bytes, minor_faults;

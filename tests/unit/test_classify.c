@@ -371,7 +371,7 @@ static void what_is_unknown_is_tested_if_it_is_enough(void **state)
         struct batch *batch = history_batch(0);
         struct profile_list list;
 
-        history_ops(batch, "j", 0, OP_SETATTR, 0, ops);
+        history_ops(batch, "j", 0, OP_TRUNCATE, 0, ops);
         classified(&catalogue, batch, true, &list);
         assert_true(ops > 20 ? classified_find(&list, PROFILE_UNKNOWN)->residual < RESIDUAL_P
                              : isnan(classified_find(&list, PROFILE_UNKNOWN)->residual));
@@ -478,6 +478,26 @@ static void a_walk_is_a_scan(void **state)
     assert_true(list.shares[0].share_ops > 0.95);
     assert_true(isnan(list.shares[0].share_bytes)); /* nothing was moved */
     profile_list_clear(&list);
+}
+
+/* A walk that changes what it finds, as chown -R does, is one; so is who changes a list of names, as xargs chmod. */
+static void a_walk_may_change_attributes(void **state)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_SETATTR, 0, 60000);
+        history_ops(batch, "j", 9, OP_STAT, 0, i ? 2 : 63000);
+        history_ops(batch, "j", 9, OP_READDIR, 0, i ? 0 : 6600);
+        history_ops(batch, "j", 9, OP_OPEN, 0, i ? 12 : 3300);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, i ? 12 : 3300);
+        history_ops(batch, "j", 9, OP_READ, 832, 1);
+        classify(batch, &list);
+        assert_string_equal(list.shares[0].profile, "ingest-scan");
+        assert_true(list.shares[0].share_ops > 0.95);
+        profile_list_clear(&list);
+    }
 }
 
 /* Files lack extended attributes, and a walk that asks for these looks for no name that is not there. */
@@ -653,6 +673,7 @@ int main(void)
         cmocka_unit_test(version_control_is_unknown),
         cmocka_unit_test(databases_are_unknown),
         cmocka_unit_test(a_walk_is_a_scan),
+        cmocka_unit_test(a_walk_may_change_attributes),
         cmocka_unit_test(an_attribute_that_is_lacking_is_no_name),
         cmocka_unit_test(large_samples_are_not_small_files),
         cmocka_unit_test(blends_are_measured),
