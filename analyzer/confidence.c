@@ -30,7 +30,7 @@ double confidence_of_match(double match)
 
 bool confidence_contested(const struct part *part)
 {
-    return part->contested >= CONTESTED_MIN * part_ops(part);
+    return part->contested > 0 && part->contested >= CONTESTED_MIN * part_ops(part);
 }
 
 double confidence_of_part(const struct part *part, bool known, double share, double residual)

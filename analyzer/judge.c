@@ -78,6 +78,15 @@ static int give_total(const struct court *court, const struct profile *profile, 
     return court_give(&here, profile, tally, match, false);
 }
 
+/* It reads and writes: whether into few files or into as many as it reads, which a sum of sizes does not say, decides what
+   it is. */
+static bool both_sides(const struct tally *tally)
+{
+    double written = (double)tally->op[OP_WRITE].bytes, all = (double)tally_file_bytes(tally);
+
+    return written > ONE_SIDE * all && written < (1 - ONE_SIDE) * all;
+}
+
 /* Names a total like one process where that says more than its parts, or nearly the same. */
 static int rename_total(struct court *court, const struct tally *tally, bool small, struct part *parts)
 {
@@ -94,7 +103,7 @@ static int rename_total(struct court *court, const struct tally *tally, bool sma
     own = side == SIDE_BOTH ? *tally : court_side(tally, side == SIDE_WRITE);
     other = court_side(tally, side == SIDE_READ);
     whole = side == SIDE_BOTH || court_is_small(&other, tally);
-    if (!strange && !(whole && profile == alike))
+    if (!strange && !(whole && (profile == alike || both_sides(tally))))
         return 0;
     if (strange && court->draws && !small)
         court->draws->undrawn = true;
