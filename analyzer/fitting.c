@@ -223,27 +223,47 @@ int fitting_fit_above(struct fitting *fitting, double floor)
     return err;
 }
 
-bool fitting_drop_unlike(struct fitting *fitting, uint32_t profile)
+/* Of a profile's signatures, the one that has most by that measure; SIZE_MAX where none has any. *count is how many have. */
+static size_t find_most(const struct fitting *fitting, uint32_t profile, double (*measure)(const struct part *part),
+                        uint32_t *count)
 {
-    const struct profile *of = &fitting->catalogue->profiles[profile];
-    size_t s = 0, worst = SIZE_MAX;
+    const struct profile *profiles = fitting->catalogue->profiles;
+    size_t s = 0, found = SIZE_MAX;
     double most = 0;
 
+    *count = 0;
     for (uint32_t p = 0; p < profile; p++)
-        s += fitting->catalogue->profiles[p].signature_count;
-    for (uint32_t n = 0; n < of->signature_count; n++, s++) {
-        double unlike = unlike_ops(&fitting->by[s]);
+        s += profiles[p].signature_count;
+    for (uint32_t n = 0; n < profiles[profile].signature_count; n++, s++) {
+        double value = measure(&fitting->by[s]);
 
-        if (of->signatures[n].paired)
-            return false;
-        if (unlike > most) {
-            most = unlike;
-            worst = s;
+        *count += value > 0;
+        if (value > most) {
+            most = value;
+            found = s;
         }
     }
-    if (worst != SIZE_MAX)
+    return found;
+}
+
+bool fitting_drop_unlike(struct fitting *fitting, uint32_t profile)
+{
+    uint32_t count;
+    size_t worst = find_most(fitting, profile, unlike_ops, &count);
+
+    if (count)
         fitting->impossible[worst] = true;
-    return worst != SIZE_MAX;
+    return count > 0;
+}
+
+bool fitting_drop_largest(struct fitting *fitting, uint32_t profile)
+{
+    uint32_t count;
+    size_t largest = find_most(fitting, profile, part_ops, &count);
+
+    if (count > 1)
+        fitting->impossible[largest] = true;
+    return count > 1;
 }
 
 int fitting_fit_one(struct fitting *fitting, uint32_t profile)

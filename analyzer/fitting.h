@@ -63,9 +63,10 @@ int fitting_again(struct fitting *fitting, double floor);
 /* What the last fit's amounts of the active profiles' signatures would be, in each group and order: out[all_count]. 0
    or -ENOMEM. */
 int fitting_predict(struct fitting *fitting, double *out);
-/* Leaves the profile's signature that most of its part is unlike out of all further fits. False when it has none, or claims
-   what others leave to it as a copy. */
+/* Leaves the profile's signature that most of its part is unlike out of all further fits. False when it has none. */
 bool fitting_drop_unlike(struct fitting *fitting, uint32_t profile);
+/* The same with the one that has most of its part. False when it has no other. */
+bool fitting_drop_largest(struct fitting *fitting, uint32_t profile);
 /* Fits one profile by itself. 0 or -ENOMEM. */
 int fitting_fit_one(struct fitting *fitting, uint32_t profile);
 

@@ -11,6 +11,7 @@
 #include "lib/cleanup.h"
 
 #define PAIR_WORTH 0.3 /* nats a transfer */
+#define EXACT_WORTH 4   /* times that, if there are as many of both */
 
 /*
  * How alike the part and the signature's prediction of it are: sum of the smaller over sum of the
@@ -136,7 +137,7 @@ static double pairs_in(const struct fitting *fitting, const double *groups)
 
     for (size_t g = 0; g < fitting->group_count; g++)
         if (fitting->of[g]->match == MATCH_COPY)
-            pairs += groups[g];
+            pairs += groups[g] * (fitting->of[g]->twin ? EXACT_WORTH : 1);
     return pairs;
 }
 

@@ -25,7 +25,7 @@ static bool are_alike(const struct fitting *fitting, const struct bin *a, const 
 {
     const struct catalogue *catalogue = fitting->catalogue;
 
-    if (a->op != b->op || a->outcome != b->outcome || a->match != b->match || a->order != b->order)
+    if (a->op != b->op || a->outcome != b->outcome || a->match != b->match || a->twin != b->twin || a->order != b->order)
         return false;
     for (uint32_t p = 0; p < catalogue->count; p++)
         for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#define EXACT     0.98 /* of the reads and of the writes of a size: hardly by chance */
+#define EXACT_MIN 20   /* of so many at least */
+
 /* By size: operations, and how many of them match. */
 struct sizes {
     double reads[BUCKET_COUNT], writes[BUCKET_COUNT], opens[BUCKET_COUNT];
@@ -48,6 +51,13 @@ static double ops_of(const struct sizes *sizes, const struct bin *bin, enum matc
     return match == MATCH_COPY ? copies : match == MATCH_FILE ? files : bin->ops - copies - files;
 }
 
+static bool is_exact(const struct sizes *sizes, unsigned bucket)
+{
+    double reads = sizes->reads[bucket], writes = sizes->writes[bucket];
+
+    return fmin(reads, writes) >= EXACT * fmax(reads, writes) && fmin(reads, writes) >= EXACT_MIN;
+}
+
 /* Appends what of the bins matches so. */
 static size_t take(const struct sizes *sizes, const struct bin *bins, size_t count, enum match match, struct bin *out)
 {
@@ -60,6 +70,7 @@ static size_t take(const struct sizes *sizes, const struct bin *bins, size_t cou
             continue;
         out[n] = bins[i];
         out[n].match = match;
+        out[n].twin = match == MATCH_COPY && is_exact(sizes, bins[i].bucket);
         out[n].ops = ops;
         out[n++].bytes *= ops / bins[i].ops;
     }

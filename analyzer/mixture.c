@@ -8,6 +8,7 @@
 
 #include "analyzer/companions.h"
 #include "analyzer/confidence.h"
+#include "analyzer/rivals.h"
 #include "analyzer/selection.h"
 #include "lib/cleanup.h"
 
@@ -112,7 +113,7 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
         found = enough ? selection_fit(fitting, &rejected) : 0;
     }
     if (!found && !fitting->process)
-        found = selection_find_rivals(fitting);
+        found = rivals_find(fitting);
     if (found < 0)
         return found;
     for (uint32_t p = 0; p < count; p++) {

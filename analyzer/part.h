@@ -34,6 +34,7 @@ struct bin {
     enum operation op;
     enum outcome outcome;
     enum match match; /* where they are told apart (analyzer/matching.h) */
+    bool twin;        /* a copy of a size that nearly all of its reads and writes share */
     enum order_known order;
     uint16_t bucket; /* of the size; 0 where an operation has none */
     double ops;

@@ -2,90 +2,14 @@
 #include "analyzer/selection.h"
 
 #include <errno.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/dropping.h"
+#include "analyzer/standing.h"
+#include "analyzer/swapping.h"
 #include "lib/cleanup.h"
-
-#define PART_OPS_MIN   10
-#define PART_BYTES_MIN (4u << 20) /* fewer operations are fine if they moved this much */
-#define NEEDED_OPS     0.15       /* share of all operations; what holds more than that need not be worth more */
-#define MORE_COST      0.05       /* of that: of two that explain nearly as much, the one that holds less is it */
-#define FIT_MIN        0.65       /* a part that is less like its signature is not named after it */
-#define RIVAL_COST     0.1        /* nats an operation: for less, another profile may be it as well */
-#define RIVAL_COMMON   0.5        /* of the part, which it would have to hold */
-
-static bool is_tiny(const struct part *part)
-{
-    return part_ops(part) < PART_OPS_MIN && part_bytes(part) < PART_BYTES_MIN;
-}
-
-/* What a profile's part of so many operations is to be worth, in nats. */
-static double needed(const struct fitting *fitting, uint32_t profile, double ops)
-{
-    return fitting->catalogue->profiles[profile].worth * fmin(ops, NEEDED_OPS * part_ops(&fitting->whole));
-}
-
-/* What a process does alone or not at all, others may do beside it in a sum. */
-static bool may_be_part(const struct fitting *fitting, const struct profile *profile)
-{
-    return !profile->pipeline && !(profile->alone && fitting->process);
-}
-
-/* What is no higher is lower by at least so much, or higher by at most that where it is negative, however all of them
-   were rounded. */
-static double lower(double score, double by)
-{
-    return score - by - 4 * DBL_EPSILON * (fabs(score) + fabs(by));
-}
-
-/* What leaving a profile out of the active ones costs: 1 if it is less than it must be worth, 0 if not, or -ENOMEM. */
-static int is_needless(struct fitting *fitting, uint32_t profile, double ops, double score)
-{
-    int err;
-
-    fitting->active[profile] = false;
-    err = fitting_fit_above(fitting, lower(score, needed(fitting, profile, ops)));
-    fitting->active[profile] = true;
-    if (err)
-        return err == 1 ? 0 : err;
-    return score - fitting->score < needed(fitting, profile, ops);
-}
-
-/* One of the active profiles, but not `added`, that does not keep its bounds; UINT32_MAX when all do. */
-static uint32_t find_broken(const struct fitting *fitting, uint32_t added)
-{
-    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
-        if (fitting->active[p] && p != added && !is_tiny(&fitting->at[p]) &&
-            !(fitting_requirements(fitting, &fitting->catalogue->profiles[p], &fitting->at[p], false) > 0))
-            return p;
-    return UINT32_MAX;
-}
-
-/* Leaves out, one after the other, those that do not keep their bounds beside what was added, and fits what is left. 0,
-   -ENOMEM, or 1 when it is not above the floor. */
-static int drop_broken(struct fitting *fitting, uint32_t added, double floor)
-{
-    int err = 0;
-
-    for (uint32_t p; !err && (p = find_broken(fitting, added)) != UINT32_MAX;) {
-        fitting->active[p] = false;
-        err = fitting_fit_above(fitting, floor);
-    }
-    return err;
-}
-
-/* No part that has fewer operations is more than tiny. */
-static double least_ops(const struct fitting *fitting)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < fitting->bin_count; i++)
-        most = fmax(most, fitting->bins[i].bytes / fitting->bins[i].ops);
-    return fmin(PART_OPS_MIN, PART_BYTES_MIN / most);
-}
 
 /* A profile that may be added to the active ones. */
 struct candidate {
@@ -102,20 +26,27 @@ static int by_score(const void *a, const void *b)
     return (x->profile > y->profile) - (x->profile < y->profile);
 }
 
-static bool is_like(const struct part *part)
+/* Fits with a candidate, as far as it stands beside the active ones. 0, -ENOMEM, or 1 when it is not above the floor. */
+static int fit_candidate(struct fitting *fitting, uint32_t candidate, double floor)
 {
-    return part->fit >= FIT_MIN * part_ops(part);
+    int err = fitting_fit_above(fitting, floor);
+
+    if (!err)
+        err = dropping_unlike(fitting, candidate, floor);
+    return err ? err : dropping_broken(fitting, candidate, floor);
 }
 
-/* A recipe that asks for much that is not there may have taken what others did. Leaves out the one that has most of
-   that, and fits what is left, until all of the profile's part is like its recipes. 0, -ENOMEM, or 1 when it is not
-   above the floor. */
-static int drop_unlike(struct fitting *fitting, uint32_t profile, double floor)
+/* What one has to be worth by all that it took, less than that may be: its largest recipe is left out then, as it may have taken
+   little from many. 0, -ENOMEM, or 1 when that is not above the floor. */
+static int fit_worthy(struct fitting *fitting, uint32_t candidate, double base, double floor)
 {
+    const struct part *part = &fitting->at[candidate];
     int err = 0;
 
-    while (!err && !is_like(&fitting->at[profile]) && fitting_drop_unlike(fitting, profile))
-        err = fitting_fit_above(fitting, floor);
+    while (!err && !standing_is_tiny(part) &&
+           fitting->score - base < standing_needed(fitting, candidate, part_ops(part)) &&
+           fitting_drop_largest(fitting, candidate))
+        err = fit_candidate(fitting, candidate, floor);
     return err;
 }
 
@@ -133,24 +64,37 @@ static int try_candidate(struct fitting *fitting, struct candidate *candidate, d
     err = fitting_fit_above(fitting, floor);
     candidate->score = err ? floor : fitting->score;
     if (!err)
-        err = drop_unlike(fitting, candidate->profile, floor);
+        err = fit_candidate(fitting, candidate->profile, floor);
     if (!err)
-        err = drop_broken(fitting, candidate->profile, floor);
+        err = fit_worthy(fitting, candidate->profile, base, floor);
     if (err)
         return err == 1 ? 0 : err;
     ops = part_ops(part);
-    if (is_tiny(part) || fitting->score - base < needed(fitting, candidate->profile, ops))
+    if (standing_is_tiny(part) || fitting->score - base < standing_needed(fitting, candidate->profile, ops))
         return 0;
-    if (fitting_requirements(fitting, profile, part, false) > 0 && is_like(part))
+    if (fitting_requirements(fitting, profile, part, false) > 0 && standing_is_like(part))
         return 1;
     *rejected = fmax(*rejected, ops);
     return 0;
 }
 
+/* What leaving a profile out of the active ones costs: 1 if it is less than it must be worth, 0 if not, or -ENOMEM. */
+static int is_needless(struct fitting *fitting, uint32_t profile, double ops, double score)
+{
+    int err;
+
+    fitting->active[profile] = false;
+    err = fitting_fit_above(fitting, standing_lower(score, standing_needed(fitting, profile, ops)));
+    fitting->active[profile] = true;
+    if (err)
+        return err == 1 ? 0 : err;
+    return score - fitting->score < standing_needed(fitting, profile, ops);
+}
+
 /*
  * The profile that, added to the active ones, explains most, and holds little for that: it keeps its bounds, is more
- * than a trace, and what it holds could not nearly as well be explained without it. UINT32_MAX in *best when there is
- * none, and then *rejected is the most that one would hold but for its bounds. Those that explained most the last time
+ * than a trace, and what it holds could not nearly as well be explained without it. Recipes that it does without are left
+ * out of further fits. UINT32_MAX in *best when there is none, and then *rejected is the most that one would hold but for its bounds. Those that explained most the last time
  * come first, as those behind one that is good need only be fitted for as long as they may be better. 0 or -ENOMEM.
  */
 static int find_best(struct fitting *fitting, struct candidate *candidates, uint32_t count, uint32_t *best,
@@ -158,9 +102,10 @@ static int find_best(struct fitting *fitting, struct candidate *candidates, uint
 {
     _cleanup_free_ bool *active = malloc(fitting->catalogue->count + 1);
     _cleanup_free_ bool *impossible = malloc(fitting->signature_count + 1);
-    double base = fitting->score, top = base, least = least_ops(fitting);
+    _cleanup_free_ bool *of_best = malloc(fitting->signature_count + 1);
+    double base = fitting->score, top = base, least = standing_least_ops(fitting);
 
-    if (!active || !impossible)
+    if (!active || !impossible || !of_best)
         return -ENOMEM;
     memcpy(impossible, fitting->impossible, fitting->signature_count);
     memcpy(active, fitting->active, fitting->catalogue->count);
@@ -169,23 +114,26 @@ static int find_best(struct fitting *fitting, struct candidate *candidates, uint
     qsort(candidates, count, sizeof(*candidates), by_score);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t p = candidates[i].profile;
-        double cost = needed(fitting, p, least), net;
+        double cost = standing_needed(fitting, p, least), net;
         int good;
 
         if (fitting->active[p])
             continue;
         good = try_candidate(fitting, &candidates[i], base,
-                             fmax(lower(base, -cost), lower(top, -MORE_COST * cost)), rejected);
+                             fmax(standing_lower(base, -cost), standing_lower(top, -MORE_COST * cost)), rejected);
         memcpy(fitting->active, active, fitting->catalogue->count);
-        memcpy(fitting->impossible, impossible, fitting->signature_count);
         if (good < 0)
             return good;
-        net = fitting->score - MORE_COST * needed(fitting, p, part_ops(&fitting->at[p]));
+        net = fitting->score - MORE_COST * standing_needed(fitting, p, part_ops(&fitting->at[p]));
         if (good && (net > top || *best == UINT32_MAX || (net == top && p < *best))) {
             top = net;
             *best = p;
+            memcpy(of_best, fitting->impossible, fitting->signature_count);
         }
+        memcpy(fitting->impossible, impossible, fitting->signature_count);
     }
+    if (*best != UINT32_MAX)
+        memcpy(fitting->impossible, of_best, fitting->signature_count);
     return 0;
 }
 
@@ -210,6 +158,17 @@ static int drop_needless(struct fitting *fitting, double score)
     return 0;
 }
 
+/* When there is none to add: 1 if one was put in the place of another, so that there may be. 0 or -ENOMEM. */
+static int settle(struct fitting *fitting)
+{
+    int err = fitting_fit(fitting);
+
+    if (err || fitting->process)
+        return err;
+    err = swapping_better(fitting);
+    return err ? err : dropping_unsure(fitting);
+}
+
 int selection_fit(struct fitting *fitting, double *rejected)
 {
     const struct catalogue *catalogue = fitting->catalogue;
@@ -218,7 +177,7 @@ int selection_fit(struct fitting *fitting, double *rejected)
     int err = candidates ? fitting_fit(fitting) : -ENOMEM;
 
     for (uint32_t p = 0; !err && p < catalogue->count; p++)
-        if (may_be_part(fitting, &catalogue->profiles[p]))
+        if (standing_may_be_part(fitting, &catalogue->profiles[p]))
             candidates[count++].profile = p;
     for (uint32_t round = 0; !err && round < 2 * catalogue->count; round++) {
         uint32_t best;
@@ -226,82 +185,17 @@ int selection_fit(struct fitting *fitting, double *rejected)
         err = find_best(fitting, candidates, count, &best, rejected);
         if (err)
             break;
-        if (best == UINT32_MAX)
-            return fitting_fit(fitting);
+        if (best == UINT32_MAX) {
+            err = settle(fitting);
+            if (err != 1)
+                return err;
+            err = fitting_fit(fitting);
+            continue;
+        }
         fitting->active[best] = true;
-        err = fitting_fit(fitting);
-        if (!err)
-            err = drop_unlike(fitting, best, -INFINITY);
-        if (!err)
-            err = drop_broken(fitting, best, -INFINITY);
+        err = fit_candidate(fitting, best, -INFINITY);
         while (!err && (err = drop_needless(fitting, fitting->score)) == 1)
             err = fitting_fit(fitting);
     }
-    return err;
-}
-
-/* What a profile and its nearest rival are apart, in nats an operation. */
-struct rivalry {
-    uint32_t rival;
-    double cost;
-};
-
-/* Operations that two parts have in common, were they of the same data. */
-static double common_ops(const struct part *a, const struct part *b)
-{
-    double common = 0;
-
-    for (unsigned op = 0; op < OP_COUNT; op++)
-        common += fmin(a->ok[op], b->ok[op]) + fmin(a->failed[op], b->failed[op]);
-    return common;
-}
-
-/* Puts one profile, which had that part, in the place of another. 0 or -ENOMEM. */
-static int try_rival(struct fitting *fitting, uint32_t profile, uint32_t other, const struct part *had, double score,
-                     struct rivalry *nearest)
-{
-    double ops = part_ops(had);
-    const struct profile *rival = &fitting->catalogue->profiles[other];
-    const struct part *part = &fitting->at[other];
-    double cost;
-    int err;
-
-    fitting->active[profile] = false;
-    fitting->active[other] = true;
-    err = fitting_fit_above(fitting, lower(score, nearest->cost * ops));
-    fitting->active[profile] = true;
-    fitting->active[other] = false;
-    if (err)
-        return err == 1 ? 0 : err;
-    cost = fmax(0, score - fitting->score) / ops;
-    if (cost < nearest->cost && !is_tiny(part) && is_like(part) &&
-        common_ops(part, had) >= RIVAL_COMMON * ops && fitting_requirements(fitting, rival, part, false) > 0)
-        *nearest = (struct rivalry){other, cost};
-    return 0;
-}
-
-int selection_find_rivals(struct fitting *fitting)
-{
-    const struct catalogue *catalogue = fitting->catalogue;
-    _cleanup_free_ struct rivalry *nearest = calloc(catalogue->count + 1, sizeof(*nearest));
-    _cleanup_free_ struct part *had = calloc(catalogue->count + 1, sizeof(*had));
-    double score = fitting->score;
-    int err = nearest && had ? 0 : -ENOMEM;
-
-    if (!err)
-        memcpy(had, fitting->at, catalogue->count * sizeof(*had));
-    for (uint32_t p = 0; !err && p < catalogue->count; p++) {
-        nearest[p].cost = RIVAL_COST;
-        for (uint32_t q = 0; !err && fitting->active[p] && part_ops(&had[p]) > 0 && q < catalogue->count; q++)
-            if (may_be_part(fitting, &catalogue->profiles[q]) && !fitting->active[q])
-                err = try_rival(fitting, p, q, &had[p], score, &nearest[p]);
-    }
-    if (!err)
-        err = fitting_fit(fitting);
-    for (uint32_t p = 0; !err && p < catalogue->count; p++)
-        if (nearest[p].cost < RIVAL_COST) {
-            fitting->at[p].contested = (1 - nearest[p].cost / RIVAL_COST) * part_ops(&had[p]);
-            fitting->at[p].rival = nearest[p].rival;
-        }
     return err;
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a fit has made of the profiles that take part, and what that is worth. */
+#ifndef UNBLEND_ANALYZER_STANDING_H
+#define UNBLEND_ANALYZER_STANDING_H
+
+#include "analyzer/fitting.h"
+
+#define MORE_COST 0.05 /* of what a profile has to be worth: of two that explain nearly as much, the one that holds less is it */
+
+/* A part of few operations, which moved little. */
+bool standing_is_tiny(const struct part *part);
+
+/* No part that has fewer operations is more than tiny. */
+double standing_least_ops(const struct fitting *fitting);
+
+/* A part is like the signatures that it was fitted to. */
+bool standing_is_like(const struct part *part);
+
+/* Whether a profile's part is like its recipes and, in a sum, sure enough to be named. */
+bool standing_is_sure(const struct fitting *fitting, uint32_t p);
+
+/* What a profile's part of so many operations is to be worth, in nats. */
+double standing_needed(const struct fitting *fitting, uint32_t profile, double ops);
+
+/* What is no higher is lower by at least so much, or higher by at most that where it is negative, however all of them
+   were rounded. */
+double standing_lower(double score, double by);
+
+/* What a process does alone or not at all, others may do beside it in a sum. */
+bool standing_may_be_part(const struct fitting *fitting, const struct profile *profile);
+
+/* One of the active profiles, but not `added`, that does not keep its bounds; UINT32_MAX when all do. */
+uint32_t standing_find_broken(const struct fitting *fitting, uint32_t added);
+
+#endif
