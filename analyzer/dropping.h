@@ -14,8 +14,8 @@ int dropping_unlike(struct fitting *fitting, uint32_t profile, double floor);
    -ENOMEM, or 1 when it is not above the floor. */
 int dropping_broken(struct fitting *fitting, uint32_t added, double floor);
 
-/* Fits, and leaves recipes out by which a part in a sum is not sure enough to be named, if it is without them, and if no other
-   gets unsure by that. 0 or -ENOMEM. */
+/* Fits, and leaves recipes out by which a part in a sum is not sure enough to be named, if it is without them, and if
+   no other gets unsure by that. 0 or -ENOMEM. */
 int dropping_unsure(struct fitting *fitting);
 
 #endif

@@ -26,18 +26,17 @@ static int by_score(const void *a, const void *b)
     return (x->profile > y->profile) - (x->profile < y->profile);
 }
 
-/* Fits with a candidate, as far as it stands beside the active ones. 0, -ENOMEM, or 1 when it is not above the floor. */
-static int fit_candidate(struct fitting *fitting, uint32_t candidate, double floor)
+/* Leaves out what does not stand beside a candidate that was fitted with the active ones. 0, -ENOMEM, or 1 when the
+   rest is not above the floor. */
+static int make_stand(struct fitting *fitting, uint32_t candidate, double floor)
 {
-    int err = fitting_fit_above(fitting, floor);
+    int err = dropping_unlike(fitting, candidate, floor);
 
-    if (!err)
-        err = dropping_unlike(fitting, candidate, floor);
     return err ? err : dropping_broken(fitting, candidate, floor);
 }
 
-/* What one has to be worth by all that it took, less than that may be: its largest recipe is left out then, as it may have taken
-   little from many. 0, -ENOMEM, or 1 when that is not above the floor. */
+/* A candidate that is not worth all that it took may be without its largest recipe, which took what others explain as
+   well. 0, -ENOMEM, or 1 when that is not above the floor. */
 static int fit_worthy(struct fitting *fitting, uint32_t candidate, double base, double floor)
 {
     const struct part *part = &fitting->at[candidate];
@@ -45,8 +44,11 @@ static int fit_worthy(struct fitting *fitting, uint32_t candidate, double base, 
 
     while (!err && !standing_is_tiny(part) &&
            fitting->score - base < standing_needed(fitting, candidate, part_ops(part)) &&
-           fitting_drop_largest(fitting, candidate))
-        err = fit_candidate(fitting, candidate, floor);
+           fitting_drop_largest(fitting, candidate)) {
+        err = fitting_fit_above(fitting, floor);
+        if (!err)
+            err = make_stand(fitting, candidate, floor);
+    }
     return err;
 }
 
@@ -64,7 +66,7 @@ static int try_candidate(struct fitting *fitting, struct candidate *candidate, d
     err = fitting_fit_above(fitting, floor);
     candidate->score = err ? floor : fitting->score;
     if (!err)
-        err = fit_candidate(fitting, candidate->profile, floor);
+        err = make_stand(fitting, candidate->profile, floor);
     if (!err)
         err = fit_worthy(fitting, candidate->profile, base, floor);
     if (err)
@@ -93,9 +95,10 @@ static int is_needless(struct fitting *fitting, uint32_t profile, double ops, do
 
 /*
  * The profile that, added to the active ones, explains most, and holds little for that: it keeps its bounds, is more
- * than a trace, and what it holds could not nearly as well be explained without it. Recipes that it does without are left
- * out of further fits. UINT32_MAX in *best when there is none, and then *rejected is the most that one would hold but for its bounds. Those that explained most the last time
- * come first, as those behind one that is good need only be fitted for as long as they may be better. 0 or -ENOMEM.
+ * than a trace, and what it holds could not nearly as well be explained without it. Recipes that it does without are
+ * left out of further fits. UINT32_MAX in *best when there is none, and then *rejected is the most that one would hold
+ * but for its bounds. Those that explained most the last time come first, as those behind one that is good need only be
+ * fitted for as long as they may be better. 0 or -ENOMEM.
  */
 static int find_best(struct fitting *fitting, struct candidate *candidates, uint32_t count, uint32_t *best,
                      double *rejected)
@@ -193,7 +196,9 @@ int selection_fit(struct fitting *fitting, double *rejected)
             continue;
         }
         fitting->active[best] = true;
-        err = fit_candidate(fitting, best, -INFINITY);
+        err = fitting_fit(fitting);
+        if (!err)
+            err = make_stand(fitting, best, -INFINITY);
         while (!err && (err = drop_needless(fitting, fitting->score)) == 1)
             err = fitting_fit(fitting);
     }

@@ -34,7 +34,8 @@ bool standing_is_sure(const struct fitting *fitting, uint32_t p)
     const struct part *part = &fitting->at[p];
     double kept = fitting_requirements(fitting, profile, part, false);
 
-    return standing_is_like(part) && (fitting->process || !(kept > 0) || part->fit * kept * profile->confidence >= SURE_MIN * part_ops(part));
+    return standing_is_like(part) &&
+           (!(kept > 0) || part->fit * kept * profile->confidence >= SURE_MIN * part_ops(part));
 }
 
 double standing_needed(const struct fitting *fitting, uint32_t profile, double ops)

@@ -5,7 +5,8 @@
 
 #include "analyzer/fitting.h"
 
-#define MORE_COST 0.05 /* of what a profile has to be worth: of two that explain nearly as much, the one that holds less is it */
+/* Of what a profile has to be worth: of two that explain nearly as much, the one that holds less is it. */
+#define MORE_COST 0.05
 
 /* A part of few operations, which moved little. */
 bool standing_is_tiny(const struct part *part);
@@ -16,7 +17,7 @@ double standing_least_ops(const struct fitting *fitting);
 /* A part is like the signatures that it was fitted to. */
 bool standing_is_like(const struct part *part);
 
-/* Whether a profile's part is like its recipes and, in a sum, sure enough to be named. */
+/* Whether a profile's part of a sum is like its recipes, and sure enough to be named, unless it breaks a bound. */
 bool standing_is_sure(const struct fitting *fitting, uint32_t p);
 
 /* What a profile's part of so many operations is to be worth, in nats. */

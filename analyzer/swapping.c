@@ -27,7 +27,8 @@ static int try_swap(struct fitting *fitting, struct swap swap, double had, struc
     fitting->active[swap.out] = false;
     fitting->active[swap.in] = true;
     err = fitting_fit_above(fitting, best->net);
-    if (!err && !standing_is_tiny(part) && standing_is_like(part) && standing_find_broken(fitting, UINT32_MAX) == UINT32_MAX) {
+    if (!err && !standing_is_tiny(part) && standing_is_like(part) &&
+        standing_find_broken(fitting, UINT32_MAX) == UINT32_MAX) {
         swap.net = fitting->score - MORE_COST * (standing_needed(fitting, swap.in, part_ops(part)) - had);
         if (swap.net > best->net)
             *best = swap;
