@@ -6,6 +6,7 @@
 #include "analyzer/part.h"
 
 #define READDIRS   2.0 /* of a folder, mostly: one for its names, one that returns nothing more */
+#define CREATED    6   /* operations a file that is opened: a part of so many more makes nothing of what is made beside it */
 #define WALK_NAMES 20  /* stats a readdir, */
 #define WALK_STATS 3   /* and a file that is opened */
 
@@ -166,7 +167,7 @@ static double whole_bytes_per_fsync(const struct feature_context *c)
 
 static double whole_creates_per_open(const struct feature_context *c)
 {
-    return quotient(c->whole->ok[OP_CREATE], c->whole->ok[OP_OPEN]);
+    return quotient(c->whole->ok[OP_CREATE], fmax(c->whole->ok[OP_OPEN], part_ops(c->part) / CREATED));
 }
 
 static double is_process(const struct feature_context *c)
