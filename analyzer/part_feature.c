@@ -6,7 +6,7 @@
 #include "analyzer/part.h"
 
 #define READDIRS   2.0 /* of a folder, mostly: one for its names, one that returns nothing more */
-#define CREATED    6   /* operations a file that is opened: a part of so many more makes nothing of what is made beside it */
+#define CREATED    6   /* a large part is what it is, whoever makes files beside it: as if of so many operations each opened one */
 #define WALK_NAMES 20  /* stats a readdir, */
 #define WALK_STATS 3   /* and a file that is opened */
 
