@@ -6,7 +6,6 @@
 #include "analyzer/part.h"
 
 #define READDIRS   2.0 /* of a folder, mostly: one for its names, one that returns nothing more */
-#define CREATED    6   /* a large part is what it is, whoever makes files beside it: as if of so many operations each opened one */
 #define WALK_NAMES 20  /* stats a readdir, */
 #define WALK_STATS 3   /* and a file that is opened */
 
@@ -167,7 +166,7 @@ static double whole_bytes_per_fsync(const struct feature_context *c)
 
 static double whole_creates_per_open(const struct feature_context *c)
 {
-    return quotient(c->whole->ok[OP_CREATE], fmax(c->whole->ok[OP_OPEN], part_ops(c->part) / CREATED));
+    return quotient(c->whole->ok[OP_CREATE], fmax(c->whole->ok[OP_OPEN], c->part->ok[OP_READDIR]));
 }
 
 static double is_process(const struct feature_context *c)
