@@ -10,8 +10,8 @@
 #include "analyzer/unmix.h"
 #include "lib/cleanup.h"
 
-#define PAIR_WORTH 0.3 /* nats a transfer */
-#define EXACT_WORTH 4   /* times that, if there are as many of both */
+#define PAIR_WORTH  0.3 /* nats a transfer */
+#define EXACT_WORTH 4   /* times that, where nearly all of a size are pairs */
 
 /*
  * How alike the part and the signature's prediction of it are: sum of the smaller over sum of the

@@ -105,7 +105,7 @@ static int rename_total(struct court *court, const struct tally *tally, bool sma
     whole = side == SIDE_BOTH || court_is_small(&other, tally);
     if (!strange && !(whole && (profile == alike || both_sides(tally))))
         return 0;
-    if (strange && court->draws && !small)
+    if ((strange || profile != alike) && court->draws && !small)
         court->draws->undrawn = true;
     memset(parts, 0, (court->catalogue->count + 1) * sizeof(*parts));
     err = give_total(court, profile, whole ? tally : &own, match, parts);

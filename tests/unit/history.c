@@ -45,10 +45,10 @@ void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operat
 {
     struct record *record = find(batch, job, pid, op);
 
-    record->bytes += size * count;
+    record->bytes += op == OP_OPEN ? 0 : size * count; /* the size of what it opens */
     record->latency_sum_ns += 1000 * count;
     assert_int_equal(histogram_add(&record->latency_ns, 1000, count), 0);
-    if (operation_info(op)->has_size)
+    if (operation_info(op)->has_size || (op == OP_OPEN && size))
         assert_int_equal(histogram_add(&record->size, size, count), 0);
 }
 

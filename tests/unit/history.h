@@ -12,8 +12,8 @@
 /* An interval of 1 s of node n1, at that second. */
 struct batch *history_batch(int second);
 
-/* Operations that succeed: count times size bytes (0 for operations without size), 1 us each. pid 0
- * is no process. */
+/* Operations that succeed: count times size bytes (0 for operations without size; of opens, the size of the file, 0 where
+ * it is not known), 1 us each. pid 0 is no process. */
 void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operation op,
                  uint64_t size, uint64_t count);
 /* Operations that fail, by an errno, or by one that nobody recorded (0). */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <math.h>
 
 #include "tests/unit/classified.h"
 #include "tests/unit/history.h"
@@ -119,12 +120,34 @@ static void a_checkpoint_is_found_beside_a_large_walk(void **state)
     profile_list_clear(&list);
 }
 
+/* zip -0 of small files: it writes as many pieces as it reads, of the same sizes, but into one file. What is named by its
+   behaviour has no interval. */
+static void a_packer_is_no_copy(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 16 * KIB, 28384},  {OP_READ, 11 * KIB, 3000},  {OP_READ, 14 * KIB, 3800},  {OP_READ, 9 * KIB, 2800},
+        {OP_WRITE, 16 * KIB, 28536}, {OP_WRITE, 11 * KIB, 3000}, {OP_WRITE, 14 * KIB, 3800}, {OP_WRITE, 9 * KIB, 2650},
+        {OP_READ, 0, 9600},          {OP_WRITE, 128, 9600},      {OP_OPEN, 52 * KIB, 9600},  {OP_CREATE, 0, 16},
+        {OP_CLOSE, 0, 9793},         {OP_STAT, 0, 39265},        {OP_SEEK, 0, 19216},        {OP_READDIR, 0, 354},
+        {OP_OPEN, 0, 177},           {OP_RENAME, 0, 8},          {OP_UNLINK, 0, 15},         {0},
+    };
+    const struct profile_share *share;
+    struct profile_list list;
+
+    classified(&catalogue, sum_of(counted), true, &list);
+    share = classified_find(&list, "preprocess");
+    assert_true(share && share->share_ops > 0.95 && share->share_bytes > 0.95);
+    assert_true(isnan(share->ops_interval.low));
+    profile_list_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_is_found_beside_a_walk),
         cmocka_unit_test(a_copy_is_found_beside_who_reads_as_it_does),
         cmocka_unit_test(a_checkpoint_is_found_beside_a_large_walk),
+        cmocka_unit_test(a_packer_is_no_copy),
     };
 
     return cmocka_run_group_tests(tests, load, unload);
