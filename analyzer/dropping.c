@@ -8,6 +8,8 @@
 #include "analyzer/standing.h"
 #include "lib/cleanup.h"
 
+#define MOST 0.9 /* of all operations */
+
 int dropping_unlike(struct fitting *fitting, uint32_t profile, double floor)
 {
     int err = 0;
@@ -37,7 +39,18 @@ static uint32_t count_sure(const struct fitting *fitting)
     return sure;
 }
 
-/* The same until the part is sure enough to be named, if that is to be had so, and not for another's. 0 or -ENOMEM. */
+/* What is found is nearly all that there is: not some profile that a compiler or a database happens to hold a half of. */
+static bool explains_most(const struct fitting *fitting)
+{
+    double ops = 0;
+
+    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
+        ops += fitting->active[p] ? part_ops(&fitting->at[p]) : 0;
+    return ops >= MOST * part_ops(&fitting->whole);
+}
+
+/* The same until the part is sure enough to be named, if that is to be had so, not for another's, and if little is unknown
+   then. 0 or -ENOMEM. */
 static int drop_unsure(struct fitting *fitting, uint32_t profile)
 {
     _cleanup_free_ bool *impossible = malloc(fitting->signature_count + 1);
@@ -49,7 +62,7 @@ static int drop_unsure(struct fitting *fitting, uint32_t profile)
     memcpy(impossible, fitting->impossible, fitting->signature_count);
     while (!err && !standing_is_sure(fitting, profile) && fitting_drop_unlike(fitting, profile))
         err = fitting_fit(fitting);
-    if (err || count_sure(fitting) > sure)
+    if (err || (count_sure(fitting) > sure && explains_most(fitting)))
         return err;
     memcpy(fitting->impossible, impossible, fitting->signature_count);
     return fitting_fit(fitting);
