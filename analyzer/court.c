@@ -25,18 +25,20 @@ void court_sit(struct court *court, uint32_t volume)
     court->parts = court->all + (size_t)volume * (court->catalogue->count + 1);
 }
 
-static bool is_written(enum operation op)
+/* Attributes are changed of what was made, or, by who makes nothing, of what was looked at. */
+static bool is_written(enum operation op, bool makes)
 {
     return op == OP_WRITE || op == OP_CREATE || op == OP_MKDIR || op == OP_RENAME || op == OP_TRUNCATE ||
-           op == OP_SETATTR || op == OP_FSYNC;
+           op == OP_FSYNC || (op == OP_SETATTR && makes);
 }
 
 struct tally court_side(const struct tally *tally, bool written)
 {
+    bool makes = tally_ops(tally, OP_WRITE) || tally_ops(tally, OP_CREATE) || tally_ops(tally, OP_MKDIR);
     struct tally side = *tally;
 
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
-        if (is_written(op) != written)
+        if (is_written(op, makes) != written)
             side.op[op] = (struct record){.op = op};
     return side;
 }
