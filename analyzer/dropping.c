@@ -55,10 +55,10 @@ static int drop_unsure(struct fitting *fitting, uint32_t profile)
 {
     _cleanup_free_ bool *impossible = malloc(fitting->signature_count + 1);
     uint32_t sure = count_sure(fitting);
-    int err = impossible ? 0 : -ENOMEM;
+    int err = 0;
 
-    if (err || standing_is_sure(fitting, profile))
-        return err;
+    if (!impossible)
+        return -ENOMEM;
     memcpy(impossible, fitting->impossible, fitting->signature_count);
     while (!err && !standing_is_sure(fitting, profile) && fitting_drop_unlike(fitting, profile))
         err = fitting_fit(fitting);
@@ -73,7 +73,7 @@ int dropping_unsure(struct fitting *fitting)
     int err = fitting_fit(fitting);
 
     for (uint32_t p = 0; !err && p < fitting->catalogue->count; p++)
-        if (fitting->active[p])
+        if (fitting->active[p] && !standing_is_sure(fitting, p))
             err = drop_unsure(fitting, p);
     return err;
 }

@@ -25,6 +25,14 @@ static int divide_total(struct court *court, const struct tally *tally, struct d
     return err;
 }
 
+/* Whose bytes nearly all are; SIDE_BOTH where it reads and writes. */
+static enum side side_of(const struct tally *tally)
+{
+    double written = (double)tally->op[OP_WRITE].bytes, all = (double)tally_file_bytes(tally);
+
+    return !(written > ONE_SIDE * all) ? SIDE_READ : written > (1 - ONE_SIDE) * all ? SIDE_WRITE : SIDE_BOTH;
+}
+
 /* The profile that a total is named after as if it were one process; of SIDE_READ and SIDE_WRITE, where nearly no bytes
    are of the other side. NULL for none that is sure enough. */
 static const struct profile *name_total(const struct catalogue *catalogue, const struct tally *tally, enum side *side,
@@ -36,10 +44,8 @@ static const struct profile *name_total(const struct catalogue *catalogue, const
     behaviour_of(tally, &(struct peers){0}, &behaviour);
     *side = SIDE_BOTH;
     profile = behaviour_name(&behaviour, catalogue, SIDE_BOTH, match);
-    if (!profile && !(behaviour.write_share > ONE_SIDE))
-        profile = behaviour_name(&behaviour, catalogue, *side = SIDE_READ, match);
-    if (!profile && behaviour.write_share > 1 - ONE_SIDE)
-        profile = behaviour_name(&behaviour, catalogue, *side = SIDE_WRITE, match);
+    if (!profile && (*side = side_of(tally)) != SIDE_BOTH)
+        profile = behaviour_name(&behaviour, catalogue, *side, match);
     *match *= TOTAL_DOUBT;
     return profile && *match * profile->confidence >= SURE_MIN ? profile : NULL;
 }
@@ -78,16 +84,8 @@ static int give_total(const struct court *court, const struct profile *profile, 
     return court_give(&here, profile, tally, match, false);
 }
 
-/* It reads and writes: whether into few files or into as many as it reads, which a sum of sizes does not say, decides what
-   it is. */
-static bool both_sides(const struct tally *tally)
-{
-    double written = (double)tally->op[OP_WRITE].bytes, all = (double)tally_file_bytes(tally);
-
-    return written > ONE_SIDE * all && written < (1 - ONE_SIDE) * all;
-}
-
-/* Names a total like one process where that says more than its parts, or nearly the same. */
+/* Names a total like one process where that says more than its parts, or nearly the same; or what reads and writes, as a sum
+   of sizes does not say whether into few files or into as many as it reads. */
 static int rename_total(struct court *court, const struct tally *tally, bool small, struct part *parts)
 {
     const struct profile *alike = main_profile(court->catalogue, parts, tally), *profile;
@@ -103,7 +101,7 @@ static int rename_total(struct court *court, const struct tally *tally, bool sma
     own = side == SIDE_BOTH ? *tally : court_side(tally, side == SIDE_WRITE);
     other = court_side(tally, side == SIDE_READ);
     whole = side == SIDE_BOTH || court_is_small(&other, tally);
-    if (!strange && !(whole && (profile == alike || both_sides(tally))))
+    if (!strange && !(whole && (profile == alike || side_of(tally) == SIDE_BOTH)))
         return 0;
     if ((strange || profile != alike) && court->draws && !small)
         court->draws->undrawn = true;

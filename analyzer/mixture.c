@@ -10,6 +10,7 @@
 #include "analyzer/confidence.h"
 #include "analyzer/rivals.h"
 #include "analyzer/selection.h"
+#include "analyzer/standing.h"
 #include "lib/cleanup.h"
 
 #define ALONE_OPS_MIN   0.7 /* what a profile that stands alone has to explain */
@@ -80,18 +81,18 @@ static int draw(struct fitting *fitting, const double *alone, struct draws *draw
 }
 
 /* Names a part, if that is sure enough; else it is unknown. Returns the operations that this makes unknown. */
-static double name_part(const struct fitting *fitting, uint32_t profile, struct part *part)
+static double name_part(struct fitting *fitting, uint32_t profile)
 {
-    const struct profile *of = &fitting->catalogue->profiles[profile];
+    struct part *part = &fitting->at[profile];
     double ops = part_ops(part), match;
 
     if (!(ops > 0))
         return 0;
-    match = part->fit / ops * fitting_requirements(fitting, of, part, false);
+    match = standing_match(fitting, profile);
     part->processes = fitting->process;
     if (fitting->process)
         part->confidence = ops * confidence_of_match(match);
-    else if (!(match * of->confidence >= SURE_MIN)) {
+    else if (!standing_may_be_named(fitting, profile, match)) {
         *part = (struct part){0};
         return ops;
     }
@@ -117,7 +118,7 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
     if (found < 0)
         return found;
     for (uint32_t p = 0; p < count; p++) {
-        rejected += name_part(fitting, p, &fitting->at[p]);
+        rejected += name_part(fitting, p);
         alone[p] = part_ops(&fitting->at[p]);
     }
     rest = rest_of(fitting);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/standing.h"
+#include "analyzer/swapping.h"
 #include "lib/cleanup.h"
 
 #define RIVAL_COST   0.1 /* nats an operation: for less, another profile may be it as well */
@@ -38,11 +39,9 @@ static int try_rival(struct fitting *fitting, uint32_t profile, uint32_t other, 
     double cost;
     int err;
 
-    fitting->active[profile] = false;
-    fitting->active[other] = true;
+    swapping_put(fitting, other, profile);
     err = fitting_fit_above(fitting, standing_lower(score, nearest->cost * ops));
-    fitting->active[profile] = true;
-    fitting->active[other] = false;
+    swapping_put(fitting, profile, other);
     if (err)
         return err == 1 ? 0 : err;
     cost = fmax(0, score - fitting->score) / ops;

@@ -28,14 +28,23 @@ bool standing_is_like(const struct part *part)
     return part->fit >= FIT_MIN * part_ops(part);
 }
 
+double standing_match(const struct fitting *fitting, uint32_t p)
+{
+    const struct part *part = &fitting->at[p];
+
+    return part->fit / part_ops(part) * fitting_requirements(fitting, &fitting->catalogue->profiles[p], part, false);
+}
+
+bool standing_may_be_named(const struct fitting *fitting, uint32_t p, double match)
+{
+    return match * fitting->catalogue->profiles[p].confidence >= SURE_MIN;
+}
+
 bool standing_is_sure(const struct fitting *fitting, uint32_t p)
 {
-    const struct profile *profile = &fitting->catalogue->profiles[p];
-    const struct part *part = &fitting->at[p];
-    double kept = fitting_requirements(fitting, profile, part, false);
+    double match = standing_match(fitting, p);
 
-    return standing_is_like(part) &&
-           (!(kept > 0) || part->fit * kept * profile->confidence >= SURE_MIN * part_ops(part));
+    return standing_is_like(&fitting->at[p]) && (!(match > 0) || standing_may_be_named(fitting, p, match));
 }
 
 double standing_needed(const struct fitting *fitting, uint32_t profile, double ops)

@@ -17,6 +17,12 @@ double standing_least_ops(const struct fitting *fitting);
 /* A part is like the signatures that it was fitted to. */
 bool standing_is_like(const struct part *part);
 
+/* How well a profile's part matches it: by its recipes and by its bounds. NAN for an empty one. */
+double standing_match(const struct fitting *fitting, uint32_t p);
+
+/* In a sum, what matches less is unknown. */
+bool standing_may_be_named(const struct fitting *fitting, uint32_t p, double match);
+
 /* Whether a profile's part of a sum is like its recipes, and sure enough to be named, unless it breaks a bound. */
 bool standing_is_sure(const struct fitting *fitting, uint32_t p);
 

@@ -7,6 +7,12 @@
 #include "analyzer/standing.h"
 #include "lib/cleanup.h"
 
+void swapping_put(struct fitting *fitting, uint32_t in, uint32_t out)
+{
+    fitting->active[out] = false;
+    fitting->active[in] = true;
+}
+
 static bool is_copy(const struct profile *profile)
 {
     return profile->signature_count > 0 && profile->signatures[0].paired;
@@ -24,8 +30,7 @@ static int try_swap(struct fitting *fitting, struct swap swap, double had, struc
     const struct part *part = &fitting->at[swap.in];
     int err;
 
-    fitting->active[swap.out] = false;
-    fitting->active[swap.in] = true;
+    swapping_put(fitting, swap.in, swap.out);
     err = fitting_fit_above(fitting, best->net);
     if (!err && !standing_is_tiny(part) && standing_is_like(part) &&
         standing_find_broken(fitting, UINT32_MAX) == UINT32_MAX) {
@@ -33,8 +38,7 @@ static int try_swap(struct fitting *fitting, struct swap swap, double had, struc
         if (swap.net > best->net)
             *best = swap;
     }
-    fitting->active[swap.out] = true;
-    fitting->active[swap.in] = false;
+    swapping_put(fitting, swap.out, swap.in);
     return err < 0 ? err : 0;
 }
 
@@ -53,7 +57,6 @@ int swapping_better(struct fitting *fitting)
                 err = try_swap(fitting, (struct swap){p, q, 0}, had[p], &best);
     if (err || best.out == UINT32_MAX)
         return err;
-    fitting->active[best.out] = false;
-    fitting->active[best.in] = true;
+    swapping_put(fitting, best.in, best.out);
     return 1;
 }

@@ -34,8 +34,8 @@ struct counted {
     uint64_t size, count;
 };
 
-/* So many of the reads that moved something jump, a third of them ahead. */
-static struct batch *sum_of(const struct counted *counted, double jumps)
+/* So many of the reads that moved something jump, a third of them ahead; of so many stats it is known what they are of. */
+static struct batch *sum_of(const struct counted *counted, double jumps, uint64_t of_open, uint64_t by_name)
 {
     struct batch *batch = history_batch(0);
     double reads = 0;
@@ -47,6 +47,8 @@ static struct batch *sum_of(const struct counted *counted, double jumps)
     history_order(batch, "j", 0, OP_READ, ORDER_CONSECUTIVE, (uint64_t)(reads * (1 - jumps)));
     history_order(batch, "j", 0, OP_READ, ORDER_SEQUENTIAL, (uint64_t)(reads * jumps / 3));
     history_order(batch, "j", 0, OP_READ, ORDER_RANDOM, (uint64_t)(reads * jumps * 2 / 3));
+    history_order(batch, "j", 0, OP_STAT, ORDER_OF_OPEN, of_open);
+    history_order(batch, "j", 0, OP_STAT, ORDER_BY_NAME, by_name);
     return batch;
 }
 
@@ -69,12 +71,9 @@ static void a_copy_is_found_beside_a_walk(void **state)
         {OP_SEEK, 0, 108},          {OP_READDIR, 0, 26560},    {OP_UNLINK, 0, 51},        {OP_SETATTR, 0, 193230},
         {0},
     };
-    struct batch *batch = sum_of(counted, 0);
     struct profile_list list;
 
-    history_order(batch, "j", 0, OP_STAT, ORDER_OF_OPEN, 26700);
-    history_order(batch, "j", 0, OP_STAT, ORDER_BY_NAME, 86);
-    classified(&catalogue, batch, true, &list);
+    classified(&catalogue, sum_of(counted, 0, 26700, 86), true, &list);
     assert_true(bytes_of(&list, "stage-copy") > 0.95);
     assert_true(classified_find(&list, "ingest-scan")->share_ops > 0.95);
     profile_list_clear(&list);
@@ -90,12 +89,9 @@ static void a_copy_is_found_beside_who_reads_as_it_does(void **state)
         {OP_CREATE, 0, 2560},       {OP_CLOSE, 0, 26847},      {OP_STAT, 0, 317310},       {OP_SEEK, 0, 4352},
         {OP_READDIR, 0, 40542},     {OP_UNLINK, 0, 2896},      {OP_MKDIR, 0, 339},         {0},
     };
-    struct batch *batch = sum_of(counted, 0);
     struct profile_list list;
 
-    history_order(batch, "j", 0, OP_STAT, ORDER_BY_NAME, 290000);
-    history_order(batch, "j", 0, OP_STAT, ORDER_OF_OPEN, 27310);
-    classified(&catalogue, batch, true, &list);
+    classified(&catalogue, sum_of(counted, 0, 27310, 290000), true, &list);
     assert_true(bytes_of(&list, "stage-copy") > 0.75);
     assert_true(bytes_of(&list, "cv-training") > 0.05);
     assert_true(bytes_of(&list, "checkpoint") < 0.02);
@@ -112,7 +108,7 @@ static void a_checkpoint_is_found_beside_a_large_walk(void **state)
         {OP_OPEN, 4 * MIB, 420},    {OP_CREATE, 0, 881},       {OP_CLOSE, 0, 20433},       {OP_STAT, 0, 279976},
         {OP_SEEK, 0, 3581},         {OP_READDIR, 0, 35680},    {OP_MKDIR, 0, 138},         {0},
     };
-    struct batch *batch = sum_of(counted, 0);
+    struct batch *batch = sum_of(counted, 0, 0, 0);
     struct profile_list list;
 
     history_errors(batch, "j", 0, OP_STAT, ENODATA, 257786);
@@ -136,7 +132,7 @@ static void a_packer_is_no_copy(void **state)
     const struct profile_share *share;
     struct profile_list list;
 
-    classified(&catalogue, sum_of(counted, 0), true, &list);
+    classified(&catalogue, sum_of(counted, 0, 0, 0), true, &list);
     share = classified_find(&list, "preprocess");
     assert_true(share && share->share_ops > 0.95 && share->share_bytes > 0.95);
     assert_true(isnan(share->ops_interval.low));
@@ -182,15 +178,13 @@ static void a_compiler_is_nobody(void **state)
         {OP_OPEN, 2883584, 160}, {OP_OPEN, 0, 320}, {OP_STAT, 0, 13301}, {OP_SEEK, 0, 37040}, {OP_CLOSE, 0, 7580},
         {OP_CREATE, 0, 240}, {OP_UNLINK, 0, 239}, {OP_SETATTR, 0, 40}, {0},
     };
-    struct batch *batch = sum_of(counted, 0.55);
+    struct batch *batch = sum_of(counted, 0.55, 9219, 57225);
     const struct profile_share *unknown;
     struct profile_list list;
 
     history_errors(batch, "j", 0, OP_OPEN, ENOENT, 7093);
     history_errors(batch, "j", 0, OP_STAT, ENOENT, 8000);
     history_errors(batch, "j", 0, OP_STAT, EINVAL, 45143);
-    history_order(batch, "j", 0, OP_STAT, ORDER_OF_OPEN, 9219);
-    history_order(batch, "j", 0, OP_STAT, ORDER_BY_NAME, 57225);
     classified(&catalogue, batch, true, &list);
     unknown = classified_find(&list, PROFILE_UNKNOWN);
     assert_true(unknown && unknown->share_ops > 0.9);
