@@ -98,6 +98,7 @@ struct profile {
     const char *summary;
     bool pipeline;
     bool alone; /* a process does nothing else, or it is not this: never one of several parts */
+    bool prelude; /* processes of other profiles do some of it first: who reads files lists them */
     double confidence; /* the most that this catalogue entry can justify */
     double worth;      /* nats that it has to explain more for each of its operations to be found in a sum */
     const char *limit; /* what keeps confidence down, NULL for nothing */

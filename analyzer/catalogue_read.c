@@ -212,6 +212,7 @@ const char *catalogue_read(struct catalogue *catalogue, const json_t *json, stru
         return "a profile needs a name and a kind, pattern or pipeline";
     out->pipeline = strcmp(kind, "pipeline") == 0;
     out->alone = json_is_true(json_object_get(json, "alone"));
+    out->prelude = json_is_true(json_object_get(json, "prelude"));
     out->confidence = json_number_value(json_object_get(json, "confidence"));
     out->limit = keep(catalogue, text(json, "limit"));
     out->worth = worth ? json_number_value(worth) : WORTH;

@@ -13,7 +13,7 @@
 #define SUM_SMALL     0.05 /* of the job: a sum that is less is not drawn anew */
 #define UNKNOWN_LARGE 0.6 /* of totals without processes: then the bounds on behaviour are asked, too */
 #define ALIKE         0.92 /* of operations and of bytes: totals of which a profile has so much may be one process's of it */
-#define MAIN          0.6 /* of operations, where the rest is unknown */
+#define MAIN          0.6 /* of operations, where the rest may be of anybody's */
 #define ONE_SIDE      0.05 /* bytes of the other side, of totals that are named by one */
 #define TOTAL_DOUBT   0.8  /* confidence is multiplied with, where totals are named like one process */
 
@@ -63,13 +63,23 @@ static bool is_unknown(const struct part *unknown, const struct tally *tally)
            part_bytes(unknown) > UNKNOWN_LARGE * (double)tally_file_bytes(tally);
 }
 
-/* The profile that so much of a tally is, and nothing else that is known, that, if it behaves like one process of it, it is
-   one, and what else was found is what its recipes do not say; NULL for none. */
+/* Operations that may be of anybody's: unknown ones, and what others do first. */
+static double loose_ops(const struct catalogue *catalogue, const struct part *parts)
+{
+    double ops = part_ops(&parts[catalogue->count]);
+
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        ops += catalogue->profiles[p].prelude ? part_ops(&parts[p]) : 0;
+    return ops;
+}
+
+/* The profile that so much of a tally is that, if it behaves like one process of it, it is one, and what else was found is
+   what its recipes do not say, or its prelude; NULL for none. */
 static const struct profile *main_profile(const struct catalogue *catalogue, const struct part *parts,
                                           const struct tally *tally)
 {
-    double all = (double)tally_file_ops(tally), unknown = part_ops(&parts[catalogue->count]);
-    double ops = fmax(ALIKE * all - unknown, MAIN * all), bytes = ALIKE * (double)tally_file_bytes(tally);
+    double all = (double)tally_file_ops(tally), loose = loose_ops(catalogue, parts);
+    double ops = fmax(ALIKE * all - loose, MAIN * all), bytes = ALIKE * (double)tally_file_bytes(tally);
 
     for (uint32_t p = 0; p < catalogue->count; p++)
         if (part_ops(&parts[p]) >= ops && part_bytes(&parts[p]) >= bytes)
