@@ -164,10 +164,12 @@ static double whole_bytes_per_fsync(const struct feature_context *c)
                                       : INFINITY;
 }
 
-/* The same of what a part reads: a database's reads are few between two of them, whatever else is read beside it is not. */
-static double read_bytes_per_fsync(const struct feature_context *c)
+/* The same with what a part reads: a database reads little between two of them, whatever is read beside it. */
+static double bytes_per_fsync(const struct feature_context *c)
 {
-    return c->whole->ok[OP_FSYNC] > 0 ? c->part->bytes[OP_READ] / c->whole->ok[OP_FSYNC] : INFINITY;
+    return c->whole->ok[OP_FSYNC] > 0
+               ? (c->whole->bytes[OP_WRITE] + c->part->bytes[OP_READ]) / c->whole->ok[OP_FSYNC]
+               : INFINITY;
 }
 
 static double whole_creates_per_open(const struct feature_context *c)
@@ -206,7 +208,7 @@ static const struct {
     {"seeks_per_open", seeks_per_open},
     {"beyond_samples", beyond_samples},
     {"read_modal_share", read_modal_share},
-    {"read_bytes_per_fsync", read_bytes_per_fsync},
+    {"bytes_per_fsync", bytes_per_fsync},
     {"stat_errors", stat_errors},
     {"walk", walk},
     {"whole.open_errors", whole_open_errors},

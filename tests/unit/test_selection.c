@@ -139,6 +139,59 @@ static void a_packer_is_no_copy(void **state)
     profile_list_clear(&list);
 }
 
+/* cpio of small files into one: in blocks of 512 bytes. */
+static void blocks_may_be_a_packers(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 512, 336333}, {OP_READ, 384, 3045}, {OP_WRITE, 512, 338686}, {OP_OPEN, 52 * KIB, 3060}, {OP_OPEN, 0, 66},
+        {OP_CREATE, 0, 1},      {OP_CLOSE, 0, 3314},  {OP_STAT, 0, 6321},      {OP_READDIR, 0, 132},      {0},
+    };
+    struct profile_list list;
+
+    classified(&catalogue, sum_of(counted, 0, 3000, 3000), true, &list);
+    assert_true(bytes_of(&list, "preprocess") > 0.95);
+    profile_list_clear(&list);
+}
+
+/* Node.js reads images on a FUSE mount, where each of eight workers has to ask of each name what it is: the walk is theirs. Beside
+   one that is as large as half of all that is done it is not known whose it is. */
+static void who_reads_files_lists_them(void **state)
+{
+    struct counted counted[] = {
+        {OP_READ, 512 * KIB, 2400}, {OP_READ, 576 * KIB, 160}, {OP_OPEN, 512 * KIB, 2400}, {OP_OPEN, 576 * KIB, 160},
+        {OP_OPEN, 0, 353},          {OP_CLOSE, 0, 2913},       {OP_READDIR, 0, 706},       {OP_STAT, 0, 5449},
+        {0},
+    };
+    const struct profile_share *share;
+    struct profile_list list;
+
+    classified(&catalogue, sum_of(counted, 0, 2560, 2889), true, &list);
+    share = classified_find(&list, "cv-training");
+    assert_true(share && share->share_ops > 0.99);
+    profile_list_clear(&list);
+    counted[6].count *= 8;
+    counted[7].count *= 8;
+    classified(&catalogue, sum_of(counted, 0, 2560, 41000), true, &list);
+    share = classified_find(&list, "ingest-scan");
+    assert_true(share && share->share_ops > 0.5);
+    profile_list_clear(&list);
+}
+
+/* Shards, and a database that forces a few bytes to disk at a time: it is not the one who reads gigabytes. */
+static void shards_are_read_beside_a_database(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 512, 5658949}, {OP_READ, 0, 100},    {OP_WRITE, 60, 75},   {OP_WRITE, 16, 50},  {OP_WRITE, 1024, 25},
+        {OP_OPEN, 44 * MIB, 85}, {OP_OPEN, 4096, 100}, {OP_CREATE, 0, 100},  {OP_CLOSE, 0, 300},  {OP_STAT, 0, 400},
+        {OP_UNLINK, 0, 50},      {OP_RENAME, 0, 50},   {OP_READDIR, 0, 100}, {OP_FSYNC, 0, 75},   {0},
+    };
+    struct profile_list list;
+
+    classified(&catalogue, sum_of(counted, 0, 200, 200), true, &list);
+    assert_true(bytes_of(&list, "shard-streaming") > 0.95);
+    profile_list_clear(&list);
+}
+
 /* gcc, forty times: most of what it does is of no profile, so what resembles one in the rest is none. */
 static void a_compiler_is_nobody(void **state)
 {
@@ -198,6 +251,9 @@ int main(void)
         cmocka_unit_test(a_copy_is_found_beside_who_reads_as_it_does),
         cmocka_unit_test(a_checkpoint_is_found_beside_a_large_walk),
         cmocka_unit_test(a_packer_is_no_copy),
+        cmocka_unit_test(blocks_may_be_a_packers),
+        cmocka_unit_test(who_reads_files_lists_them),
+        cmocka_unit_test(shards_are_read_beside_a_database),
         cmocka_unit_test(a_compiler_is_nobody),
     };
 
