@@ -13,6 +13,7 @@
 #include "analyzer/resample.h"
 #include "lib/cleanup.h"
 
+#define PRELUDE_MIN   0.02 /* of a pattern's operations: what is said to be another's, perhaps */
 #define UNSEEN        0.8  /* confidence is multiplied with, for each kind of operation that may have gone uncounted */
 
 static struct profile_share *add_share(struct profile_list *list)
@@ -82,6 +83,10 @@ static int add_pattern(const struct catalogue *catalogue, uint32_t index, const 
     add_interval(draws, false, index, own, ops, &share->ops_interval);
     add_interval(draws, true, index, part_bytes(part), bytes, &share->bytes_interval);
     if ((own > 0 && evidence_of_part(part, profile, share)) || (!profile && add_residual(draws, share)))
+        return -ENOMEM;
+    if (profile && part->prelude >= PRELUDE_MIN * own &&
+        evidence_add(share, "%.0f %% of it may be another's %s: who does the rest does that first", 100 * part->prelude / own,
+                     catalogue->profiles[part->first].name))
         return -ENOMEM;
     if (!confidence_contested(part))
         return 0;

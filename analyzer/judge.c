@@ -63,14 +63,16 @@ static bool is_unknown(const struct part *unknown, const struct tally *tally)
            part_bytes(unknown) > UNKNOWN_LARGE * (double)tally_file_bytes(tally);
 }
 
-/* Operations that may be of anybody's: unknown ones, and what others do first. */
-static double loose_ops(const struct catalogue *catalogue, const struct part *parts)
+/* The largest part that is what others do first; catalogue->count, the unknown one, for none. */
+static uint32_t find_prelude(const struct catalogue *catalogue, const struct part *parts)
 {
-    double ops = part_ops(&parts[catalogue->count]);
+    uint32_t found = catalogue->count;
 
     for (uint32_t p = 0; p < catalogue->count; p++)
-        ops += catalogue->profiles[p].prelude ? part_ops(&parts[p]) : 0;
-    return ops;
+        if (catalogue->profiles[p].prelude && part_ops(&parts[p]) > 0 &&
+            (found == catalogue->count || part_ops(&parts[p]) > part_ops(&parts[found])))
+            found = p;
+    return found;
 }
 
 /* The profile that so much of a tally is that, if it behaves like one process of it, it is one, and what else was found is
@@ -78,7 +80,9 @@ static double loose_ops(const struct catalogue *catalogue, const struct part *pa
 static const struct profile *main_profile(const struct catalogue *catalogue, const struct part *parts,
                                           const struct tally *tally)
 {
-    double all = (double)tally_file_ops(tally), loose = loose_ops(catalogue, parts);
+    uint32_t first = find_prelude(catalogue, parts);
+    double all = (double)tally_file_ops(tally), unknown = part_ops(&parts[catalogue->count]);
+    double loose = first == catalogue->count ? unknown : unknown + part_ops(&parts[first]);
     double ops = fmax(ALIKE * all - loose, MAIN * all), bytes = ALIKE * (double)tally_file_bytes(tally);
 
     for (uint32_t p = 0; p < catalogue->count; p++)
@@ -97,12 +101,26 @@ static int give_total(const struct court *court, const struct profile *profile, 
     return court_give(&here, profile, tally, match, false);
 }
 
+/* That a profile was given what looked like another's, which many do first. */
+static void note_prelude(const struct catalogue *catalogue, const struct profile *profile, uint32_t first, double ops,
+                         struct part *parts)
+{
+    uint32_t to = (uint32_t)(profile - catalogue->profiles);
+
+    if (first == catalogue->count || first == to)
+        return;
+    parts[to].prelude = ops;
+    parts[to].first = first;
+}
+
 /* Names a total like one process where that says more than its parts, or nearly the same; or what reads and writes, as a sum
    of sizes does not say whether into few files or into as many as it reads. */
 static int rename_total(struct court *court, const struct tally *tally, bool small, struct part *parts)
 {
     const struct profile *alike = main_profile(court->catalogue, parts, tally), *profile;
-    bool strange = is_unknown(&parts[court->catalogue->count], tally), whole;
+    bool strange = is_unknown(&parts[court->catalogue->count], tally), whole, same;
+    uint32_t first = find_prelude(court->catalogue, parts);
+    double first_ops = part_ops(&parts[first]);
     struct tally own, other;
     enum side side;
     double match;
@@ -116,10 +134,13 @@ static int rename_total(struct court *court, const struct tally *tally, bool sma
     whole = side == SIDE_BOTH || court_is_small(&other, tally);
     if (!strange && !(whole && (profile == alike || side_of(tally) == SIDE_BOTH)))
         return 0;
-    if ((strange || profile != alike) && court->draws && !small)
+    same = profile == alike && part_ops(&parts[profile - court->catalogue->profiles]) >= ALIKE * (double)tally_file_ops(tally);
+    if ((strange || !same) && court->draws && !small)
         court->draws->undrawn = true;
     memset(parts, 0, (court->catalogue->count + 1) * sizeof(*parts));
     err = give_total(court, profile, whole ? tally : &own, match, parts);
+    if (whole)
+        note_prelude(court->catalogue, profile, first, first_ops, parts);
     return err || whole ? err : divide_total(court, &other, NULL, parts);
 }
 

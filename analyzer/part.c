@@ -135,6 +135,9 @@ void part_add(struct part *part, const struct part *other)
     part->confidence += other->confidence;
     part->summed += other->summed;
     part->given += other->given;
+    if (other->prelude > part->prelude)
+        part->first = other->first;
+    part->prelude += other->prelude;
     part->rejected += other->rejected;
     if (other->contested > part->contested)
         part->rival = other->rival;

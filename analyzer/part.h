@@ -53,6 +53,8 @@ struct part {
     double confidence; /* sum over processes of ops * confidence */
     double summed;     /* operations that belong to no process: how sure they are depends on all the rest */
     double given;      /* operations that nobody explains, and that are so few that they count here */
+    double prelude;    /* operations that look like a profile's that others do first, and count here, */
+    uint32_t first;    /* which is this one of the catalogue's */
     double time[BUSY_KINDS]; /* ns inside operations, by enum busy */
     double rejected;   /* of unknown: what a signature would have taken, but for a requirement */
     double contested;  /* operations that another profile would explain nearly as well, */

@@ -27,3 +27,11 @@ const struct profile_share *classified_find(const struct profile_list *list, con
             return &list->shares[i];
     return NULL;
 }
+
+bool classified_says(const struct profile_share *share, const char *words)
+{
+    for (uint32_t i = 0; i < share->evidence_count; i++)
+        if (strstr(share->evidence[i], words))
+            return true;
+    return false;
+}

@@ -12,4 +12,7 @@ void classified(const struct catalogue *catalogue, struct batch *batch, bool dra
 /* A pattern's; NULL when it is none of them. */
 const struct profile_share *classified_find(const struct profile_list *list, const char *pattern);
 
+/* Whether its evidence says that somewhere. */
+bool classified_says(const struct profile_share *share, const char *words);
+
 #endif

@@ -248,14 +248,6 @@ static void check_blend(const struct profile_list *list, double tolerance, doubl
     check_sums(list);
 }
 
-static bool says(const struct profile_share *share, const char *words)
-{
-    for (uint32_t i = 0; i < share->evidence_count; i++)
-        if (strstr(share->evidence[i], words))
-            return true;
-    return false;
-}
-
 static void processes_are_told_apart(void **state)
 {
     struct batch *batch = history_batch(0);
@@ -266,7 +258,7 @@ static void processes_are_told_apart(void **state)
     checkpoint(batch, 13);
     classify(batch, &list);
     check_blend(&list, 0.001, 0.8);
-    assert_false(says(classified_find(&list, "shard-streaming"), "may as well")); /* nobody else could have done it */
+    assert_false(classified_says(classified_find(&list, "shard-streaming"), "may as well")); /* nobody else could have done it */
     profile_list_clear(&list);
 }
 
@@ -280,9 +272,9 @@ static void totals_are_unmixed(void **state)
     checkpoint(batch, 0);
     classify(batch, &list);
     check_blend(&list, 0.01, 0.7);
-    assert_true(says(classified_find(&list, "shard-streaming"), "may as well be cv-training"));
-    assert_false(says(classified_find(&list, "losf"), "may as well"));
-    assert_false(says(classified_find(&list, "checkpoint"), "may as well"));
+    assert_true(classified_says(classified_find(&list, "shard-streaming"), "may as well be cv-training"));
+    assert_false(classified_says(classified_find(&list, "losf"), "may as well"));
+    assert_false(classified_says(classified_find(&list, "checkpoint"), "may as well"));
     profile_list_clear(&list);
 }
 

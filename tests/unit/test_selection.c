@@ -168,6 +168,8 @@ static void who_reads_files_lists_them(void **state)
     classified(&catalogue, sum_of(counted, 0, 2560, 2889), true, &list);
     share = classified_find(&list, "cv-training");
     assert_true(share && share->share_ops > 0.99);
+    assert_true(isnan(share->ops_interval.low));
+    assert_true(classified_says(share, "may be another's ingest-scan"));
     profile_list_clear(&list);
     counted[6].count *= 8;
     counted[7].count *= 8;
