@@ -2,7 +2,6 @@
 #include "analyzer/judge.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,17 +76,18 @@ static uint32_t find_prelude(const struct catalogue *catalogue, const struct par
 
 /* The profile that so much of a tally is that, if it behaves like one process of it, it is one, and what else was found is
    what its recipes do not say, or its prelude; NULL for none. */
-static const struct profile *main_profile(const struct catalogue *catalogue, const struct part *parts,
+static const struct profile *main_profile(const struct catalogue *catalogue, const struct part *parts, uint32_t first,
                                           const struct tally *tally)
 {
-    uint32_t first = find_prelude(catalogue, parts);
-    double all = (double)tally_file_ops(tally), unknown = part_ops(&parts[catalogue->count]);
-    double loose = first == catalogue->count ? unknown : unknown + part_ops(&parts[first]);
-    double ops = fmax(ALIKE * all - loose, MAIN * all), bytes = ALIKE * (double)tally_file_bytes(tally);
+    double all = (double)tally_file_ops(tally), bytes = ALIKE * (double)tally_file_bytes(tally);
+    double unknown = part_ops(&parts[catalogue->count]);
 
-    for (uint32_t p = 0; p < catalogue->count; p++)
-        if (part_ops(&parts[p]) >= ops && part_bytes(&parts[p]) >= bytes)
+    for (uint32_t p = 0; p < catalogue->count; p++) {
+        double ops = part_ops(&parts[p]), others = p != first && first < catalogue->count ? part_ops(&parts[first]) : 0;
+
+        if (ops >= MAIN * all && ops + unknown + others >= ALIKE * all && part_bytes(&parts[p]) >= bytes)
             return &catalogue->profiles[p];
+    }
     return NULL;
 }
 
@@ -101,26 +101,15 @@ static int give_total(const struct court *court, const struct profile *profile, 
     return court_give(&here, profile, tally, match, false);
 }
 
-/* That a profile was given what looked like another's, which many do first. */
-static void note_prelude(const struct catalogue *catalogue, const struct profile *profile, uint32_t first, double ops,
-                         struct part *parts)
-{
-    uint32_t to = (uint32_t)(profile - catalogue->profiles);
-
-    if (first == catalogue->count || first == to)
-        return;
-    parts[to].prelude = ops;
-    parts[to].first = first;
-}
-
 /* Names a total like one process where that says more than its parts, or nearly the same; or what reads and writes, as a sum
    of sizes does not say whether into few files or into as many as it reads. */
 static int rename_total(struct court *court, const struct tally *tally, bool small, struct part *parts)
 {
-    const struct profile *alike = main_profile(court->catalogue, parts, tally), *profile;
-    bool strange = is_unknown(&parts[court->catalogue->count], tally), whole, same;
-    uint32_t first = find_prelude(court->catalogue, parts);
+    uint32_t first = find_prelude(court->catalogue, parts), count = court->catalogue->count;
+    const struct profile *alike = main_profile(court->catalogue, parts, first, tally), *profile;
+    bool strange = is_unknown(&parts[count], tally), whole;
     double first_ops = part_ops(&parts[first]);
+    struct part *part;
     struct tally own, other;
     enum side side;
     double match;
@@ -134,13 +123,15 @@ static int rename_total(struct court *court, const struct tally *tally, bool sma
     whole = side == SIDE_BOTH || court_is_small(&other, tally);
     if (!strange && !(whole && (profile == alike || side_of(tally) == SIDE_BOTH)))
         return 0;
-    same = profile == alike && part_ops(&parts[profile - court->catalogue->profiles]) >= ALIKE * (double)tally_file_ops(tally);
-    if ((strange || !same) && court->draws && !small)
+    part = &parts[profile - court->catalogue->profiles];
+    if ((strange || profile != alike || part_ops(part) < ALIKE * (double)tally_file_ops(tally)) && court->draws && !small)
         court->draws->undrawn = true;
-    memset(parts, 0, (court->catalogue->count + 1) * sizeof(*parts));
+    memset(parts, 0, (count + 1) * sizeof(*parts));
     err = give_total(court, profile, whole ? tally : &own, match, parts);
-    if (whole)
-        note_prelude(court->catalogue, profile, first, first_ops, parts);
+    if (whole && first < count && part != &parts[first]) {
+        part->prelude = first_ops;
+        part->first = first;
+    }
     return err || whole ? err : divide_total(court, &other, NULL, parts);
 }
 

@@ -157,19 +157,21 @@ static double seeks_per_open(const struct feature_context *c)
     return quotient(c->part->ok[OP_SEEK], opens(c));
 }
 
-/* How often written data is forced to disk: a database's log does it after a few KB. */
-static double whole_bytes_per_fsync(const struct feature_context *c)
+/* How often data is forced to disk: a database's log does it after a few KB. */
+static double per_fsync(const struct feature_context *c, double bytes)
 {
-    return c->whole->ok[OP_FSYNC] > 0 ? c->whole->bytes[OP_WRITE] / c->whole->ok[OP_FSYNC]
-                                      : INFINITY;
+    return c->whole->ok[OP_FSYNC] > 0 ? bytes / c->whole->ok[OP_FSYNC] : INFINITY;
 }
 
-/* The same with what a part reads: a database reads little between two of them, whatever is read beside it. */
+static double whole_bytes_per_fsync(const struct feature_context *c)
+{
+    return per_fsync(c, c->whole->bytes[OP_WRITE]);
+}
+
+/* With what a part reads: a database reads little between two of them, whatever is read beside it. */
 static double bytes_per_fsync(const struct feature_context *c)
 {
-    return c->whole->ok[OP_FSYNC] > 0
-               ? (c->whole->bytes[OP_WRITE] + c->part->bytes[OP_READ]) / c->whole->ok[OP_FSYNC]
-               : INFINITY;
+    return per_fsync(c, c->whole->bytes[OP_WRITE] + c->part->bytes[OP_READ]);
 }
 
 static double whole_creates_per_open(const struct feature_context *c)
