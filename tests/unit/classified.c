@@ -7,16 +7,30 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
-void classified(const struct catalogue *catalogue, struct batch *batch, bool draws, struct profile_list *list)
+struct catalogue classified_by;
+
+int classified_load(void **state)
+{
+    return catalogue_load(NULL, &classified_by);
+}
+
+int classified_unload(void **state)
+{
+    catalogue_clear(&classified_by);
+    return 0;
+}
+
+void classified(struct batch *batch, bool draws, struct profile_list *list)
 {
     struct aggregate totals = {0};
 
     history_into(&totals, batch);
     aggregate_sort(&totals);
     assert_int_equal(totals.job_count, 1);
-    assert_int_equal(classify_job(catalogue, &totals.jobs[0], draws, list), 0);
+    assert_int_equal(classify_job(&classified_by, &totals.jobs[0], draws, list), 0);
     aggregate_clear(&totals);
 }
 
@@ -34,4 +48,22 @@ bool classified_says(const struct profile_share *share, const char *words)
         if (strstr(share->evidence[i], words))
             return true;
     return false;
+}
+
+void classified_adds_up(const struct profile_list *list)
+{
+    double ops[2] = {0}, bytes[2] = {0};
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct profile_share *share = &list->shares[i];
+
+        ops[share->pipeline] += share->share_ops;
+        bytes[share->pipeline] += share->share_bytes;
+        assert_true(share->confidence >= 0 && share->confidence <= 1);
+        assert_true(share->evidence_count > 0);
+    }
+    for (unsigned kind = 0; kind < 2; kind++) {
+        assert_true(fabs(ops[kind] - 1) < 1e-9);
+        assert_true(isnan(bytes[kind]) || fabs(bytes[kind] - 1) < 1e-9);
+    }
 }

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the catalogue makes of batches of made-up operations. */
+/* What the built-in catalogue makes of batches of made-up operations. */
 #ifndef UNBLEND_TESTS_CLASSIFIED_H
 #define UNBLEND_TESTS_CLASSIFIED_H
 
 #include "analyzer/classify.h"
 #include "tests/unit/history.h"
 
+/* The built-in catalogue, from a group's classified_load() to its classified_unload(). */
+extern struct catalogue classified_by;
+int classified_load(void **state);
+int classified_unload(void **state);
+
 /* The profiles of the batch's one job, with intervals if draws; frees the batch. Release with profile_list_clear(). */
-void classified(const struct catalogue *catalogue, struct batch *batch, bool draws, struct profile_list *list);
+void classified(struct batch *batch, bool draws, struct profile_list *list);
 
 /* A pattern's; NULL when it is none of them. */
 const struct profile_share *classified_find(const struct profile_list *list, const char *pattern);
 
 /* Whether its evidence says that somewhere. */
 bool classified_says(const struct profile_share *share, const char *words);
+
+/* Demands that all shares, of patterns and of pipelines, add up to 1, and that each has a confidence and evidence. */
+void classified_adds_up(const struct profile_list *list);
 
 #endif

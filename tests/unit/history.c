@@ -88,3 +88,31 @@ void history_into(struct aggregate *totals, struct batch *batch)
     assert_int_equal(aggregate_add(totals, batch), 0);
     batch_free(batch);
 }
+
+void history_small_files(struct batch *batch, uint32_t pid)
+{
+    history_ops(batch, "j", pid, OP_OPEN, 0, 1000);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, 1000);
+    history_ops(batch, "j", pid, OP_STAT, 0, 2000);
+    history_ops(batch, "j", pid, OP_SEEK, 0, 2000);
+    for (unsigned i = 0; i < 10; i++)
+        history_ops(batch, "j", pid, OP_READ, (10 + 9 * i) * 1000, 100);
+    history_ops(batch, "j", pid, OP_READ, 0, 1000);
+}
+
+void history_shards(struct batch *batch, uint32_t pid)
+{
+    history_ops(batch, "j", pid, OP_OPEN, 0, 3);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, 3);
+    history_ops(batch, "j", pid, OP_READ, 1 << 20, 384);
+    history_ops(batch, "j", pid, OP_READ, 0, 3);
+}
+
+void history_checkpoint(struct batch *batch, uint32_t pid)
+{
+    history_ops(batch, "j", pid, OP_CREATE, 0, 1);
+    history_ops(batch, "j", pid, OP_WRITE, 4 << 20, 64);
+    history_ops(batch, "j", pid, OP_FSYNC, 0, 1);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, 1);
+    history_ops(batch, "j", pid, OP_RENAME, 0, 1);
+}

@@ -25,6 +25,12 @@ void history_order(struct batch *batch, const char *job, uint32_t pid, enum oper
 /* Page faults on mapped files that were served from the page cache. */
 void history_minor_faults(struct batch *batch, const char *job, uint32_t pid, uint64_t count);
 
+/* What processes of the job "j" were seen to do on a real system, call by call: 1,000 files of 10 to 91 kB are read whole
+ * (50.5 MB), 384 MiB of three shards in pieces of 1 MiB, a checkpoint of 256 MiB is written and moved into place. */
+void history_small_files(struct batch *batch, uint32_t pid);
+void history_shards(struct batch *batch, uint32_t pid);
+void history_checkpoint(struct batch *batch, uint32_t pid);
+
 #define GIVEN_MAX 4
 
 /* A source that hands out what it was given; its next is history_next(). */

@@ -10,12 +10,11 @@
 
 #include "analyzer/compare.h"
 #include "analyzer/student.h"
+#include "tests/unit/classified.h"
 #include "tests/unit/history.h"
 #include "tests/unit/sample.h"
 
 #define SECONDS 60
-
-static struct catalogue catalogue;
 
 /* A minute of reads, about so many a second, in waves of ten seconds. */
 struct minute {
@@ -44,7 +43,7 @@ static void report_minute(uint64_t *random, const char *job, uint64_t ops, uint6
     struct minute minute = {.source = {.next = next}, .random = random, .ops = ops, .size = size, .job = job};
 
     memset(report, 0, sizeof(*report));
-    assert_int_equal(report_build(&minute.source, &catalogue, report), 0);
+    assert_int_equal(report_build(&minute.source, &classified_by, report), 0);
 }
 
 static const struct moved *find(const struct comparison *c, const char *what, const char *metric)
@@ -128,17 +127,6 @@ static void jobs_come_and_go(void **state)
     report_clear(&after);
 }
 
-static int setup(void **state)
-{
-    return catalogue_load(NULL, &catalogue);
-}
-
-static int teardown(void **state)
-{
-    catalogue_clear(&catalogue);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,5 +136,5 @@ int main(void)
         cmocka_unit_test(jobs_come_and_go),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
 }

@@ -9,13 +9,12 @@
 
 #include "analyzer/finding/finding.h"
 #include "analyzer/report.h"
+#include "tests/unit/classified.h"
 #include "tests/unit/history.h"
 
 #define LARGE  (2u << 20)
 #define SCALE  100 /* operations are dear enough for a finding */
 #define MINUTE 60
-
-static struct catalogue catalogue;
 
 /* The sizes of files that are opened or made, which history_ops() does not know. */
 static void size(struct batch *batch, enum operation op, uint64_t count)
@@ -64,7 +63,7 @@ static const struct finding *find(struct given *given, enum grouping grouping, s
 {
     given->source.next = history_next;
     *report = (struct report){.totals.grouping = grouping};
-    assert_int_equal(report_build(&given->source, &catalogue, report), 0);
+    assert_int_equal(report_build(&given->source, &classified_by, report), 0);
     for (uint32_t i = 0; i < report->findings.count; i++)
         if (strcmp(report->findings.list[i].id, "reopened-files") == 0)
             return &report->findings.list[i];
@@ -220,17 +219,6 @@ static void what_costs_little_is_a_trifle_but_when_it_is_critical(void **state)
     assert_false(finding_is_trifle(&critical, 100));
 }
 
-static int load(void **state)
-{
-    return catalogue_load(NULL, &catalogue);
-}
-
-static int unload(void **state)
-{
-    catalogue_clear(&catalogue);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,5 +234,5 @@ int main(void)
         cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
     };
 
-    return cmocka_run_group_tests(tests, load, unload);
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
 }

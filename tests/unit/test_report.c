@@ -11,9 +11,8 @@
 #include "analyzer/report.h"
 #include "analyzer/view/json.h"
 #include "lib/moment.h"
+#include "tests/unit/classified.h"
 #include "tests/unit/history.h"
-
-static struct catalogue catalogue;
 
 static json_t *report_of(struct batch **batches, unsigned count, enum grouping grouping)
 {
@@ -23,7 +22,7 @@ static json_t *report_of(struct batch **batches, unsigned count, enum grouping g
 
     assert_in_range(count, 0, GIVEN_MAX);
     memcpy(given.batches, batches, count * sizeof(*batches));
-    assert_int_equal(report_build(&given.source, &catalogue, &report), 0);
+    assert_int_equal(report_build(&given.source, &classified_by, &report), 0);
     json = json_report(&report);
     assert_non_null(json);
     report_clear(&report);
@@ -311,17 +310,6 @@ static void moments(void **state)
     assert_true(moment_parse("4052-03-01T12:05:00Z", 0, &ns) < 0);
 }
 
-static int load(void **state)
-{
-    return catalogue_load(NULL, &catalogue);
-}
-
-static int unload(void **state)
-{
-    catalogue_clear(&catalogue);
-    return 0;
-}
-
 static struct record *only_record(struct batch *batch, enum operation op)
 {
     const struct job job = {.name = "j", .kind = "slurm", .command = "x", .exit = -1};
@@ -389,5 +377,5 @@ int main(void)
         cmocka_unit_test(moments),
     };
 
-    return cmocka_run_group_tests(tests, load, unload);
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
 }

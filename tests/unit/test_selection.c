@@ -15,19 +15,6 @@
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
-static struct catalogue catalogue;
-
-static int load(void **state)
-{
-    return catalogue_load(NULL, &catalogue);
-}
-
-static int unload(void **state)
-{
-    catalogue_clear(&catalogue);
-    return 0;
-}
-
 /* Operations of a sum: what succeeded. */
 struct counted {
     enum operation op;
@@ -73,7 +60,7 @@ static void a_copy_is_found_beside_a_walk(void **state)
     };
     struct profile_list list;
 
-    classified(&catalogue, sum_of(counted, 0, 26700, 86), true, &list);
+    classified(sum_of(counted, 0, 26700, 86), true, &list);
     assert_true(bytes_of(&list, "stage-copy") > 0.95);
     assert_true(classified_find(&list, "ingest-scan")->share_ops > 0.95);
     profile_list_clear(&list);
@@ -91,7 +78,7 @@ static void a_copy_is_found_beside_who_reads_as_it_does(void **state)
     };
     struct profile_list list;
 
-    classified(&catalogue, sum_of(counted, 0, 27310, 290000), true, &list);
+    classified(sum_of(counted, 0, 27310, 290000), true, &list);
     assert_true(bytes_of(&list, "stage-copy") > 0.75);
     assert_true(bytes_of(&list, "cv-training") > 0.05);
     assert_true(bytes_of(&list, "checkpoint") < 0.02);
@@ -112,7 +99,7 @@ static void a_checkpoint_is_found_beside_a_large_walk(void **state)
     struct profile_list list;
 
     history_errors(batch, "j", 0, OP_STAT, ENODATA, 257786);
-    classified(&catalogue, batch, true, &list);
+    classified(batch, true, &list);
     assert_true(bytes_of(&list, "checkpoint") > 0.6);
     assert_true(bytes_of(&list, "stage-copy") > 0.3);
     profile_list_clear(&list);
@@ -132,7 +119,7 @@ static void a_packer_is_no_copy(void **state)
     const struct profile_share *share;
     struct profile_list list;
 
-    classified(&catalogue, sum_of(counted, 0, 0, 0), true, &list);
+    classified(sum_of(counted, 0, 0, 0), true, &list);
     share = classified_find(&list, "preprocess");
     assert_true(share && share->share_ops > 0.95 && share->share_bytes > 0.95);
     assert_true(isnan(share->ops_interval.low));
@@ -148,7 +135,7 @@ static void blocks_may_be_a_packers(void **state)
     };
     struct profile_list list;
 
-    classified(&catalogue, sum_of(counted, 0, 3000, 3000), true, &list);
+    classified(sum_of(counted, 0, 3000, 3000), true, &list);
     assert_true(bytes_of(&list, "preprocess") > 0.95);
     profile_list_clear(&list);
 }
@@ -165,7 +152,7 @@ static void who_reads_files_lists_them(void **state)
     const struct profile_share *share;
     struct profile_list list;
 
-    classified(&catalogue, sum_of(counted, 0, 2560, 2889), true, &list);
+    classified(sum_of(counted, 0, 2560, 2889), true, &list);
     share = classified_find(&list, "cv-training");
     assert_true(share && share->share_ops > 0.99);
     assert_true(isnan(share->ops_interval.low));
@@ -173,7 +160,7 @@ static void who_reads_files_lists_them(void **state)
     profile_list_clear(&list);
     counted[6].count *= 8;
     counted[7].count *= 8;
-    classified(&catalogue, sum_of(counted, 0, 2560, 41000), true, &list);
+    classified(sum_of(counted, 0, 2560, 41000), true, &list);
     share = classified_find(&list, "ingest-scan");
     assert_true(share && share->share_ops > 0.5);
     profile_list_clear(&list);
@@ -189,7 +176,7 @@ static void shards_are_read_beside_a_database(void **state)
     };
     struct profile_list list;
 
-    classified(&catalogue, sum_of(counted, 0, 200, 200), true, &list);
+    classified(sum_of(counted, 0, 200, 200), true, &list);
     assert_true(bytes_of(&list, "shard-streaming") > 0.95);
     profile_list_clear(&list);
 }
@@ -240,7 +227,7 @@ static void a_compiler_is_nobody(void **state)
     history_errors(batch, "j", 0, OP_OPEN, ENOENT, 7093);
     history_errors(batch, "j", 0, OP_STAT, ENOENT, 8000);
     history_errors(batch, "j", 0, OP_STAT, EINVAL, 45143);
-    classified(&catalogue, batch, true, &list);
+    classified(batch, true, &list);
     unknown = classified_find(&list, PROFILE_UNKNOWN);
     assert_true(unknown && unknown->share_ops > 0.9);
     profile_list_clear(&list);
@@ -259,5 +246,5 @@ int main(void)
         cmocka_unit_test(a_compiler_is_nobody),
     };
 
-    return cmocka_run_group_tests(tests, load, unload);
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
 }

@@ -13,24 +13,6 @@
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
-static struct catalogue catalogue;
-
-static void classify(struct batch *batch, struct profile_list *list)
-{
-    classified(&catalogue, batch, false, list);
-}
-
-static int load(void **state)
-{
-    return catalogue_load(NULL, &catalogue);
-}
-
-static int unload(void **state)
-{
-    catalogue_clear(&catalogue);
-    return 0;
-}
-
 static void open_files(struct batch *batch, uint64_t size, uint64_t count)
 {
     history_ops(batch, "j", 0, OP_OPEN, 0, count);
@@ -58,7 +40,7 @@ static void who_asks_open_files_walks_nowhere(void **state)
         history_order(batch, "j", 0, OP_STAT, ORDER_OF_OPEN, stats[i].of_open);
         history_order(batch, "j", 0, OP_STAT, ORDER_BY_NAME, stats[i].by_name);
         history_ops(batch, "j", 0, OP_READ, 40 * KIB, 2000);
-        classify(batch, &list);
+        classified(batch, false, &list);
         assert_non_null(classified_find(&list, "losf"));
         assert_int_equal(classified_find(&list, "ingest-scan") != NULL, stats[i].walks);
         profile_list_clear(&list);
@@ -80,7 +62,7 @@ static void blocks_are_nobodys_files(void **state)
     history_ops(batch, "j", 0, OP_READ, 0, 1000);
     open_files(batch, 100 * MIB, 5);
     history_ops(batch, "j", 0, OP_READ, 10 * KIB, 50000);
-    classify(batch, &list);
+    classified(batch, false, &list);
     assert_non_null(classified_find(&list, "losf"));
     assert_non_null(classified_find(&list, "shard-streaming"));
     assert_true(fabs(classified_find(&list, "losf")->share_bytes - small / (small + blocks)) < 0.01);
@@ -101,7 +83,7 @@ static void files_are_told_by_what_is_opened(void **state)
         history_ops(batch, "j", 0, OP_SEEK, 0, 2000);
         history_ops(batch, "j", 0, OP_READ, 512 * KIB, 1000);
         history_ops(batch, "j", 0, OP_READ, 0, 1000);
-        classify(batch, &list);
+        classified(batch, false, &list);
         assert_true(!classified_find(&list, "cv-training") == !large);
         profile_list_clear(&list);
     }
@@ -116,7 +98,7 @@ static void mapped_files_are_files(void **state)
     history_ops(batch, "j", 0, OP_CLOSE, 0, 2000);
     history_ops(batch, "j", 0, OP_STAT, 0, 3000);
     history_ops(batch, "j", 0, OP_MMAP_FAULT, 64 * KIB, 2000);
-    classify(batch, &list);
+    classified(batch, false, &list);
     assert_non_null(classified_find(&list, "losf"));
     assert_true(classified_find(&list, "losf")->share_ops > 0.95 && classified_find(&list, "losf")->share_bytes > 0.95);
     profile_list_clear(&list);
@@ -139,7 +121,7 @@ static void mapped_files_may_be_in_the_page_cache(void **state)
             history_ops(batch, "j", 0, OP_WRITE, 4 * MIB, 512);
             history_ops(batch, "j", 0, OP_FSYNC, 0, 8);
             history_minor_faults(batch, "j", 0, faults[mapped ? 1 + large : 0]);
-            classify(batch, &list);
+            classified(batch, false, &list);
             assert_true(!classified_find(&list, profiles[large]) == !mapped);
             if (mapped)
                 assert_true(fabs(classified_find(&list, profiles[large])->share_ops - 4000.0 / 4520) < 0.02);
@@ -159,7 +141,7 @@ static void whoever_jumps_is_told_by_size(void **state)
         history_ops(batch, "j", 0, OP_READ, MIB, 1000);
         history_order(batch, "j", 0, OP_READ, ORDER_RANDOM, jumps ? 9010 : 5000);
         history_order(batch, "j", 0, OP_READ, ORDER_CONSECUTIVE, jumps ? 990 : 5000);
-        classify(batch, &list);
+        classified(batch, false, &list);
         assert_non_null(classified_find(&list, "sample-read"));
         if (jumps)
             assert_true(fabs(classified_find(&list, "shard-streaming")->share_bytes - shards / (shards + samples)) <
@@ -181,7 +163,7 @@ static void copies_are_told_in_sums(void **state)
         history_ops(batch, "j", 0, OP_WRITE, copied ? MIB : 4 * MIB, copied ? 512 : 128);
         history_ops(batch, "j", 0, OP_STAT, 0, 40000);
         history_ops(batch, "j", 0, OP_READDIR, 0, 6000);
-        classify(batch, &list);
+        classified(batch, false, &list);
         assert_true(!classified_find(&list, "stage-copy") == !copied);
         if (copied)
             assert_true(classified_find(&list, "stage-copy")->share_bytes > 0.95);
@@ -204,7 +186,7 @@ static void as_many_reads_as_writes_are_a_copy(void **state)
     history_ops(batch, "j", 0, OP_READ, MIB, 4000);
     history_ops(batch, "j", 0, OP_WRITE, MIB, 4000);
     history_ops(batch, "j", 0, OP_FSYNC, 0, 1);
-    classify(batch, &list);
+    classified(batch, false, &list);
     assert_non_null(classified_find(&list, "stage-copy"));
     assert_true(fabs(classified_find(&list, "stage-copy")->share_bytes - copied / (copied + samples)) < 0.02);
     profile_list_clear(&list);
@@ -226,7 +208,7 @@ static void room_is_made_for_copies(void **state)
     history_ops(batch, "j", 0, OP_WRITE, 40 * KIB, 2000);
     history_ops(batch, "j", 0, OP_READDIR, 0, 1200);
     history_ops(batch, "j", 0, OP_UNLINK, 0, 2200);
-    classify(batch, &list);
+    classified(batch, false, &list);
     assert_non_null(classified_find(&list, "stage-copy"));
     assert_true(classified_find(&list, "stage-copy")->share_ops > 0.97);
     profile_list_clear(&list);
@@ -246,5 +228,5 @@ int main(void)
         cmocka_unit_test(room_is_made_for_copies),
     };
 
-    return cmocka_run_group_tests(tests, load, unload);
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
 }

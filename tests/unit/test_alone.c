@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What one process is, by itself. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+
+#include "tests/unit/classified.h"
+#include "tests/unit/history.h"
+
+static void check_unknown(struct batch *batch)
+{
+    struct profile_list list;
+    const struct profile_share *unknown;
+
+    classified(batch, false, &list);
+    unknown = classified_find(&list, PROFILE_UNKNOWN);
+    assert_non_null(unknown);
+    assert_true(unknown->share_ops > 0.95);
+    classified_adds_up(&list);
+    profile_list_clear(&list);
+}
+
+/* gcc -c of a file with a few includes: searching directories fails a lot. */
+static void compiling_is_unknown(void **state)
+{
+    for (uint32_t pid = 0; pid < 2; pid++) {
+        struct batch *batch = history_batch(0);
+
+        for (unsigned runs = 0; runs < 20; runs++) {
+            uint32_t process = pid ? pid + runs : 0;
+
+            history_errors(batch, "j", process, OP_STAT, 0, 1149);
+            history_ops(batch, "j", process, OP_STAT, 0, 156);
+            history_errors(batch, "j", process, OP_OPEN, 0, 152);
+            history_ops(batch, "j", process, OP_OPEN, 0, 117);
+            history_ops(batch, "j", process, OP_CLOSE, 0, 120);
+            history_ops(batch, "j", process, OP_READ, 832, 55);
+            history_ops(batch, "j", process, OP_READ, 12000, 57);
+            history_ops(batch, "j", process, OP_WRITE, 700, 9);
+        }
+        check_unknown(batch);
+    }
+}
+
+/* git status: half of the opens are .gitignore files that are not there. */
+static void version_control_is_unknown(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_STAT, 0, 2500);
+    history_errors(batch, "j", 9, OP_STAT, 0, 600);
+    history_ops(batch, "j", 9, OP_OPEN, 0, 400);
+    history_errors(batch, "j", 9, OP_OPEN, 0, 380);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 400);
+    history_ops(batch, "j", 9, OP_READDIR, 0, 700);
+    history_ops(batch, "j", 9, OP_READ, 400, 60);
+    history_ops(batch, "j", 9, OP_READ, 0, 60);
+    check_unknown(batch);
+}
+
+/* Pages of 8 KiB, a log that is forced to disk often. */
+static void databases_are_unknown(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_READ, 8192, 20000);
+    history_ops(batch, "j", 9, OP_WRITE, 8192, 9000);
+    history_ops(batch, "j", 9, OP_FSYNC, 0, 3000);
+    history_ops(batch, "j", 9, OP_SEEK, 0, 500);
+    history_ops(batch, "j", 9, OP_OPEN, 0, 40);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 40);
+    check_unknown(batch);
+}
+
+static void a_walk_is_a_scan(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", 9, OP_STAT, 0, 60645);
+    history_ops(batch, "j", 9, OP_READDIR, 0, 6588);
+    history_ops(batch, "j", 9, OP_OPEN, 0, 3318);
+    history_errors(batch, "j", 9, OP_OPEN, 0, 13);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 3318);
+    classified(batch, false, &list);
+    assert_string_equal(list.shares[0].profile, "ingest-scan");
+    assert_true(list.shares[0].share_ops > 0.95);
+    assert_true(isnan(list.shares[0].share_bytes)); /* nothing was moved */
+    profile_list_clear(&list);
+}
+
+/* A walk that changes what it finds, as chown -R does, is one; so is who changes a list of names, as xargs chmod. */
+static void a_walk_may_change_attributes(void **state)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_SETATTR, 0, 60000);
+        history_ops(batch, "j", 9, OP_STAT, 0, i ? 2 : 63000);
+        history_ops(batch, "j", 9, OP_READDIR, 0, i ? 0 : 6600);
+        history_ops(batch, "j", 9, OP_OPEN, 0, i ? 12 : 3300);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, i ? 12 : 3300);
+        history_ops(batch, "j", 9, OP_READ, 832, 1);
+        classified(batch, false, &list);
+        assert_string_equal(list.shares[0].profile, "ingest-scan");
+        assert_true(list.shares[0].share_ops > 0.95);
+        profile_list_clear(&list);
+    }
+}
+
+/* Files lack extended attributes, and a walk that asks for these looks for no name that is not there. */
+static void an_attribute_that_is_lacking_is_no_name(void **state)
+{
+    static const int codes[] = {ENOENT, ENODATA};
+    struct profile_list list;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct batch *batch = history_batch(0);
+        double share;
+
+        history_ops(batch, "j", 0, OP_STAT, 0, 50000);
+        history_errors(batch, "j", 0, OP_STAT, codes[i], 45000);
+        history_ops(batch, "j", 0, OP_READDIR, 0, 4000);
+        history_ops(batch, "j", 0, OP_OPEN, 0, 1000);
+        history_ops(batch, "j", 0, OP_CLOSE, 0, 1000);
+        classified(batch, false, &list);
+        share = classified_find(&list, "ingest-scan") ? classified_find(&list, "ingest-scan")->share_ops : 0;
+        assert_true(codes[i] == ENODATA ? share > 0.95 : share < 0.6);
+        profile_list_clear(&list);
+    }
+}
+
+static void large_samples_are_not_small_files(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", 9, OP_OPEN, 0, 500);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 500);
+    history_ops(batch, "j", 9, OP_STAT, 0, 1000);
+    history_ops(batch, "j", 9, OP_SEEK, 0, 1000);
+    history_ops(batch, "j", 9, OP_READ, 320000, 250);
+    history_ops(batch, "j", 9, OP_READ, 440000, 250);
+    history_ops(batch, "j", 9, OP_READ, 0, 500);
+    classified(batch, false, &list);
+    assert_string_equal(list.shares[0].profile, "cv-training");
+    assert_true(list.shares[0].share_bytes > 0.95);
+    assert_null(classified_find(&list, "losf"));
+    profile_list_clear(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compiling_is_unknown),
+        cmocka_unit_test(version_control_is_unknown),
+        cmocka_unit_test(databases_are_unknown),
+        cmocka_unit_test(a_walk_is_a_scan),
+        cmocka_unit_test(a_walk_may_change_attributes),
+        cmocka_unit_test(an_attribute_that_is_lacking_is_no_name),
+        cmocka_unit_test(large_samples_are_not_small_files),
+    };
+
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
+}
