@@ -53,14 +53,23 @@ double behaviour_fault_writes(const struct record *record)
                  (double)record->faults[FAULT_READ] + (double)record->faults[FAULT_WRITE]);
 }
 
-static double known_order(const struct record *read, double *consecutive)
+static double known_order(const struct record *transfers)
 {
     double sum = 0;
 
     for (unsigned i = 0; i < ORDER_COUNT; i++)
-        sum += (double)read->order[i];
-    *consecutive = (double)read->order[ORDER_CONSECUTIVE];
+        sum += (double)transfers->order[i];
     return sum;
+}
+
+/* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
+double behaviour_jumps(const struct record *transfers)
+{
+    double ordered = known_order(transfers);
+
+    return ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * filled(transfers)
+               ? 1 - (double)transfers->order[ORDER_CONSECUTIVE] / ordered
+               : NAN;
 }
 
 /* Of sizes that move enough bytes: how a program is loaded says nothing about what it does. */
@@ -122,7 +131,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
 static void of_transfers(const struct tally *tally, struct behaviour *out)
 {
     const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
-    double consecutive, ordered = known_order(read, &consecutive), large = 0, all = 0;
+    double jumps = known_order(read) - (double)read->order[ORDER_CONSECUTIVE], large = 0, all = 0;
     double fsyncs = (double)tally_succeeded(tally, OP_FSYNC);
 
     for (unsigned i = 0; i < write->size.length; i++) {
@@ -131,9 +140,9 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
         all += bytes;
         large += bucket_lower(write->size.cells[i].bucket) >= LARGE_WRITE ? bytes : 0;
     }
-    /* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
-    out->jumps = ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * filled(read) ? 1 - consecutive / ordered : NAN;
-    out->returns = ratio((double)read->order[ORDER_RANDOM], ordered - consecutive);
+    out->jumps = behaviour_jumps(read);
+    out->write_jumps = behaviour_jumps(write);
+    out->returns = ratio((double)read->order[ORDER_RANDOM], jumps);
     out->bytes_per_jump = ratio(out->read_bytes, out->jumps * filled(read));
     out->read_mean = ratio(out->read_bytes, filled(read));
     out->write_mean = ratio(out->write_bytes, filled(write));
@@ -204,7 +213,7 @@ static const struct {
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
-    FIELD(piped),
+    FIELD(piped),         FIELD(write_jumps),
 };
 
 static const struct {

@@ -22,7 +22,7 @@ struct behaviour {
     double opens, creates;         /* that succeeded; opens of regular files where that is known */
     double read_bytes, fault_bytes, write_bytes, minor_faults;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
-    double jumps;                  /* share of reads that jump, where it is known of half of them */
+    double jumps, write_jumps;     /* share of reads, and of writes, that jump, where it is known of half of them */
     double returns, bytes_per_jump; /* share of the jumps that go back; bytes read from one to the next */
     double read_mean, write_mean;  /* bytes, of transfers that moved something */
     double write_share;            /* of the bytes of read and write */
@@ -49,6 +49,9 @@ struct failures behaviour_failures(const struct record *record);
 
 /* Operations that failed because there is no such name, with those whose error is not known. */
 double behaviour_missing(const struct record *record);
+
+/* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */
+double behaviour_jumps(const struct record *transfers);
 
 /* Share of major page faults that were to write, as programs' own data is when they are loaded; NAN: not known. */
 double behaviour_fault_writes(const struct record *record);

@@ -42,6 +42,16 @@ struct ingredient {
     double weight; /* share of the signature's operations; a signature's add up to 1 */
 };
 
+struct requirement {
+    const char *feature;
+    double min;       /* -INFINITY for none */
+    double max;       /* INFINITY for none */
+    bool unordered;   /* only where it is not known where reads start: the fit tells it otherwise */
+    bool each;        /* of a signature's part by itself; else of all parts of the profile */
+    double otherwise; /* what confidence is multiplied with when it does not hold; 0: then it is
+                         none */
+};
+
 struct signature {
     const char *name;
     double jumps; /* share of its reads that do not start where the last one ended; NAN: it does not say */
@@ -49,6 +59,8 @@ struct signature {
     bool runs;    /* a read that jumps is followed by some of the same size that go on */
     struct ingredient *ingredients;
     uint32_t ingredient_count;
+    struct requirement *requirements; /* beside the profile's */
+    uint32_t requirement_count;
 };
 
 /* Which of an operation's calls go with others. */
@@ -65,16 +77,6 @@ struct companion {
     enum companion_kind kind;
     enum operation per; /* goes with those of these that succeed and, where they move bytes, move some: */
     double most;        /* at most so many for each */
-};
-
-struct requirement {
-    const char *feature;
-    double min;       /* -INFINITY for none */
-    double max;       /* INFINITY for none */
-    bool unordered;   /* only where it is not known where reads start: the fit tells it otherwise */
-    bool each;        /* of every signature's part by itself; else of all parts of the profile */
-    double otherwise; /* what confidence is multiplied with when it does not hold; 0: then it is
-                         none */
 };
 
 /* The part of a process's operations that bounds are about. */

@@ -70,10 +70,42 @@ static const char *read_ingredient(const json_t *item, struct ingredient *to)
     return wrong || !size ? wrong : read_size(size, to);
 }
 
+static const char *read_requirements(struct catalogue *catalogue, const json_t *json,
+                                     bool (*is_known)(const char *), struct requirement **out, uint32_t *count)
+{
+    const json_t *item, *bound;
+    size_t i;
+
+    *count = 0;
+    *out = arena_alloc(&catalogue->arena, (json_array_size(json) + 1) * sizeof(**out));
+    if (!*out)
+        return catalogue_no_memory;
+    json_array_foreach(json, i, item)
+    {
+        struct requirement *to = &(*out)[(*count)++];
+
+        *to = (struct requirement){.feature = text(item, "feature"), .min = -INFINITY, .max = INFINITY};
+        if (!to->feature || !is_known(to->feature))
+            return "a requirement names no feature that is known (see unblend-profile(5))";
+        to->feature = keep(catalogue, to->feature);
+        if (!to->feature)
+            return catalogue_no_memory;
+        if ((bound = json_object_get(item, "min")))
+            to->min = json_number_value(bound);
+        if ((bound = json_object_get(item, "max")))
+            to->max = json_number_value(bound);
+        to->each = json_is_true(json_object_get(item, "each"));
+        to->unordered = json_is_true(json_object_get(item, "unordered"));
+        to->otherwise = json_number_value(json_object_get(item, "otherwise"));
+    }
+    return NULL;
+}
+
 static const char *read_signature(struct catalogue *catalogue, const json_t *json,
                                   struct signature *out)
 {
     const json_t *mix = json_object_get(json, "mix"), *item;
+    const char *wrong;
     double total = 0;
     size_t i;
 
@@ -92,8 +124,8 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     json_array_foreach(mix, i, item)
     {
         struct ingredient *to = &out->ingredients[out->ingredient_count++];
-        const char *wrong = read_ingredient(item, to);
 
+        wrong = read_ingredient(item, to);
         if (wrong)
             return wrong;
         to->weight = json_number_value(json_object_get(item, "weight"));
@@ -103,7 +135,11 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     }
     for (i = 0; i < out->ingredient_count; i++)
         out->ingredients[i].weight /= total;
-    return NULL;
+    wrong = read_requirements(catalogue, json_object_get(json, "requires"), feature_is_known, &out->requirements,
+                              &out->requirement_count);
+    for (i = 0; i < out->requirement_count; i++)
+        out->requirements[i].each = true;
+    return wrong;
 }
 
 static const char *read_companion(const json_t *json, struct companion *out)
@@ -136,37 +172,6 @@ static const char *read_companions(struct catalogue *catalogue, const json_t *js
 
         if (wrong)
             return wrong;
-    }
-    return NULL;
-}
-
-static const char *read_requirements(struct catalogue *catalogue, const json_t *json,
-                                     bool (*is_known)(const char *), struct requirement **out, uint32_t *count)
-{
-    const json_t *item, *bound;
-    size_t i;
-
-    *count = 0;
-    *out = arena_alloc(&catalogue->arena, (json_array_size(json) + 1) * sizeof(**out));
-    if (!*out)
-        return catalogue_no_memory;
-    json_array_foreach(json, i, item)
-    {
-        struct requirement *to = &(*out)[(*count)++];
-
-        *to = (struct requirement){.feature = text(item, "feature"), .min = -INFINITY, .max = INFINITY};
-        if (!to->feature || !is_known(to->feature))
-            return "a requirement names no feature that is known (see unblend-profile(5))";
-        to->feature = keep(catalogue, to->feature);
-        if (!to->feature)
-            return catalogue_no_memory;
-        if ((bound = json_object_get(item, "min")))
-            to->min = json_number_value(bound);
-        if ((bound = json_object_get(item, "max")))
-            to->max = json_number_value(bound);
-        to->each = json_is_true(json_object_get(item, "each"));
-        to->unordered = json_is_true(json_object_get(item, "unordered"));
-        to->otherwise = json_number_value(json_object_get(item, "otherwise"));
     }
     return NULL;
 }

@@ -60,7 +60,7 @@ static bool may_be(const struct fitting *fitting, const struct signature *signat
         }
     if (read > MAPPED_READ * opens)
         return false;
-    return !(opens > 0) || (fitting->minors >= MAPPED_MIN * opens && fitting->minors <= MAPPED_MAX * around);
+    return !(opens > 0) || (fitting->context.minors >= MAPPED_MIN * opens && fitting->context.minors <= MAPPED_MAX * around);
 }
 
 static void note_impossible(struct fitting *fitting)
@@ -76,7 +76,7 @@ static void note_impossible(struct fitting *fitting)
    at least what was read of files at once. */
 static double samples_of(const struct fitting *fitting, double fault_bytes)
 {
-    double opened = 0, whole = 0, mapped = fault_bytes + FAULT_AROUND * fitting->minors;
+    double opened = 0, whole = 0, mapped = fault_bytes + FAULT_AROUND * fitting->context.minors;
 
     for (size_t i = 0; i < fitting->bin_count; i++) {
         const struct bin *bin = &fitting->bins[i];
@@ -94,7 +94,7 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
 {
     int err;
 
-    *fitting = (struct fitting){.catalogue = catalogue, .process = process, .peers = peers};
+    *fitting = (struct fitting){.catalogue = catalogue};
     fitting->sized_opens = tally->op[OP_OPEN].size.length > 0;
     err = bins_of(tally, &fitting->bins, &fitting->bin_count);
     if (!err)
@@ -106,10 +106,15 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     if (err)
         return err;
     count_signatures(fitting);
-    fitting->missing = behaviour_missing(&tally->op[OP_STAT]);
-    fitting->minors = (double)tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR];
-    fitting->samples = samples_of(fitting, (double)tally->op[OP_MMAP_FAULT].bytes);
-    fitting->fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]);
+    fitting->context = (struct feature_context){
+        .process = process,
+        .missing = behaviour_missing(&tally->op[OP_STAT]),
+        .minors = (double)tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR],
+        .fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]),
+        .peers = peers,
+        .write_jumps = behaviour_jumps(&tally->op[OP_WRITE]),
+    };
+    fitting->context.samples = samples_of(fitting, (double)tally->op[OP_MMAP_FAULT].bytes);
     fitting->active = calloc(catalogue->count + 1, sizeof(bool));
     fitting->at = calloc(catalogue->count + 1, sizeof(struct part));
     fitting->impossible = calloc(fitting->signature_count + 1, sizeof(bool));
@@ -161,20 +166,29 @@ static bool keeps(double value, const struct requirement *requirement)
     return value >= requirement->min && value <= requirement->max;
 }
 
-double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
-                            const struct part *part, bool each)
+/* What is left of confidence when those of the bounds that are asked for are looked at, by what a part is. */
+static double kept(const struct fitting *fitting, const struct part *part, const struct requirement *bounds,
+                   uint32_t count, bool each)
 {
-    const struct feature_context context = {part, &fitting->whole, fitting->process, fitting->missing,
-                                            fitting->minors, fitting->fault_writes, fitting->peers, fitting->samples};
+    struct feature_context context = fitting->context;
     double factor = 1;
 
-    for (uint32_t i = 0; i < profile->requirement_count; i++)
-        if (profile->requirements[i].each == each &&
-            !(profile->requirements[i].unordered && fitting->all_count > fitting->group_count) &&
-            !keeps(feature_value(&context, profile->requirements[i].feature),
-                   &profile->requirements[i]))
-            factor *= profile->requirements[i].otherwise;
+    context.part = part;
+    context.whole = &fitting->whole;
+    for (uint32_t i = 0; i < count; i++)
+        if (bounds[i].each == each && !(bounds[i].unordered && fitting->all_count > fitting->group_count) &&
+            !keeps(feature_value(&context, bounds[i].feature), &bounds[i]))
+            factor *= bounds[i].otherwise;
     return factor;
+}
+
+double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
+                            const struct signature *signature, const struct part *part)
+{
+    double factor = kept(fitting, part, profile->requirements, profile->requirement_count, signature);
+
+    return signature ? factor * kept(fitting, part, signature->requirements, signature->requirement_count, true)
+                     : factor;
 }
 
 /* Operations of a part, as far as it is unlike its signatures. */
@@ -196,8 +210,8 @@ static bool refuse_signature(struct fitting *fitting)
             double unlike = unlike_ops(&fitting->by[s]);
 
             if (part_ops(&fitting->by[s]) > 0 && unlike > most &&
-                !(fitting_requirements(fitting, &catalogue->profiles[p], &fitting->by[s], true) >
-                  0)) {
+                !(fitting_requirements(fitting, &catalogue->profiles[p], &catalogue->profiles[p].signatures[n],
+                                       &fitting->by[s]) > 0)) {
                 worst = s;
                 most = unlike;
             }

@@ -21,13 +21,8 @@ struct fitting {
     size_t group_count;    /* of bins; behind them come reads once more: those that go on, those that jump */
     size_t all_count;      /* with these, where it is known where reads start */
     struct part whole;
-    bool process;
     bool sized_opens; /* it is known how large opened files are */
-    double missing; /* stats of names that do not exist */
-    double samples; /* as in a feature's context */
-    double minors; /* page faults without a read */
-    double fault_writes;
-    uint32_t peers;
+    struct feature_context context; /* but for the part */
     bool claimed[MATCH_KINDS]; /* by a signature that takes part: the others leave such transfers to it */
     bool *active;    /* by profile */
     bool *impossible; /* by signature, whatever else there is */
@@ -71,10 +66,10 @@ bool fitting_drop_largest(struct fitting *fitting, uint32_t profile);
 int fitting_fit_one(struct fitting *fitting, uint32_t profile);
 
 /*
- * What confidence is multiplied with for the requirements on a profile's part, or (each) on one
- * signature's; 0 when one that must hold does not.
+ * What confidence is multiplied with for the requirements on a profile's part, or on that of one of its signatures by
+ * itself (NULL: all of it); 0 when one that must hold does not.
  */
 double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
-                            const struct part *part, bool each);
+                            const struct signature *signature, const struct part *part);
 
 #endif

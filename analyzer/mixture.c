@@ -25,7 +25,7 @@ static int fit_alone(struct fitting *fitting)
         int err;
 
         if (profile->pipeline || !profile->alone ||
-            !(fitting_requirements(fitting, profile, &fitting->whole, false) > 0))
+            !(fitting_requirements(fitting, profile, NULL, &fitting->whole) > 0))
             continue;
         err = fitting_fit_one(fitting, p);
         if (err)
@@ -63,8 +63,8 @@ static void add_rest(const struct fitting *fitting, struct part *rest, double re
     double ops = part_ops(rest);
 
     rest->rejected = fmin(rejected, ops);
-    rest->summed = fitting->process ? 0 : ops;
-    rest->processes = ops > 0 && fitting->process;
+    rest->summed = fitting->context.process ? 0 : ops;
+    rest->processes = ops > 0 && fitting->context.process;
     part_add(unknown, rest);
 }
 
@@ -89,8 +89,8 @@ static double name_part(struct fitting *fitting, uint32_t profile)
     if (!(ops > 0))
         return 0;
     match = standing_match(fitting, profile);
-    part->processes = fitting->process;
-    if (fitting->process)
+    part->processes = fitting->context.process;
+    if (fitting->context.process)
         part->confidence = ops * confidence_of_match(match);
     else if (!standing_may_be_named(fitting, profile, match)) {
         *part = (struct part){0};
@@ -106,14 +106,14 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
     double rejected = 0;
     bool enough = part_ops(&fitting->whole) >= MIXTURE_OPS_MIN ||
                   part_bytes(&fitting->whole) >= MIXTURE_BYTES_MIN;
-    int found = !alone ? -ENOMEM : enough && fitting->process ? fit_alone(fitting) : 0;
+    int found = !alone ? -ENOMEM : enough && fitting->context.process ? fit_alone(fitting) : 0;
     struct part rest;
 
     if (!found) {
         memset(fitting->at, 0, (count + 1) * sizeof(*fitting->at));
         found = enough ? selection_fit(fitting, &rejected) : 0;
     }
-    if (!found && !fitting->process)
+    if (!found && !fitting->context.process)
         found = rivals_find(fitting);
     if (found < 0)
         return found;
@@ -122,12 +122,12 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
         alone[p] = part_ops(&fitting->at[p]);
     }
     rest = rest_of(fitting);
-    if (!fitting->process) {
+    if (!fitting->context.process) {
         companions_take(fitting->catalogue, &rest, fitting->at);
         companions_take_little(fitting->catalogue, &rest, fitting->at);
     }
     for (uint32_t p = 0; p < count; p++) {
-        fitting->at[p].summed = fitting->process ? 0 : part_ops(&fitting->at[p]);
+        fitting->at[p].summed = fitting->context.process ? 0 : part_ops(&fitting->at[p]);
         part_add(&parts[p], &fitting->at[p]);
     }
     add_rest(fitting, &rest, rejected, &parts[count]);

@@ -84,6 +84,7 @@ struct feature_context {
     double minors;            /* minor page faults on mapped files */
     double fault_writes;      /* share of its major page faults that were to write, of those known; NAN: none is */
     uint32_t peers;           /* other processes of the job that read as many bytes */
+    double write_jumps;       /* share of its writes that do not start where the one before ended; NAN: not known */
     double samples;           /* bytes of the files below SAMPLE_MAX that were opened and may have been read; NAN: not known */
 };
 

@@ -174,6 +174,27 @@ static double bytes_per_fsync(const struct feature_context *c)
     return per_fsync(c, c->whole->bytes[OP_WRITE] + c->part->bytes[OP_READ]);
 }
 
+/* Near 1 where as much is written as read, as who copies and who packs does. */
+static double whole_copied(const struct feature_context *c)
+{
+    double read = c->whole->bytes[OP_READ] + c->whole->bytes[OP_MMAP_FAULT], written = c->whole->bytes[OP_WRITE];
+
+    return quotient(fmin(read, written), fmax(read, written));
+}
+
+/* What it writes, to each file that is made; what is there already may be written over. */
+static double bytes_per_create(const struct feature_context *c)
+{
+    double creates = c->whole->ok[OP_CREATE];
+
+    return creates > 0 ? c->part->bytes[OP_WRITE] / creates : INFINITY;
+}
+
+static double whole_write_jumps(const struct feature_context *c)
+{
+    return c->write_jumps;
+}
+
 static double whole_creates_per_open(const struct feature_context *c)
 {
     return quotient(c->whole->ok[OP_CREATE], fmax(c->whole->ok[OP_OPEN], c->part->ok[OP_READDIR]));
@@ -220,6 +241,9 @@ static const struct {
     {"whole.write_share", whole_write_share},
     {"whole.commits", whole_commits},
     {"whole.bytes_per_fsync", whole_bytes_per_fsync},
+    {"bytes_per_create", bytes_per_create},
+    {"whole.write_jumps", whole_write_jumps},
+    {"whole.copied", whole_copied},
     {"whole.creates_per_open", whole_creates_per_open},
     {"whole.is_process", is_process},
     {"whole.peers", peers},

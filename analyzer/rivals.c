@@ -46,7 +46,7 @@ static int try_rival(struct fitting *fitting, uint32_t profile, uint32_t other, 
         return err == 1 ? 0 : err;
     cost = fmax(0, score - fitting->score) / ops;
     if (cost < nearest->cost && !standing_is_tiny(part) && standing_is_like(part) &&
-        common_ops(part, had) >= RIVAL_COMMON * ops && fitting_requirements(fitting, rival, part, false) > 0)
+        common_ops(part, had) >= RIVAL_COMMON * ops && fitting_requirements(fitting, rival, NULL, part) > 0)
         *nearest = (struct rivalry){other, cost};
     return 0;
 }

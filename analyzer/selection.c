@@ -74,7 +74,7 @@ static int try_candidate(struct fitting *fitting, struct candidate *candidate, d
     ops = part_ops(part);
     if (standing_is_tiny(part) || fitting->score - base < standing_needed(fitting, candidate->profile, ops))
         return 0;
-    if (fitting_requirements(fitting, profile, part, false) > 0 && standing_is_like(part))
+    if (fitting_requirements(fitting, profile, NULL, part) > 0 && standing_is_like(part))
         return 1;
     *rejected = fmax(*rejected, ops);
     return 0;
@@ -166,7 +166,7 @@ static int settle(struct fitting *fitting)
 {
     int err = fitting_fit(fitting);
 
-    if (err || fitting->process)
+    if (err || fitting->context.process)
         return err;
     err = swapping_better(fitting);
     return err ? err : dropping_unsure(fitting);

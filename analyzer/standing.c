@@ -32,7 +32,7 @@ double standing_match(const struct fitting *fitting, uint32_t p)
 {
     const struct part *part = &fitting->at[p];
 
-    return part->fit / part_ops(part) * fitting_requirements(fitting, &fitting->catalogue->profiles[p], part, false);
+    return part->fit / part_ops(part) * fitting_requirements(fitting, &fitting->catalogue->profiles[p], NULL, part);
 }
 
 bool standing_may_be_named(const struct fitting *fitting, uint32_t p, double match)
@@ -59,14 +59,14 @@ double standing_lower(double score, double by)
 
 bool standing_may_be_part(const struct fitting *fitting, const struct profile *profile)
 {
-    return !profile->pipeline && !(profile->alone && fitting->process);
+    return !profile->pipeline && !(profile->alone && fitting->context.process);
 }
 
 uint32_t standing_find_broken(const struct fitting *fitting, uint32_t added)
 {
     for (uint32_t p = 0; p < fitting->catalogue->count; p++)
         if (fitting->active[p] && p != added && !standing_is_tiny(&fitting->at[p]) &&
-            !(fitting_requirements(fitting, &fitting->catalogue->profiles[p], &fitting->at[p], false) > 0))
+            !(fitting_requirements(fitting, &fitting->catalogue->profiles[p], NULL, &fitting->at[p]) > 0))
             return p;
     return UINT32_MAX;
 }

@@ -77,6 +77,24 @@ static void databases_are_unknown(void **state)
     check_unknown(batch);
 }
 
+/* From a large file's start to its end through a buffer of 8 KiB; pages of a database jump. */
+static void a_checkpoint_may_have_a_small_buffer(void **state)
+{
+    for (uint64_t jumps = 0; jumps <= 2000; jumps += 2000) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_CREATE, 0, 1);
+        history_ops(batch, "j", 9, OP_WRITE, 8192, 4096);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 4096 - jumps);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_RANDOM, jumps);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 1);
+        classified(batch, false, &list);
+        assert_string_equal(list.shares[0].profile, jumps ? PROFILE_UNKNOWN : "checkpoint");
+        profile_list_clear(&list);
+    }
+}
+
 static void a_walk_is_a_scan(void **state)
 {
     struct batch *batch = history_batch(0);
@@ -161,6 +179,7 @@ int main(void)
         cmocka_unit_test(compiling_is_unknown),
         cmocka_unit_test(version_control_is_unknown),
         cmocka_unit_test(databases_are_unknown),
+        cmocka_unit_test(a_checkpoint_may_have_a_small_buffer),
         cmocka_unit_test(a_walk_is_a_scan),
         cmocka_unit_test(a_walk_may_change_attributes),
         cmocka_unit_test(an_attribute_that_is_lacking_is_no_name),

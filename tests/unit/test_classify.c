@@ -202,6 +202,8 @@ static void a_bad_profile_is_refused(void **state)
         ACCOMPANIED("\"op\": \"write\", \"per\": \"read\", \"most\": 1"),
         ACCOMPANIED("\"op\": \"seek\", \"empty\": true, \"per\": \"read\", \"most\": 1"),
         ACCOMPANIED("\"op\": \"block_read\", \"per\": \"read\", \"most\": 1"),
+        "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"signatures\": [{\"name\": \"s\", \"mix\": "
+        "[{\"op\": \"read\", \"weight\": 1}], \"requires\": [{\"feature\": \"luck\", \"min\": 1}]}]}",
         "{\"name\": \"x\", \"kind\": \"pipeline\", \"confidence\": 1, \"requires\": "
         "[{\"feature\": \"whole.name\", \"min\": 1}]}",
     };

@@ -181,6 +181,32 @@ static void shards_are_read_beside_a_database(void **state)
     profile_list_clear(&list);
 }
 
+/* Perl's Storable, in pieces of 8 KiB over a file that is there, beside who reads small files. In pieces that jump about the file it
+   is a database's; where as much is read as written somebody packs; and who makes a file for each MiB unpacks. */
+static void a_checkpoint_may_have_a_small_buffer(void **state)
+{
+    static const struct {
+        uint64_t jumps, creates, read;
+        bool is;
+    } sums[] = {{0, 1, 40 * KIB, true}, {8000, 1, 40 * KIB, false}, {0, 320, 40 * KIB, false}, {0, 1, 163840, false}};
+
+    for (unsigned i = 0; i < sizeof(sums) / sizeof(*sums); i++) {
+        struct counted counted[] = {
+            {OP_WRITE, 8 * KIB, 40960}, {OP_OPEN, 0, 12}, {OP_OPEN, sums[i].read, 2000}, {OP_READ, sums[i].read, 2000},
+            {OP_READ, 0, 2000},         {OP_STAT, 0, 2000}, {OP_CLOSE, 0, 2012 + sums[i].creates},
+            {OP_CREATE, 0, sums[i].creates}, {0},
+        };
+        struct batch *batch = sum_of(counted, 0, 2000, 0);
+        struct profile_list list;
+
+        history_order(batch, "j", 0, OP_WRITE, ORDER_CONSECUTIVE, 40960 - sums[i].jumps);
+        history_order(batch, "j", 0, OP_WRITE, ORDER_RANDOM, sums[i].jumps);
+        classified(batch, true, &list);
+        assert_true(sums[i].is ? bytes_of(&list, "checkpoint") > 0.75 : bytes_of(&list, "checkpoint") < 0.02);
+        profile_list_clear(&list);
+    }
+}
+
 /* gcc, forty times: most of what it does is of no profile, so what resembles one in the rest is none. */
 static void a_compiler_is_nobody(void **state)
 {
@@ -244,6 +270,7 @@ int main(void)
         cmocka_unit_test(who_reads_files_lists_them),
         cmocka_unit_test(shards_are_read_beside_a_database),
         cmocka_unit_test(a_compiler_is_nobody),
+        cmocka_unit_test(a_checkpoint_may_have_a_small_buffer),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
