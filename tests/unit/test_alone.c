@@ -77,20 +77,28 @@ static void databases_are_unknown(void **state)
     check_unknown(batch);
 }
 
-/* From a large file's start to its end through a buffer of 8 KiB; pages of a database jump. */
+/* From a large file's start to its end through a buffer of 8 KiB; pages of a database jump, or are written to files that are
+   there and large already. */
 static void a_checkpoint_may_have_a_small_buffer(void **state)
 {
-    for (uint64_t jumps = 0; jumps <= 2000; jumps += 2000) {
+    static const struct {
+        uint64_t jumps, opened;
+        bool is;
+    } writers[] = {{0, 0, true}, {2000, 0, false}, {0, 256 << 20, false}};
+
+    for (unsigned i = 0; i < sizeof(writers) / sizeof(*writers); i++) {
         struct batch *batch = history_batch(0);
         struct profile_list list;
 
         history_ops(batch, "j", 9, OP_CREATE, 0, 1);
+        if (writers[i].opened)
+            history_ops(batch, "j", 9, OP_OPEN, writers[i].opened, 3);
         history_ops(batch, "j", 9, OP_WRITE, 8192, 4096);
-        history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 4096 - jumps);
-        history_order(batch, "j", 9, OP_WRITE, ORDER_RANDOM, jumps);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 4096 - writers[i].jumps);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_RANDOM, writers[i].jumps);
         history_ops(batch, "j", 9, OP_CLOSE, 0, 1);
         classified(batch, false, &list);
-        assert_string_equal(list.shares[0].profile, jumps ? PROFILE_UNKNOWN : "checkpoint");
+        assert_string_equal(list.shares[0].profile, writers[i].is ? "checkpoint" : PROFILE_UNKNOWN);
         profile_list_clear(&list);
     }
 }
