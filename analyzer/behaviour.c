@@ -53,20 +53,13 @@ double behaviour_fault_writes(const struct record *record)
                  (double)record->faults[FAULT_READ] + (double)record->faults[FAULT_WRITE]);
 }
 
-static double known_order(const struct record *transfers)
-{
-    double sum = 0;
-
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        sum += (double)transfers->order[i];
-    return sum;
-}
-
 /* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
 double behaviour_jumps(const struct record *transfers)
 {
-    double ordered = known_order(transfers);
+    double ordered = 0;
 
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        ordered += (double)transfers->order[i];
     return ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * filled(transfers)
                ? 1 - (double)transfers->order[ORDER_CONSECUTIVE] / ordered
                : NAN;
@@ -131,7 +124,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
 static void of_transfers(const struct tally *tally, struct behaviour *out)
 {
     const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
-    double jumps = known_order(read) - (double)read->order[ORDER_CONSECUTIVE], large = 0, all = 0;
+    double jumps = (double)read->order[ORDER_SEQUENTIAL] + (double)read->order[ORDER_RANDOM], large = 0, all = 0;
     double fsyncs = (double)tally_succeeded(tally, OP_FSYNC);
 
     for (unsigned i = 0; i < write->size.length; i++) {

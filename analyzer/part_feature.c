@@ -157,21 +157,22 @@ static double seeks_per_open(const struct feature_context *c)
     return quotient(c->part->ok[OP_SEEK], opens(c));
 }
 
-/* How often data is forced to disk: a database's log does it after a few KB. */
-static double per_fsync(const struct feature_context *c, double bytes)
+/* Bytes to each operation of a kind that the whole did; where it did none, there is no end to them. */
+static double per(enum operation op, double bytes, const struct feature_context *c)
 {
-    return c->whole->ok[OP_FSYNC] > 0 ? bytes / c->whole->ok[OP_FSYNC] : INFINITY;
+    return c->whole->ok[op] > 0 ? bytes / c->whole->ok[op] : INFINITY;
 }
 
+/* How often written data is forced to disk: a database's log does it after a few KB. */
 static double whole_bytes_per_fsync(const struct feature_context *c)
 {
-    return per_fsync(c, c->whole->bytes[OP_WRITE]);
+    return per(OP_FSYNC, c->whole->bytes[OP_WRITE], c);
 }
 
 /* With what a part reads: a database reads little between two of them, whatever is read beside it. */
 static double bytes_per_fsync(const struct feature_context *c)
 {
-    return per_fsync(c, c->whole->bytes[OP_WRITE] + c->part->bytes[OP_READ]);
+    return per(OP_FSYNC, c->whole->bytes[OP_WRITE] + c->part->bytes[OP_READ], c);
 }
 
 /* Near 1 where as much is written as read, as who copies and who packs does. */
@@ -185,9 +186,7 @@ static double whole_copied(const struct feature_context *c)
 /* What it writes, to each file that is made; what is there already may be written over. */
 static double bytes_per_create(const struct feature_context *c)
 {
-    double creates = c->whole->ok[OP_CREATE];
-
-    return creates > 0 ? c->part->bytes[OP_WRITE] / creates : INFINITY;
+    return per(OP_CREATE, c->part->bytes[OP_WRITE], c);
 }
 
 static double whole_write_jumps(const struct feature_context *c)

@@ -6,8 +6,8 @@ import os
 
 import grafana
 from collecting import Database
+from harness import SOURCE
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 DASHBOARDS = {os.path.basename(path)[:-5]: grafana.load(path)
               for path in sorted(glob.glob(os.path.join(SOURCE, "dashboards/*.json")))}
 

@@ -8,7 +8,8 @@ import sys
 import unittest
 
 import grafana
-from asked import DASHBOARDS, SOURCE, Rules
+from asked import DASHBOARDS, Rules
+from harness import SOURCE
 
 BOARDS = {"bursts", "capacity", "cluster", "fleet", "job", "latency", "node", "profiles", "storage"}
 

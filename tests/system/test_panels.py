@@ -11,8 +11,9 @@ import time
 
 import collecting
 import grafana
-from asked import DASHBOARDS, SOURCE, Asked, Rules
+from asked import DASHBOARDS, Asked, Rules
 from collecting import batch, lines
+from harness import SOURCE
 
 setUpModule, tearDownModule = collecting.setUpModule, collecting.tearDownModule
 OPS = ("read write open close stat seek readdir create unlink rename mkdir truncate setattr fsync mmap_fault "
