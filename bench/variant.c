@@ -50,6 +50,7 @@ void watchers_free(struct watchers *watchers)
     if (!watchers)
         return;
     watchers_stop(watchers);
+    probe_free(watchers->probe);
     for (int i = 0; i < 2; i++)
         bpf_object__close(watchers->floor[i]);
     free(watchers);
@@ -96,17 +97,23 @@ static int start_bpftrace(struct watchers *watchers)
     return waitpid(watchers->bpftrace, NULL, WNOHANG) == 0 ? 0 : -ENOENT;
 }
 
-int watchers_start(struct watchers *watchers, enum variant variant)
+static int start_probe(struct watchers *watchers)
 {
     const struct probe_options options = {.all = true};
 
+    return watchers->probe ? probe_set_step(watchers->probe, PROBE_FULL)
+                           : probe_new(&options, &watchers->probe);
+}
+
+int watchers_start(struct watchers *watchers, enum variant variant)
+{
     switch (variant) {
     case VARIANT_EMPTY:
         return start_floor(watchers, watchers->floor[0]);
     case VARIANT_CLOCK:
         return start_floor(watchers, watchers->floor[1]);
     case VARIANT_UNBLEND:
-        return probe_new(&options, &watchers->probe);
+        return start_probe(watchers);
     case VARIANT_BPFTRACE:
         return start_bpftrace(watchers);
     default:
@@ -120,12 +127,17 @@ void watchers_stop(struct watchers *watchers)
         bpf_link__destroy(watchers->links[i]);
         watchers->links[i] = NULL;
     }
-    probe_free(watchers->probe);
-    watchers->probe = NULL;
+    if (watchers->probe)
+        probe_set_step(watchers->probe, PROBE_DETACHED);
     if (watchers->bpftrace > 0) {
         kill(watchers->bpftrace, SIGKILL);
         waitpid(watchers->bpftrace, NULL, 0);
     }
     watchers->bpftrace = 0;
     usleep(50000); /* programs are freed after a grace period */
+}
+
+struct probe *watchers_probe(const struct watchers *watchers)
+{
+    return watchers->probe;
 }

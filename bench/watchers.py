@@ -36,18 +36,22 @@ def wait_for(condition, process, what):
 
 
 @contextlib.contextmanager
-def nothing():
-    yield None
+def switched():
+    """
+    A function that has the node watched by the variant of that name, from its return on: bench/watch. Between two it
+    lasts a twentieth of a second; to start an agent takes longer than a machine keeps its speed.
+    """
+    process = subprocess.Popen([program("bench/watch"), program("bench/empty.bpf.o"), program("bench/clock.bpf.o"),
+                                os.path.join(HERE, "peer.bt")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
+    def watched_by(name):
+        process.stdin.write(f"{name}\n")
+        process.stdin.flush()
+        if process.stdout.readline().strip() != name:
+            raise RuntimeError(f"the node cannot be watched by: {name}")
 
-@contextlib.contextmanager
-def empty_pair():
-    process = subprocess.Popen([program("bench/hold"), program("bench/empty.bpf.o")],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
-        if process.stdout.readline() != "attached\n":
-            raise RuntimeError("the empty pair cannot be attached")
-        yield process.pid
+        yield watched_by
     finally:
         process.stdin.close()
         end(process)
