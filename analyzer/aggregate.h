@@ -196,9 +196,10 @@ struct aggregate {
  * use. */
 int aggregate_add(struct aggregate *aggregate, const struct batch *batch);
 
-/* Whether all nodes could see major page faults on mapped files, and minor ones. */
+/* Whether all nodes could see major page faults on mapped files, minor ones, and what comes from the network. */
 bool aggregate_sees_faults(const struct aggregate *aggregate);
 bool aggregate_sees_minor_faults(const struct aggregate *aggregate);
+bool aggregate_sees_receives(const struct aggregate *aggregate);
 
 /* Hooks in the kernel that some node did without. GPUs are none: what they do is no operation. */
 unsigned aggregate_missing_hooks(const struct aggregate *aggregate);

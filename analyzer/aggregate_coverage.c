@@ -197,3 +197,10 @@ bool aggregate_sees_minor_faults(const struct aggregate *a)
 
     return sees(a, names);
 }
+
+bool aggregate_sees_receives(const struct aggregate *a)
+{
+    static const char *const names[] = {"tp_btf/sock_recv_length", NULL};
+
+    return sees(a, names);
+}

@@ -65,6 +65,11 @@ double behaviour_jumps(const struct record *transfers)
                : NAN;
 }
 
+double behaviour_received(const struct record *write)
+{
+    return ratio((double)write->cache[CACHE_RECEIVED_BYTES], (double)write->bytes);
+}
+
 /* Of sizes that move enough bytes: how a program is loaded says nothing about what it does. */
 static double weight(const struct histogram_cell *cell, double bytes)
 {
@@ -141,6 +146,7 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     out->write_mean = ratio(out->write_bytes, filled(write));
     out->write_share = ratio(out->write_bytes, out->read_bytes + out->fault_bytes + out->write_bytes);
     out->large_writes = ratio(large, all);
+    out->received = behaviour_received(write);
     out->copy_likeness = likeness(&read->size, out->read_bytes, &write->size, out->write_bytes);
     out->bytes_per_fsync = fsyncs > 0 ? out->write_bytes / fsyncs : INFINITY;
     out->seeks_per_read = ratio((double)tally_ops(tally, OP_SEEK), filled(read));
@@ -206,7 +212,7 @@ static const struct {
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
-    FIELD(piped),         FIELD(write_jumps),
+    FIELD(piped),         FIELD(write_jumps),    FIELD(received),
 };
 
 static const struct {

@@ -27,6 +27,7 @@ struct behaviour {
     double read_mean, write_mean;  /* bytes, of transfers that moved something */
     double write_share;            /* of the bytes of read and write */
     double large_writes;           /* share of the bytes written that come in writes of 128 KiB and more */
+    double received;               /* share of the bytes written that its threads had just received from the network */
     double copy_likeness;          /* how alike the sizes of reads and of writes are, 0..1 */
     double stats_per_open, seeks_per_open, seeks_per_read, open_errors;
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
@@ -52,6 +53,9 @@ double behaviour_missing(const struct record *record);
 
 /* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */
 double behaviour_jumps(const struct record *transfers);
+
+/* Share of the bytes written that had just come from the network; NAN: none were written. */
+double behaviour_received(const struct record *write);
 
 /* Share of major page faults that were to write, as programs' own data is when they are loaded; NAN: not known. */
 double behaviour_fault_writes(const struct record *record);

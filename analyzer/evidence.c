@@ -115,6 +115,15 @@ static int mention_reads(const struct part *part, struct profile_share *share)
     return 0;
 }
 
+/* "98 % of the bytes written had just come from the network" */
+static int mention_received(const struct part *part, struct profile_share *share)
+{
+    if (!(part->received > MENTION_MIN * part->bytes[OP_WRITE]))
+        return 0;
+    return evidence_add(share, "%.0f %% of the bytes written had just come from the network",
+                        100 * part->received / part->bytes[OP_WRITE]);
+}
+
 int evidence_of_part(const struct part *part, const struct profile *profile,
                      struct profile_share *share)
 {
@@ -124,7 +133,7 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
         mention_sizes("reads", part->ok[OP_READ], part->read, part->bytes[OP_READ], share) ||
         mention_reads(part, share) ||
         mention_sizes("writes", part->ok[OP_WRITE], part->write, part->bytes[OP_WRITE], share) ||
-        mention_failures(part, share))
+        mention_received(part, share) || mention_failures(part, share))
         return -ENOMEM;
     if (!profile) {
         if (part->rejected > MENTION_MIN * ops)

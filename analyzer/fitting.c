@@ -113,6 +113,7 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
         .fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]),
         .peers = peers,
         .write_jumps = behaviour_jumps(&tally->op[OP_WRITE]),
+        .received = behaviour_received(&tally->op[OP_WRITE]),
     };
     fitting->context.samples = samples_of(fitting, (double)tally->op[OP_MMAP_FAULT].bytes);
     fitting->active = calloc(catalogue->count + 1, sizeof(bool));

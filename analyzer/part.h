@@ -48,6 +48,7 @@ int bins_of(const struct tally *tally, struct bin **out, size_t *count);
 struct part {
     double ok[OP_COUNT], failed[OP_COUNT], bytes[OP_COUNT];
     double read[BUCKET_COUNT], write[BUCKET_COUNT]; /* transfers by size */
+    double received;   /* bytes written that had just come from the network, of tallies that were not divided */
     double opened;     /* bytes of the files that were opened, where that is known */
     double fit;        /* sum over units of ops * how well their signature fits */
     double confidence; /* sum over processes of ops * confidence */
@@ -85,6 +86,7 @@ struct feature_context {
     double fault_writes;      /* share of its major page faults that were to write, of those known; NAN: none is */
     uint32_t peers;           /* other processes of the job that read as many bytes */
     double write_jumps;       /* share of its writes that do not start where the one before ended; NAN: not known */
+    double received;          /* share of the bytes written that had just come from the network; NAN: none were written */
     double samples;           /* bytes of the files below SAMPLE_MAX that were opened and may have been read; NAN: not known */
 };
 

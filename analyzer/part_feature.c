@@ -194,6 +194,11 @@ static double whole_write_jumps(const struct feature_context *c)
     return c->write_jumps;
 }
 
+static double whole_received(const struct feature_context *c)
+{
+    return c->received;
+}
+
 static double whole_creates_per_open(const struct feature_context *c)
 {
     return quotient(c->whole->ok[OP_CREATE], fmax(c->whole->ok[OP_OPEN], c->part->ok[OP_READDIR]));
@@ -243,6 +248,7 @@ static const struct {
     {"bytes_per_create", bytes_per_create},
     {"whole.write_jumps", whole_write_jumps},
     {"whole.copied", whole_copied},
+    {"whole.received", whole_received},
     {"whole.creates_per_open", whole_creates_per_open},
     {"whole.is_process", is_process},
     {"whole.peers", peers},

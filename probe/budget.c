@@ -15,7 +15,7 @@
  */
 enum share { SHARE_PROCESS, SHARE_THREAD, SHARE_STATE, SHARE_ROW, SHARE_PAGE, SHARES };
 static const uint32_t shares[SHARES] = {
-    [SHARE_PROCESS] = 116, [SHARE_THREAD] = 116, [SHARE_STATE] = 150, [SHARE_ROW] = 950, [SHARE_PAGE] = 2310};
+    [SHARE_PROCESS] = 116, [SHARE_THREAD] = 116, [SHARE_STATE] = 150, [SHARE_ROW] = 950, [SHARE_PAGE] = 2320};
 
 /* Maps that have one entry for each of a share. */
 static const struct {
@@ -23,8 +23,9 @@ static const struct {
     enum share share;
 } growing[] = {
     {"processes", SHARE_PROCESS},  {"free_processes", SHARE_PROCESS}, {"by_tgid", SHARE_PROCESS},
-    {"threads", SHARE_THREAD},     {"free_threads", SHARE_THREAD},    {"rows", SHARE_ROW},
-    {"free_rows", SHARE_ROW},      {"pages", SHARE_PAGE},             {"free_pages", SHARE_PAGE},
+    {"threads", SHARE_THREAD},     {"free_threads", SHARE_THREAD},    {"received", SHARE_THREAD},
+    {"rows", SHARE_ROW},           {"free_rows", SHARE_ROW},          {"pages", SHARE_PAGE},
+    {"free_pages", SHARE_PAGE},
 };
 #define GROWING_COUNT (sizeof(growing) / sizeof(*growing))
 

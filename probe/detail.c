@@ -161,6 +161,20 @@ static int drain_misses(const struct details *details, const struct abi_detail *
     return 0;
 }
 
+static int drain_received(const struct details *details, const struct abi_detail *now, const struct abi_detail *seen,
+                          const struct detail_target *to)
+{
+    struct record *record;
+    int err;
+
+    if (now->received_bytes == seen->received_bytes)
+        return 0;
+    err = find_record(details, now->volume, OP_WRITE, to, &record);
+    if (!err)
+        record->cache[CACHE_RECEIVED_BYTES] += now->received_bytes - seen->received_bytes;
+    return err;
+}
+
 static const volatile struct abi_detail *detail_of(const struct details *details, const struct abi_thread *thread,
                                                    uint64_t volume)
 {
@@ -229,6 +243,8 @@ int details_drain(struct details *details, const struct abi_thread *thread, cons
             err = drain_faults(details, &now, seen, target);
         if (!err)
             err = drain_misses(details, &now, seen, target);
+        if (!err)
+            err = drain_received(details, &now, seen, target);
         if (!err)
             *seen = now;
     }

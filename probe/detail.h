@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Details -> records: what the programs keep beside their rows. Errors by errno, what the page cache did for reads,
- * page faults by kind. Counters only grow, as in rows.
+ * page faults by kind, what of the bytes written had come from the network. Counters only grow, as in rows.
  */
 #ifndef UNBLEND_PROBE_DETAIL_H
 #define UNBLEND_PROBE_DETAIL_H

@@ -19,6 +19,7 @@ enum hook_object {
     HOOK_NFS,
     HOOK_NFSD,
     HOOK_JOB,
+    HOOK_RECEIVE,
     HOOK_SEED,
     HOOK_OBJECTS
 };

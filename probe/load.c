@@ -273,6 +273,7 @@ int load_attach(struct loaded *loaded, const struct probe_options *options)
         load_more(loaded, HOOK_NFS, options);
         load_more(loaded, HOOK_NFSD, options);
         load_more(loaded, HOOK_JOB, options);
+        load_more(loaded, HOOK_RECEIVE, options);
         seed(loaded, options);
     }
     setrlimit(RLIMIT_MEMLOCK, &before);

@@ -62,7 +62,7 @@ static bool is_object_wanted(const struct loaded *loaded, enum hook_object objec
     if (loaded->step == PROBE_DETACHED)
         return object == HOOK_SYSCALL || object == HOOK_JOB;
     return loaded->step < PROBE_METADATA_ONLY ||
-           (object != HOOK_BLOCK && object != HOOK_FAULT && !is_remote(object));
+           (object != HOOK_BLOCK && object != HOOK_FAULT && object != HOOK_RECEIVE && !is_remote(object));
 }
 
 static bool is_wanted(const struct loaded *loaded, unsigned hook)

@@ -26,6 +26,7 @@ static const struct {
     [HOOK_NFS] = {object_nfs, object_nfs_end, "unblend_nfs"},
     [HOOK_NFSD] = {object_nfsd, object_nfsd_end, "unblend_nfsd"},
     [HOOK_FAULT_FUNCTION] = {object_fault_function, object_fault_function_end, "unblend_fault"},
+    [HOOK_RECEIVE] = {object_receive, object_receive_end, "unblend_receive"},
     [HOOK_JOB] = {object_job, object_job_end, "unblend_job"},
     [HOOK_SEED] = {object_seed, object_seed_end, "unblend_seed"},
 };

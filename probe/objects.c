@@ -27,6 +27,7 @@ EMBED(object_job, "probe/bpf/job.bpf.o");
 EMBED(object_aio, "probe/bpf/aio.bpf.o");
 EMBED(object_fuse, "probe/bpf/fuse.bpf.o");
 EMBED(object_nfs, "probe/bpf/nfs.bpf.o");
+EMBED(object_receive, "probe/bpf/receive.bpf.o");
 EMBED(object_nfsd, "probe/bpf/nfsd.bpf.o");
 
 void objects_release(void)

@@ -11,6 +11,7 @@ extern const char object_fault_function[], object_fault_function_end[];
 extern const char object_seed[], object_seed_end[];
 extern const char object_mix[], object_mix_end[];
 extern const char object_uring[], object_uring_end[];
+extern const char object_receive[], object_receive_end[];
 extern const char object_job[], object_job_end[];
 extern const char object_aio[], object_aio_end[];
 extern const char object_fuse[], object_fuse_end[];

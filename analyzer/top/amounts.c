@@ -50,6 +50,14 @@ static void add_by_operation(struct amounts *a, const struct record *record, uin
     }
 }
 
+static void add_cache(struct amounts *a, const uint64_t cache[CACHE_COUNTS])
+{
+    a->count[COUNT_CACHE_HITS] += cache[CACHE_HIT_OPS];
+    a->count[COUNT_CACHE_MISSES] += cache[CACHE_MISS_OPS];
+    a->count[COUNT_CACHED_BYTES] += cache[CACHE_HIT_BYTES];
+    a->count[COUNT_DEVICE_BYTES] += cache[CACHE_MISS_BYTES];
+}
+
 void amounts_add(struct amounts *a, const struct record *record)
 {
     uint64_t ops = record_ops(record);
@@ -57,10 +65,8 @@ void amounts_add(struct amounts *a, const struct record *record)
     a->count[COUNT_OPS] += ops;
     a->count[COUNT_ERRORS] += record->errors;
     a->count[COUNT_BUSY_NS] += record->latency_sum_ns;
-    a->count[COUNT_CACHE_HITS] += record->cache[CACHE_HIT_OPS];
-    a->count[COUNT_CACHE_MISSES] += record->cache[CACHE_MISS_OPS];
-    a->count[COUNT_CACHED_BYTES] += record->cache[CACHE_HIT_BYTES];
-    a->count[COUNT_DEVICE_BYTES] += record->cache[CACHE_MISS_BYTES];
+    if (record->op == OP_READ)
+        add_cache(a, record->cache);
     if (operation_info(record->op)->class == OP_CLASS_METADATA)
         a->count[COUNT_METADATA_OPS] += ops;
     add_by_operation(a, record, ops);

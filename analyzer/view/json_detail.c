@@ -44,6 +44,11 @@ static json_t *count_if(bool known, uint64_t count)
     return known ? json_integer((json_int_t)count) : json_null();
 }
 
+json_t *json_received(const struct record *write, const struct aggregate *totals)
+{
+    return count_if(aggregate_sees_receives(totals), write->cache[CACHE_RECEIVED_BYTES]);
+}
+
 json_t *json_faults(const struct tally *tally, const struct aggregate *totals)
 {
     const struct record *record = &tally->op[OP_MMAP_FAULT];

@@ -109,7 +109,7 @@ json_t *json_file_size(const struct tally *tally)
     return json;
 }
 
-json_t *json_operations(const struct tally *tally)
+json_t *json_operations(const struct tally *tally, const struct aggregate *totals)
 {
     json_t *object = json_object();
     bool failed = !object;
@@ -127,6 +127,8 @@ json_t *json_operations(const struct tally *tally)
                            size_of(&record), "latency_ns", json_latency(&record.latency_ns)));
         if (op == OP_READ && !failed)
             json_put(&failed, json_object_get(object, "read"), "cached", json_cached(&record));
+        if (op == OP_WRITE && !failed)
+            json_put(&failed, json_object_get(object, "write"), "received_bytes", json_received(&record, totals));
         if (op == OP_STAT && !failed)
             json_put(&failed, json_object_get(object, "stat"), "of", json_stat_of(&record));
     }

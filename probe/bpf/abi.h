@@ -130,6 +130,10 @@ struct abi_failure {
 
 #define ABI_FAILURES 23
 
+/* So much of what a thread has received and not written yet is remembered: more than any download keeps in a buffer, and
+   less than who talks to others while it computes would have when it writes a checkpoint. */
+#define ABI_RECEIVED_MAX (16u << 20)
+
 /*
  * What is rare: of one thread on one volume, beside its rows and from the same pool. What finds no room in it has
  * been counted as a failure all the same, without its errno.
@@ -144,7 +148,7 @@ struct abi_detail {
     uint32_t read_faults, write_faults;  /* major ones; which of the two is not always known */
     uint64_t minor_faults;
     struct abi_failure failures[ABI_FAILURES]; /* in use up to the first with no count */
-    uint64_t reserved;
+    uint64_t received_bytes; /* written of what the thread had just received from the network */
 };
 
 enum abi_table { ABI_TABLE_ROWS, ABI_TABLE_PAGES, ABI_TABLE_THREADS, ABI_TABLE_PROCESSES, ABI_TABLES };
@@ -190,7 +194,13 @@ struct abi_thread {
     uint32_t process;
     uint32_t quick; /* system call number + 1 while one is in flight of which all is known here, or ABI_NOT_QUICK */
     uint16_t quick_place; /* which of the files that one is on, if it is on one */
-    uint16_t shedding;    /* not 0: abi_control.shed is to be looked at */
+    union {
+        struct {
+            uint8_t shedding;  /* not 0: abi_control.shed is to be looked at */
+            uint8_t receiving; /* not 0: it has bytes in `received`, which its next writes use up */
+        };
+        uint16_t unusual; /* any of them */
+    };
     uint64_t pending_ns;  /* when the call in flight began, CLOCK_MONOTONIC */
     uint64_t pending_volume;
     uint64_t registers; /* where the kernel keeps its registers in a call, which no other living thread has; 0: not known */

@@ -202,8 +202,8 @@ familiar:
     if (!is_plainly_64_bit(regs))
         goto doubtful;
 plain:
-    if (thread->shedding)
-        goto shedding;
+    if (thread->unusual)
+        goto unusual;
 watched:
     kind = shape->shape;
     if (kind != ABI_SHAPE_FD)
@@ -265,9 +265,11 @@ doubtful:
     if (is_compat(task_of(thread)))
         goto any;
     goto plain;
-shedding:
+unusual:
     if (is_shed(op))
         return 0;
+    if (thread->receiving && op == OP_WRITE)
+        goto any;
     goto watched;
 }
 

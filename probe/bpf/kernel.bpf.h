@@ -92,6 +92,14 @@ struct inode {
     __u32 i_generation;
 };
 
+struct sock_common {
+    unsigned short skc_family;
+};
+
+struct sock {
+    struct sock_common __sk_common;
+};
+
 struct vm_area_struct {
     struct file *vm_file;
 };

@@ -4,6 +4,7 @@
 #define UNBLEND_PROBE_LEAVE_H
 
 #include "probe/bpf/quick.bpf.h"
+#include "probe/bpf/received.bpf.h"
 #include "probe/bpf/stat.bpf.h"
 
 #define MAY_RESTART_FIRST (-516) /* -ERESTART_RESTARTBLOCK */
@@ -134,6 +135,8 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
         thread->pending_volume = m.volume;
         thread->pending_ns = m.latency_ns;
     }
+    if (m.op == OP_WRITE && result > 0 && thread && thread->receiving && m.volume != ABI_VOLUME_NONE)
+        account_received(state->thread, m.volume, result);
     row = m.volume == ABI_VOLUME_NONE ? 0 : record(&m, state->thread, state->job);
     if (mine)
         mine->row[m.op == OP_WRITE] = row;

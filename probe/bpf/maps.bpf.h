@@ -58,6 +58,14 @@ struct {
     __type(value, __u64);
 } counters SEC(".maps");
 
+/* By thread, like its entry: bytes that it has received from the network and not written yet, while it is receiving. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, __u64);
+} received SEC(".maps");
+
 struct {
     __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
     __uint(map_flags, BPF_F_NO_PREALLOC);
