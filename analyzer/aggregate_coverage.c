@@ -200,7 +200,7 @@ bool aggregate_sees_minor_faults(const struct aggregate *a)
 
 bool aggregate_sees_receives(const struct aggregate *a)
 {
-    static const char *const names[] = {"tp_btf/sock_recv_length", NULL};
+    static const char *const names[] = {"tp_btf/tcp_rcv_space_adjust", NULL};
 
     return sees(a, names);
 }

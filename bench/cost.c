@@ -191,7 +191,7 @@ static int measure_round(struct bench *bench, unsigned round, unsigned variant)
 
 static int run(struct bench *bench, unsigned rounds, unsigned variants, unsigned percent)
 {
-    for (unsigned round = 0; round < rounds; round++)
+    for (unsigned round = 0; round < rounds; round++) {
         for (unsigned variant = 0; variant < variants; variant++) {
             int err = watchers_start(bench->watchers, variant);
 
@@ -203,6 +203,8 @@ static int run(struct bench *bench, unsigned rounds, unsigned variants, unsigned
             }
             watchers_stop(bench->watchers);
         }
+        watchers_unload(bench->watchers);
+    }
     print(bench, rounds, variants, percent);
     return 0;
 }

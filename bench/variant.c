@@ -50,7 +50,7 @@ void watchers_free(struct watchers *watchers)
     if (!watchers)
         return;
     watchers_stop(watchers);
-    probe_free(watchers->probe);
+    watchers_unload(watchers);
     for (int i = 0; i < 2; i++)
         bpf_object__close(watchers->floor[i]);
     free(watchers);
@@ -135,6 +135,12 @@ void watchers_stop(struct watchers *watchers)
     }
     watchers->bpftrace = 0;
     usleep(50000); /* programs are freed after a grace period */
+}
+
+void watchers_unload(struct watchers *watchers)
+{
+    probe_free(watchers->probe);
+    watchers->probe = NULL;
 }
 
 struct probe *watchers_probe(const struct watchers *watchers)

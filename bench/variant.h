@@ -18,9 +18,11 @@ void watchers_free(struct watchers *watchers);
 
 /* From its return on, every call of this process is watched. */
 int watchers_start(struct watchers *watchers, enum variant variant);
-/* Ends what was started, and waits until the kernel has forgotten it. Unblend's probe is loaded by its first start, and
-   from then on only detached from all operations and attached again, as where watching becomes too dear. */
+/* Ends what was started. Unblend's probe is loaded by its first start, and from then on only detached from all operations
+   and attached again, as where watching becomes too dear; but for the next start after this, which loads it anew. Where
+   in memory its programs lie is a matter of chance, and makes them a tenth faster or slower. */
 void watchers_stop(struct watchers *watchers);
+void watchers_unload(struct watchers *watchers);
 
 /* NULL before its first start. */
 struct probe *watchers_probe(const struct watchers *watchers);

@@ -51,6 +51,7 @@ def switched():
             raise RuntimeError(f"the node cannot be watched by: {name}")
 
     try:
+        watched_by("untraced")  # so it is there, and has seen what a machine does that is idle
         yield watched_by
     finally:
         process.stdin.close()

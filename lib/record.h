@@ -112,8 +112,8 @@ enum cache {
     CACHE_COUNTS
 };
 
-/* Of a write, in the places of misses: bytes of what its thread had just received from the network (TCP, UDP). 0 where the
-   kernel does not tell, which coverage says. */
+/* Of a write, in the place of misses: bytes of what its thread had just received from the network (TCP). 0 where the kernel
+   does not tell, which coverage says. */
 #define CACHE_RECEIVED_BYTES CACHE_MISS_BYTES
 
 /* Page faults on mapped files. Reads and writes are major ones, whose kind is not always known. */

@@ -15,7 +15,7 @@
  */
 enum share { SHARE_PROCESS, SHARE_THREAD, SHARE_STATE, SHARE_ROW, SHARE_PAGE, SHARES };
 static const uint32_t shares[SHARES] = {
-    [SHARE_PROCESS] = 116, [SHARE_THREAD] = 116, [SHARE_STATE] = 150, [SHARE_ROW] = 950, [SHARE_PAGE] = 2320};
+    [SHARE_PROCESS] = 116, [SHARE_THREAD] = 116, [SHARE_STATE] = 150, [SHARE_ROW] = 950, [SHARE_PAGE] = 2322};
 
 /* Maps that have one entry for each of a share. */
 static const struct {
@@ -38,7 +38,7 @@ static const struct {
     {"flushers", 64},  {"positions", 384}, {"spare_tasks", 1024}, {"namespaces", 64},
     {"async", 192},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
     {"stations", 16},  {"station_places", 32}, {"remote_requests", 64}, {"fuse_servers", 16},
-    {"cgroup_news", 32}, {"tickets", 32}, {"files_told", 128},
+    {"cgroup_news", 32}, {"tickets", 32}, {"files_told", 128}, {"connections", 64},
 };
 
 #define UNITS_MIN 36

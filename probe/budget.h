@@ -19,7 +19,7 @@ struct budget {
 };
 
 /* A thread's state has to be somewhere: so many may have one, whatever was asked for. */
-#define BUDGET_STATES_MIN 16384
+#define BUDGET_STATES_MIN 16000
 
 /*
  * What the programs take (504 KB on Linux 6.18), and the configuration that each object has for itself. Measured, with

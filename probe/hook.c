@@ -65,7 +65,7 @@ const struct hook_info hook_table[] = {
     {"on_cgroup_remove", "tp_btf/cgroup_rmdir", "which of them have gone", .object = HOOK_JOB, .is_aside = true},
     {"on_cgroup_move", "tp_btf/cgroup_attach_task", "processes that are put into a job or container",
      .object = HOOK_JOB, .is_aside = true},
-    {"on_receive", "tp_btf/sock_recv_length", "writes: how much of them comes from the network", .object = HOOK_RECEIVE,
+    {"on_receive", "tp_btf/tcp_rcv_space_adjust", "writes: how much of them comes from the network", .object = HOOK_RECEIVE,
      .is_aside = true},
     {"on_open_file", "iter/task_file", "files that were open before the start", .object = HOOK_SEED, .is_aside = true},
     {"on_major_fault", "mmap_fault", "page faults on mapped files, major ones", .object = HOOK_FAULT,

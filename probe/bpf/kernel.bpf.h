@@ -92,12 +92,18 @@ struct inode {
     __u32 i_generation;
 };
 
-struct sock_common {
-    unsigned short skc_family;
-};
+typedef struct {
+    int owned;
+} socket_lock_t;
 
 struct sock {
-    struct sock_common __sk_common;
+    socket_lock_t sk_lock;
+};
+
+struct tcp_sock {
+    __u32 copied_seq;
+    __u32 rcv_nxt;
+    __u64 bytes_received;
 };
 
 struct vm_area_struct {

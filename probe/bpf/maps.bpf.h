@@ -66,6 +66,14 @@ struct {
     __type(value, __u64);
 } received SEC(".maps");
 
+/* A TCP connection -> what programs have taken from it so far. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1024);
+    __type(key, __u64);
+    __type(value, __u64);
+} connections SEC(".maps");
+
 struct {
     __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
     __uint(map_flags, BPF_F_NO_PREALLOC);
