@@ -103,6 +103,30 @@ static void a_checkpoint_may_have_a_small_buffer(void **state)
     }
 }
 
+/* By one process, and as a total that tells none. */
+static void what_comes_from_the_network_is_a_copy(void **state)
+{
+    static const uint64_t sizes[] = {8192, 16384, 1 << 20};
+    const uint64_t all = 256 << 20;
+
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        for (unsigned received = 0; received < 2; received++)
+            for (uint32_t pid = 0; pid < 10; pid += 9) {
+                struct batch *batch = history_batch(0);
+                struct profile_list list;
+
+                history_ops(batch, "j", pid, OP_CREATE, 0, 1);
+                history_ops(batch, "j", pid, OP_WRITE, sizes[i], all / sizes[i]);
+                history_order(batch, "j", pid, OP_WRITE, ORDER_CONSECUTIVE, all / sizes[i]);
+                history_ops(batch, "j", pid, OP_CLOSE, 0, 1);
+                if (received)
+                    history_received(batch, "j", pid, all - all / 100);
+                classified(batch, false, &list);
+                assert_string_equal(list.shares[0].profile, received ? "stage-copy" : "checkpoint");
+                profile_list_clear(&list);
+            }
+}
+
 static void a_walk_is_a_scan(void **state)
 {
     struct batch *batch = history_batch(0);
@@ -188,6 +212,7 @@ int main(void)
         cmocka_unit_test(version_control_is_unknown),
         cmocka_unit_test(databases_are_unknown),
         cmocka_unit_test(a_checkpoint_may_have_a_small_buffer),
+        cmocka_unit_test(what_comes_from_the_network_is_a_copy),
         cmocka_unit_test(a_walk_is_a_scan),
         cmocka_unit_test(a_walk_may_change_attributes),
         cmocka_unit_test(an_attribute_that_is_lacking_is_no_name),
