@@ -157,8 +157,8 @@ static json_t *job_of(struct job_total *job, const struct profile_list *list,
                      "kind", job->kind, "node", json_text(job->node), "nodes",
                      strings(job->nodes, job->node_count), "attempts", attempts(job), "user",
                      json_text(job->user), "labels", labels(job), "command", job->command, "ops",
-                     json_operations(&job->tally, &report->totals), "faults", json_faults(&job->tally, &report->totals), "ratios",
-                     json_ratios(&job->tally), "file_size", json_file_size(&job->tally), "burst",
+                     json_operations(&job->tally, &report->totals), "faults",
+                     json_faults(&job->tally, &report->totals), "ratios", json_ratios(&job->tally), "file_size", json_file_size(&job->tally), "burst",
                      json_burst(&job->series, &job->windows, &job->series, &job->windows), "io_wait", json_wait(job),
                      "rhythm", json_rhythm(job), "volumes", volumes(job, report), "profiles", profiles(list));
 }

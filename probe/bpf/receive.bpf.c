@@ -2,13 +2,13 @@
 /*
  * What threads get from the network (TCP), for their writes: who writes to a file what it has just received downloads it.
  * Each has a credit of bytes received and not written yet. Its writes take the slow way while it has one, and that pays for
- * them (probe/bpf/received.bpf.h); all others pay nothing, and neither do other sockets.
+ * them (probe/bpf/received.bpf.h), and so do its writes to pipes and sockets; all other calls pay nothing.
  */
 #include "probe/bpf/received.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 
-#define FIRST_MAX (64u << 10) /* of a connection that is older than the probe: as much as one call takes at most, mostly */
+#define FIRST_MAX (64u << 10) /* at the first look at a connection, which may be older than the probe: what one call takes */
 
 /* What the program has taken from a connection since the last look. */
 static __always_inline __u64 taken_from(const struct tcp_sock *tcp)
