@@ -96,11 +96,15 @@ int BPF_PROG(on_exec, struct task_struct *task)
 {
     struct abi_task *state = bpf_task_storage_get(&tasks, task, NULL, 0);
     struct abi_process *process = state ? process_at(state->process) : NULL;
+    struct abi_thread *thread;
 
     if (!process || !state->process)
         return 0;
     bpf_probe_read_kernel_str(process->comm, sizeof(process->comm), task->comm);
     process->uid = task->cred->uid.val;
+    thread = thread_in(state);
+    if (thread)
+        thread->files_shift = 0; /* its job may be another one now */
     return 0;
 }
 

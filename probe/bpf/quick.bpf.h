@@ -150,7 +150,6 @@ static __always_inline void keep_opened(struct abi_thread *thread, struct pt_reg
     __u64 file = (__u64)opened->file, inode = (__u64)opened->inode;
     struct abi_file *mine = file_at(thread, place);
     bool owns = mine->file == file && mine->owned; /* the file that was at this address before: `positions` says so */
-    struct abi_process *process = process_at(thread->process);
     __u32 index = *running_here(regs);
 
     take_place(thread, index, place, file, inode, (__u64)opened->super);
@@ -161,8 +160,7 @@ static __always_inline void keep_opened(struct abi_thread *thread, struct pt_reg
     if (!regular)
         return;
     mine->owned = owns || forget_position(file, inode, ABI_OWNER(index, place));
-    if (process)
-        tell_file(as_number(&mine->inode), mine->volume, (__u64)thread->process << 32 | given_job(process->job), now, 0);
+    tell_next_file(thread, &mine->inode, now);
 }
 
 /* An open that succeeded, of a file or directory where the thread was last. Not inlined, for the stack's sake. */

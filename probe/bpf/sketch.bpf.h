@@ -3,7 +3,7 @@
 #ifndef UNBLEND_PROBE_SKETCH_H
 #define UNBLEND_PROBE_SKETCH_H
 
-#include "probe/bpf/task.bpf.h"
+#include "probe/bpf/place.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 
@@ -70,7 +70,19 @@ static __always_inline bool was_told(__u64 before, __u64 mark)
     return before >> 1 == mark >> 1 && before <= mark;
 }
 
-/* A regular file was opened or made, by a process of a job. Global, so that the verifier looks at it once. */
+/* A number that is used again is another file, where the file system tells them apart. */
+static __always_inline __u64 hash_of_file(struct inode *inode)
+{
+    return mixed(LOAD(inode, i_ino) ^ mixed(LOAD(inode, i_generation)));
+}
+
+static __always_inline bool is_left_out(__u64 hash, __u32 shift)
+{
+    return hash & ((1ULL << (shift & 63)) - 1);
+}
+
+/* A regular file was opened or made, by a process of a job. The shift of its sample. Global, so that the verifier looks at
+   it once. */
 __noinline int tell_file(__u64 address, __u64 volume, __u64 process_job, __u64 now, __u32 tree)
 {
     struct inode *inode = (struct inode *)address;
@@ -85,11 +97,12 @@ __noinline int tell_file(__u64 address, __u64 volume, __u64 process_job, __u64 n
         job = 0; /* its environment names another one, which not all processes of this one share */
     told.key.job = job;
     told.key.process = job ? 0 : process;
-    /* A number that is used again is another file, where the file system tells them apart. */
-    told.hash = mixed(LOAD(inode, i_ino) ^ mixed(LOAD(inode, i_generation)));
+    told.hash = hash_of_file(inode);
     sample = files_of(&told.key, now);
-    if (!sample || told.hash & ((1ULL << (sample->shift & 63)) - 1))
+    if (!sample)
         return 0;
+    if (is_left_out(told.hash, sample->shift))
+        return sample->shift;
     /* A place in the table of processes is another one's soon; its start is its own. And execve changes its job. */
     hash = job || !owner ? (__u64)job << 32 : owner->start_ns ^ (__u64)owner->ticket << 32;
     hash = mixed(told.hash ^ volume ^ hash);
@@ -98,18 +111,34 @@ __noinline int tell_file(__u64 address, __u64 volume, __u64 process_job, __u64 n
     place = hash & (ABI_FILES_KNOWN - 1);
     known = bpf_map_lookup_elem(&files_known, &place);
     if (!known || was_told(*known, mark))
-        return 0;
+        return sample->shift;
     told.shift = sample->shift;
     if (bpf_map_push_elem(&files_told, &told, 0)) {
         sample->shift += sample->shift < ABI_FILES_SHIFT_MAX; /* the drain has fallen behind */
-        return 0;
+        return sample->shift;
     }
     *known = mark;
     if (++sample->told >= ABI_FILES_TOLD && sample->shift < ABI_FILES_SHIFT_MAX) {
         sample->shift++;
         sample->told = ABI_FILES_TOLD / 2;
     }
-    return 0;
+    return sample->shift;
+}
+
+/* The same by a thread, on its device: most files are not in the sample, as it knows for the second. */
+static __always_inline void tell_next_file(struct abi_thread *thread, const __u64 *inode, __u64 now)
+{
+    __u16 second = now >> 30;
+    struct abi_process *process;
+
+    if (thread->files_second == second && is_left_out(hash_of_file((struct inode *)*inode), thread->files_shift))
+        return;
+    process = process_at(thread->process);
+    if (!process)
+        return;
+    thread->files_shift = tell_file(as_number(inode), thread->device,
+                                    (__u64)thread->process << 32 | given_job(process->job), now, 0);
+    thread->files_second = second;
 }
 
 #endif

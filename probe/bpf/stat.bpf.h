@@ -20,10 +20,8 @@ static __always_inline __u64 volume_of_device_number(struct abi_thread *thread, 
     if (!known)
         return ABI_VOLUME_UNKNOWN;
     volume = known->pseudo && !config.pseudo ? ABI_VOLUME_NONE : key;
-    if (thread) {
-        thread->device = key;
-        thread->pseudo = volume == ABI_VOLUME_NONE;
-    }
+    if (thread)
+        remember_device(thread, key, volume);
     return volume;
 }
 

@@ -93,6 +93,14 @@ static __always_inline __u64 volume_of_device(const struct abi_thread *thread)
     return thread->pseudo ? ABI_VOLUME_NONE : thread->device;
 }
 
+/* A thread has used that device last, of that volume. */
+static __always_inline void remember_device(struct abi_thread *thread, __u64 key, __u64 volume)
+{
+    thread->device = key;
+    thread->pseudo = volume == ABI_VOLUME_NONE;
+    thread->files_shift = 0;
+}
+
 /* The volume of a superblock, for the thread with that index (0: for none), which remembers the last one. */
 static __always_inline __u64 volume_of_thread_super(__u64 address, __u32 thread_index)
 {
@@ -103,10 +111,8 @@ static __always_inline __u64 volume_of_thread_super(__u64 address, __u32 thread_
     if (thread && thread->device == key)
         return volume_of_device(thread);
     volume = volume_of_super(address);
-    if (thread) {
-        thread->device = key;
-        thread->pseudo = volume == ABI_VOLUME_NONE;
-    }
+    if (thread)
+        remember_device(thread, key, volume);
     return volume;
 }
 

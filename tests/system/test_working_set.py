@@ -5,15 +5,18 @@ import os
 
 import harness
 
-# DIRECTORY FIRST END TIMES: makes the files that are missing, of 100 + n % 900 bytes, and reads each so often.
+# DIRECTORY FIRST END TIMES...: reads those files so often, then the next ones.
 PROGRAM = """
 import os, sys
-directory, first, end, times = sys.argv[1], *map(int, sys.argv[2:])
-for turn in range(times):
-    for n in range(first, end):
-        fd = os.open(f"{directory}/{n % 64}/{n}", os.O_RDONLY)
-        os.read(fd, 100000)
-        os.close(fd)
+words = sys.argv[1:]
+while words:
+    directory, first, end, times = words[0], *map(int, words[1:4])
+    words = words[4:]
+    for turn in range(times):
+        for n in range(first, end):
+            fd = os.open(f"{directory}/{n % 64}/{n}", os.O_RDONLY)
+            os.read(fd, 100000)
+            os.close(fd)
 """
 
 
@@ -26,19 +29,24 @@ class WorkingSetTest(harness.SystemTest):
     def setUpClass(cls):
         super().setUpClass()
         cls.memory = cls.make_memory()
-        for n in range(64):
-            os.mkdir(os.path.join(cls.memory, str(n)))
-        for n in range(20000):
-            with open(os.path.join(cls.memory, str(n % 64), str(n)), "wb") as file:
-                file.write(bytes(size_of(n)))
-
-    def command(self, first, end, times):
-        return [harness.PYTHON, "-I", "-S", "-c", PROGRAM, self.memory, str(first), str(end), str(times)]
+        cls.make_files(cls.memory, 20000)
 
     @staticmethod
-    def working_set(report):
+    def make_files(directory, count):
+        for n in range(64):
+            os.mkdir(os.path.join(directory, str(n)))
+        for n in range(count):
+            with open(os.path.join(directory, str(n % 64), str(n)), "wb") as file:
+                file.write(bytes(size_of(n)))
+
+    def command(self, *words):
+        """Without a directory before them, words are about files in memory."""
+        return [harness.PYTHON, "-I", "-S", "-c", PROGRAM, *([] if len(words) > 3 else [self.memory]), *map(str, words)]
+
+    @staticmethod
+    def working_set(report, mount="/dev/shm"):
         found = [volume["working_set"] for job in report.data["jobs"] for volume in job["volumes"]
-                 if volume["volume"].endswith("/dev/shm") or "/dev/shm" in volume["mounts"]]
+                 if volume["volume"].endswith(mount) or mount in volume["mounts"]]
         return found[0]
 
     def test_few_files_are_counted_exactly(self):
@@ -62,6 +70,18 @@ class WorkingSetTest(harness.SystemTest):
         truth = sum(size_of(n) for n in range(20000))
         self.assertLess(abs(size["value"] - truth), 2.4 * (size["high"] - size["value"]))
         self.assertAlmostEqual(2, found["windows"][0]["reread"], delta=0.5)
+
+    def test_few_files_beside_many(self):
+        """A thread that has opened so many files that most are left out goes to others, of which none is, in the same second."""
+        other = self.path("other")
+        os.mkdir(other)
+        harness.must([harness.tool("mount"), "-t", "tmpfs", "none", other])
+        self.addCleanup(harness.must, [harness.tool("umount"), other])
+        self.make_files(other, 500)
+        report = self.record(self.command(self.memory, 0, 20000, 1, other, 0, 500, 1))
+        found = self.working_set(report, other)
+        self.assertEqual((1, 500), (found["sampled"], found["windows"][0]["files"]["value"]))
+        self.assertLess(self.working_set(report)["sampled"], 1)
 
     def test_processes_and_recordings_add_up(self):
         """The same files of two processes, and in two recordings, are the same files."""
