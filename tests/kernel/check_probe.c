@@ -83,6 +83,7 @@ int look_at_hooks(struct trial *trial)
     trial->kinds = attached(batch, "page_fault_user") || attached(batch, "fentry/filemap_fault");
     printf("page faults: %s, their kind: %s\n", trial->faults ? "seen" : "not seen",
            trial->kinds ? "seen" : "not seen");
+    judge(trial, attached(batch, "tcp_rcv_space_adjust"), "what is received from the network is seen", "");
     for (uint32_t i = 0; i < batch->coverage.hook_count; i++)
         if (!batch->coverage.hooks[i].attached)
             printf("without %s: %s\n", batch->coverage.hooks[i].name, batch->coverage.hooks[i].why);
