@@ -169,6 +169,16 @@ static __always_inline struct abi_thread *next_thread(struct pt_regs *regs, bool
     return state ? run_thread(state, task, regs) : NULL;
 }
 
+/* Whether a descriptor is of what the thread has used before and is no storage: who receives answers, mostly. */
+static __always_inline bool is_known_as_none(struct abi_thread *thread, __u32 fd)
+{
+    struct abi_file *mine = file_at(thread, fd);
+    struct opened opened;
+
+    return mine->volume == ABI_VOLUME_NONE && look_up(task_of(thread), fd, &opened) &&
+           holds(mine, (__u64)opened.file, (__u64)opened.inode, (__u64)opened.super);
+}
+
 /*
  * Most calls: by a thread that is known, on a file that it has used before or by path.
  *
@@ -268,9 +278,11 @@ doubtful:
 unusual:
     if (is_shed(op))
         return 0;
-    if (thread->receiving && op == OP_WRITE)
-        goto any;
-    goto watched;
+    if (!thread->receiving || op != OP_WRITE)
+        goto watched;
+    if (shape->shape == ABI_SHAPE_FD && is_known_as_none(thread, (__u32)argument_of(regs, 0)))
+        return 0;
+    goto any;
 }
 
 #endif

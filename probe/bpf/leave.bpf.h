@@ -148,6 +148,12 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
     return 0;
 }
 
+/* Whether a call that nothing says is in flight may be one of libaio's, of which the thread's memory says nothing. */
+static __always_inline bool is_special(const volatile struct abi_syscall *shape)
+{
+    return shape->compat || shape->op == ABI_OP_ASYNC;
+}
+
 /* The end of one of libaio's calls, or of one that does not count. Not inlined, for the stack's sake. */
 static __noinline int leave_special(struct pt_regs *regs, long result)
 {
@@ -185,7 +191,7 @@ static __always_inline bool take_slow_call(struct pt_regs *regs, long result)
     if (!shape || !state)
         return false;
     if (state->pending != mark_of(number, false) && state->pending != mark_of(number, true)) {
-        if (shape->compat || shape->op == ABI_OP_ASYNC)
+        if (is_special(shape))
             leave_special(regs, result);
         return false;
     }

@@ -52,7 +52,7 @@ may_count:
         goto stranger;
 familiar:
     if (thread->quick != mark_of(number_of(regs), false))
-        goto slow;
+        goto not_quick;
     if (result < 0)
         goto any;
     latency_ns = now - thread->pending_ns;
@@ -135,6 +135,10 @@ stranger:
     if (thread)
         goto familiar;
     if (!known && !control.crowded)
+        return 0;
+    goto slow;
+not_quick: /* nothing is in flight where the call was about a pipe or a socket */
+    if (!thread->quick && !is_special(shape))
         return 0;
 slow:
     if (!take_slow_call(regs, result))
