@@ -115,6 +115,7 @@ int agent_run(const struct agent_options *options)
     if (sends) /* it takes megabytes */
         curl_global_init(CURL_GLOBAL_DEFAULT);
     err = agent_start(&agent);
+    program_give_back();
     while (!err && !agent.stopping) {
         int ended;
 

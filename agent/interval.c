@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/agent_private.h"
 
-#include <malloc.h>
 #include <stdio.h>
 
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/notify.h"
+#include "lib/program.h"
 
 static int64_t interval_number(const struct agent *agent, int64_t wall_ns)
 {
@@ -90,7 +90,7 @@ int agent_end_interval(struct agent *agent)
     }
     batch_free(agent->interval);
     agent->interval = NULL;
-    malloc_trim(0); /* what a large batch took, in pieces that others lie between */
+    program_give_back(); /* what a large batch took, in pieces that others lie between */
     return 0;
 }
 

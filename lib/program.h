@@ -16,4 +16,10 @@ void program_begin(const char *name);
  */
 void program_stay_small(void);
 
+/*
+ * Gives back what lies unused: what was freed, and pages of program and libraries as they are in their files, most of which
+ * were needed at the start alone. What is used again is the system's copy of the file, for a fault each.
+ */
+void program_give_back(void);
+
 #endif
