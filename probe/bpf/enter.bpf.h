@@ -139,16 +139,16 @@ static __noinline int enter_any(struct pt_regs *regs)
     state = current_state(task);
     if (!state)
         return 0;
-    thread = thread_in(state);
-    if (thread)
-        thread->quick = 0;
     if (state->restart_op) {
         if (state->pending == mark) {
             state->restart_op = 0;
-            return 0; /* the same call again: its clock runs on */
+            return 0; /* the same call again: its clock runs on, and it is in flight as before */
         }
         settle_restart(state);
     }
+    thread = thread_in(state);
+    if (thread)
+        thread->quick = 0;
     if (shape->shape == ABI_SHAPE_AIO)
         return aio_enter(aio_call(shape, compat), argument_in(regs, compat, 0), argument_in(regs, compat, 1),
                          aio_address(shape, regs, compat));

@@ -66,6 +66,32 @@ for call in calls:
                 pass
 """
 
+# An open that waits for the end of a lease while timers interrupt it, again and again, after which the kernel makes it again. The
+# holder has the lease for half a second more, once it is asked to give it up.
+INTERRUPTED = """
+import fcntl, os, signal, sys, time
+path = sys.argv[1] + "/leased"
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
+ready, tell = os.pipe()
+if os.fork() == 0:
+    fd = os.open(path, os.O_RDWR | os.O_CREAT)
+    fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    os.write(tell, b"x")
+    signal.sigwait([signal.SIGIO])
+    time.sleep(0.5)
+    fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    os._exit(0)
+os.read(ready, 1)
+alarms = []
+signal.signal(signal.SIGALRM, lambda *_: alarms.append(1))
+signal.siginterrupt(signal.SIGALRM, False)
+signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+os.close(os.open(path, os.O_RDONLY))
+signal.setitimer(signal.ITIMER_REAL, 0)
+os.wait()
+assert alarms
+"""
+
 
 class ErrorsTest(harness.SystemTest):
     def on_tmpfs(self, program):
@@ -89,6 +115,12 @@ class ErrorsTest(harness.SystemTest):
         self.assertEqual(23, len([code for code in kinds if code != "?"]))
         for op in ops.values():
             self.assertEqual(op["errors"], sum(op["error_codes"].values()))
+
+    def test_made_again_it_is_one(self):
+        """A call that a signal interrupts and the kernel makes again has one end, and all of its time."""
+        ops = self.on_tmpfs(INTERRUPTED)
+        self.assertEqual(((1, 0, 0), (1, 0, 0), (1, 0, 0)), tuple(harness.count(ops, name) for name in ("create", "open", "close")))
+        self.assertGreater(ops["open"]["latency_ns"]["p50"], 4e8)
 
 
 if __name__ == "__main__":
