@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What watches while a benchmark runs: each is a context that begins when it works and ends when it is gone."""
 import contextlib
-import http.server
 import os
 import signal
 import subprocess
+import sys
 import tempfile
-import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../tests/system"))
+from receiver import PostServer  # noqa: E402
+
 BINDIR = os.environ.get("UNBLEND_BINDIR", os.path.join(os.path.dirname(HERE), "build/bench"))
 READY_S = 30
 CLOCK = os.sysconf("SC_CLK_TCK")
@@ -75,32 +77,18 @@ def agent(*options):
             end(process)
 
 
-class Sink(http.server.BaseHTTPRequestHandler):
-    """A collector that takes everything and keeps nothing."""
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):  # pylint: disable=invalid-name
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
 @contextlib.contextmanager
 def sending_agent():
     """The same, with a collector that it sends to."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Sink) as sink, tempfile.NamedTemporaryFile("w") as token:
-        threading.Thread(target=sink.serve_forever, daemon=True).start()
-        token.write("0" * 64)
-        token.flush()
-        try:
-            with agent("--collector", f"http://127.0.0.1:{sink.server_port}", "--token-file", token.name) as pid:
+    collector = PostServer(lambda *_: 200)  # takes everything, keeps nothing
+    try:
+        with tempfile.NamedTemporaryFile("w") as token:
+            token.write("0" * 64)
+            token.flush()
+            with agent("--collector", f"http://127.0.0.1:{collector.port}", "--token-file", token.name) as pid:
                 yield pid
-        finally:
-            sink.shutdown()
+    finally:
+        collector.close()
 
 
 def socket_of(pid):

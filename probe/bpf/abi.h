@@ -206,7 +206,7 @@ struct abi_thread {
     uint64_t registers; /* where the kernel keeps its registers in a call, which no other living thread has; 0: not known */
     uint64_t task;
     uint64_t device;     /* the last file system it has used */
-    uint8_t pending_op; /* not 0 while a call is in flight */
+    uint8_t pending_op;    /* not 0 while a call is in flight */
     uint8_t files_shift;   /* of the sample of the files that it opens on that device, */
     uint16_t files_second; /* as of that 2^30 ns of CLOCK_MONOTONIC */
     uint8_t missed;      /* that has added pages to the page cache */

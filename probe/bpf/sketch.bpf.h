@@ -131,7 +131,8 @@ static __always_inline void tell_next_file(struct abi_thread *thread, const __u6
     __u16 second = now >> 30;
     struct abi_process *process;
 
-    if (thread->files_second == second && is_left_out(hash_of_file((struct inode *)*inode), thread->files_shift))
+    if (thread->files_shift && thread->files_second == second &&
+        is_left_out(hash_of_file((struct inode *)*inode), thread->files_shift))
         return;
     process = process_at(thread->process);
     if (!process)

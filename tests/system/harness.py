@@ -293,6 +293,13 @@ class SystemTest(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.directory, name)
 
+    def mount_tmpfs(self, path, options="mode=755"):
+        """A file system of its own, until the test ends; returns path."""
+        os.makedirs(path, exist_ok=True)
+        must([tool("mount"), "-t", "tmpfs", "-o", options, "none", path])
+        self.addCleanup(run, [tool("umount"), "-l", path])
+        return path
+
     def record(self, command, *options, name="unblend.rec", **popen):
         """Records the command, which must succeed, and returns the report."""
         done = record(self.path(name), command, *options, **popen)

@@ -93,10 +93,7 @@ class CacheTest(harness.DataTest):
         self.assertEqual((2 * PAGES, self.expect(PAGES, 0)), (reads, cached))
 
     def test_tmpfs_has_no_device(self):
-        mount = self.path("memory")
-        os.mkdir(mount)
-        harness.must([harness.tool("mount"), "-t", "tmpfs", "none", mount])
-        self.addCleanup(harness.run, [harness.tool("umount"), "-l", mount])
+        mount = self.mount_tmpfs(self.path("memory"))
         path = os.path.join(mount, "data")
         with open(path, "wb") as file:
             file.write(bytes(PAGES * PAGE))

@@ -95,10 +95,7 @@ assert alarms
 
 class ErrorsTest(harness.SystemTest):
     def on_tmpfs(self, program):
-        mount = self.path("memory")
-        os.makedirs(mount, exist_ok=True)
-        harness.must([harness.tool("mount"), "-t", "tmpfs", "-o", "size=4m,mode=755", "none", mount])
-        self.addCleanup(harness.run, [harness.tool("umount"), "-l", mount])
+        mount = self.mount_tmpfs(self.path("memory"), "size=4m,mode=755")
         report = self.record([harness.PYTHON, "-I", "-S", "-c", program, mount])
         return report.volume(mount)
 

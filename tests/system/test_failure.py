@@ -125,10 +125,7 @@ class RightsTest(harness.SystemTest):
 class FullDiskTest(harness.SystemTest):
     def test_full_disk(self):
         """The command goes on; what was recorded until then can be read."""
-        place = self.path("small")
-        os.mkdir(place)
-        harness.must([harness.tool("mount"), "-t", "tmpfs", "-o", "size=32k", "none", place])
-        self.addCleanup(harness.run, [harness.tool("umount"), "-l", place])
+        place = self.mount_tmpfs(self.path("small"), "size=32k")
         recording, marker = os.path.join(place, "full.rec"), self.path("ended")
         done = harness.record(recording, ["sh", "-c", "for i in $(seq 1500); do /bin/true; done; "
                                           f"touch {marker}"], "-i", "10ms")

@@ -271,9 +271,7 @@ class TestTrouble(PathTest):
         self.assertEqual(0, agent.waiting())
 
     def test_full_disk(self):
-        state = tempfile.mkdtemp(prefix="tiny-", dir=self.directory)
-        harness.must([harness.tool("mount"), "-t", "tmpfs", "-o", "size=256k", "tmpfs", state])
-        self.addCleanup(harness.run, [harness.tool("umount"), "-l", state])
+        state = self.mount_tmpfs(tempfile.mkdtemp(prefix="tiny-", dir=self.directory), "size=256k")
         agent = self.start_agent(state=state)
         ballast = os.open(os.path.join(state, "ballast"), os.O_WRONLY | os.O_CREAT)
         self.addCleanup(os.close, ballast)

@@ -73,10 +73,7 @@ class WorkingSetTest(harness.SystemTest):
 
     def test_few_files_beside_many(self):
         """A thread that has opened so many files that most are left out goes to others, of which none is, in the same second."""
-        other = self.path("other")
-        os.mkdir(other)
-        harness.must([harness.tool("mount"), "-t", "tmpfs", "none", other])
-        self.addCleanup(harness.must, [harness.tool("umount"), other])
+        other = self.mount_tmpfs(self.path("other"))
         self.make_files(other, 500)
         report = self.record(self.command(self.memory, 0, 20000, 1, other, 0, 500, 1))
         found = self.working_set(report, other)
