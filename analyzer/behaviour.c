@@ -70,6 +70,13 @@ double behaviour_received(const struct record *write)
     return ratio((double)write->cache[CACHE_RECEIVED_BYTES], (double)write->bytes);
 }
 
+double behaviour_passed(const struct record *write)
+{
+    double received = (double)write->cache[CACHE_PROCESS_RECEIVED_BYTES], written = (double)write->bytes;
+
+    return written > 0 ? ratio(fmin(received, written), fmax(received, written)) : NAN;
+}
+
 /* Of sizes that move enough bytes: how a program is loaded says nothing about what it does. */
 static double weight(const struct histogram_cell *cell, double bytes)
 {
@@ -147,6 +154,7 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     out->write_share = ratio(out->write_bytes, out->read_bytes + out->fault_bytes + out->write_bytes);
     out->large_writes = ratio(large, all);
     out->received = behaviour_received(write);
+    out->passed = behaviour_passed(write);
     out->copy_likeness = likeness(&read->size, out->read_bytes, &write->size, out->write_bytes);
     out->bytes_per_fsync = fsyncs > 0 ? out->write_bytes / fsyncs : INFINITY;
     out->seeks_per_read = ratio((double)tally_ops(tally, OP_SEEK), filled(read));
@@ -213,6 +221,7 @@ static const struct {
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
     FIELD(piped),         FIELD(write_jumps),    FIELD(received),
+    FIELD(passed),
 };
 
 static const struct {

@@ -28,6 +28,7 @@ struct behaviour {
     double write_share;            /* of the bytes of read and write */
     double large_writes;           /* share of the bytes written that come in writes of 128 KiB and more */
     double received;               /* share of the bytes written that its threads had just received from the network */
+    double passed; /* bytes written to those that it received from the network, or the reverse where these are fewer */
     double copy_likeness;          /* how alike the sizes of reads and of writes are, 0..1 */
     double stats_per_open, seeks_per_open, seeks_per_read, open_errors;
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
@@ -56,6 +57,8 @@ double behaviour_jumps(const struct record *transfers);
 
 /* Share of the bytes written that had just come from the network; NAN: none were written. */
 double behaviour_received(const struct record *write);
+/* Bytes written to bytes that their processes received meanwhile, or the reverse where these are fewer; NAN alike. */
+double behaviour_passed(const struct record *write);
 
 /* Share of major page faults that were to write, as programs' own data is when they are loaded; NAN: not known. */
 double behaviour_fault_writes(const struct record *record);

@@ -115,13 +115,17 @@ static int mention_reads(const struct part *part, struct profile_share *share)
     return 0;
 }
 
-/* "98 % of the bytes written had just come from the network" */
+/* "98 % of the bytes written had just come from the network", or "for each byte written 1.02 came from the network" */
 static int mention_received(const struct part *part, struct profile_share *share)
 {
-    if (!(part->received > MENTION_MIN * part->bytes[OP_WRITE]))
-        return 0;
-    return evidence_add(share, "%.0f %% of the bytes written had just come from the network",
-                        100 * part->received / part->bytes[OP_WRITE]);
+    double written = part->bytes[OP_WRITE];
+
+    if (part->received > MENTION_MIN * written)
+        return evidence_add(share, "%.0f %% of the bytes written had just come from the network",
+                            100 * part->received / written);
+    if (written > 0 && part->taken > MENTION_MIN * written)
+        return evidence_add(share, "for each byte written, %.2f came from the network meanwhile", part->taken / written);
+    return 0;
 }
 
 int evidence_of_part(const struct part *part, const struct profile *profile,

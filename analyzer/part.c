@@ -131,6 +131,7 @@ void part_add(struct part *part, const struct part *other)
     for (unsigned i = 0; i < BUSY_KINDS; i++)
         part->time[i] += other->time[i];
     part->received += other->received;
+    part->taken += other->taken;
     part->opened += other->opened;
     part->fit += other->fit;
     part->confidence += other->confidence;

@@ -115,6 +115,9 @@ enum cache {
 /* Of a write, in the place of misses: bytes of what its thread had just received from the network (TCP). 0 where the kernel
    does not tell, which coverage says. */
 #define CACHE_RECEIVED_BYTES CACHE_MISS_BYTES
+/* Likewise, in the place of hits: bytes that its process has received meanwhile, by whichever thread; what it receives while it
+   writes nothing comes with its next writes, divided among volumes as these are. */
+#define CACHE_PROCESS_RECEIVED_BYTES CACHE_HIT_BYTES
 
 /* Page faults on mapped files. Reads and writes are major ones, whose kind is not always known. */
 enum fault { FAULT_READ, FAULT_WRITE, FAULT_MINOR, FAULT_KINDS };
@@ -128,7 +131,7 @@ struct record {
     uint64_t errors;         /* operations that failed; they are in latency and not in size */
     uint64_t latency_sum_ns; /* operation-seconds, in ns */
     uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes; stats */
-    uint64_t cache[CACHE_COUNTS]; /* of read; of write, CACHE_RECEIVED_BYTES */
+    uint64_t cache[CACHE_COUNTS]; /* of read; of write, what its thread and its process received */
     uint64_t faults[FAULT_KINDS]; /* of mmap_fault; minor ones are no operations */
     uint64_t in_flight; /* operations of this series running at the interval's end; in no histogram yet */
     uint64_t oldest_ns; /* for how long the oldest of them has been */

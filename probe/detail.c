@@ -98,7 +98,7 @@ bool details_changed(const struct details *details, const struct abi_thread *thr
 
 /* The record of an operation on the row's volume. */
 static int find_record(const struct details *details, uint64_t key, enum operation op,
-                       const struct detail_target *to, struct record **record)
+                       const struct drain_target *to, struct record **record)
 {
     uint32_t volume;
     int err = volumes_name(details->volumes, key, to->batch, &volume);
@@ -107,7 +107,7 @@ static int find_record(const struct details *details, uint64_t key, enum operati
 }
 
 static int drain_failures(const struct details *details, const struct abi_detail *now, const struct abi_detail *seen,
-                          const struct detail_target *to)
+                          const struct drain_target *to)
 {
     for (unsigned i = 0; i < ABI_FAILURES && now->failures[i].count; i++) {
         const struct abi_failure *failure = &now->failures[i];
@@ -127,7 +127,7 @@ static int drain_failures(const struct details *details, const struct abi_detail
 }
 
 static int drain_faults(const struct details *details, const struct abi_detail *now, const struct abi_detail *seen,
-                        const struct detail_target *to)
+                        const struct drain_target *to)
 {
     const uint64_t more[FAULT_KINDS] = {
         [FAULT_READ] = now->read_faults - seen->read_faults,
@@ -146,7 +146,7 @@ static int drain_faults(const struct details *details, const struct abi_detail *
 }
 
 static int drain_misses(const struct details *details, const struct abi_detail *now, const struct abi_detail *seen,
-                        const struct detail_target *to)
+                        const struct drain_target *to)
 {
     struct record *record;
     int err;
@@ -162,7 +162,7 @@ static int drain_misses(const struct details *details, const struct abi_detail *
 }
 
 static int drain_received(const struct details *details, const struct abi_detail *now, const struct abi_detail *seen,
-                          const struct detail_target *to)
+                          const struct drain_target *to)
 {
     struct record *record;
     int err;
@@ -189,7 +189,7 @@ static const volatile struct abi_detail *detail_of(const struct details *details
  * detail, which is written before the row: so there may be too few for the moment, and never too many.
  */
 static int drain_hits(struct details *details, const struct abi_thread *thread, uint32_t index,
-                      const struct detail_target *to)
+                      const struct drain_target *to)
 {
     const volatile struct abi_row *row = row_at(details->tables, index);
     struct seen_hits *seen = &seen_of(details, index)->hits;
@@ -225,7 +225,7 @@ static int drain_hits(struct details *details, const struct abi_thread *thread, 
     return 0;
 }
 
-int details_drain(struct details *details, const struct abi_thread *thread, const struct detail_target *target)
+int details_drain(struct details *details, const struct abi_thread *thread, const struct drain_target *target)
 {
     int err = 0;
 

@@ -15,10 +15,11 @@
 
 struct details;
 
-/* Where a thread's details go. */
-struct detail_target {
+/* Where what a thread has done goes. */
+struct drain_target {
     struct batch *batch;
     uint32_t process, job; /* in the batch */
+    uint32_t owner;        /* its process's place in the table */
 };
 
 /* The tables and volumes must outlive it. 0 or -errno. */
@@ -33,7 +34,7 @@ void details_know_cache(struct details *details);
 bool details_changed(const struct details *details, const struct abi_thread *thread);
 
 /* Adds what has changed, and the hits among the thread's reads, whose rows have been drained. 0 or -errno. */
-int details_drain(struct details *details, const struct abi_thread *thread, const struct detail_target *target);
+int details_drain(struct details *details, const struct abi_thread *thread, const struct drain_target *target);
 
 /* The row with that index is given back. */
 void details_forget(struct details *details, uint32_t row);

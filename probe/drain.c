@@ -22,7 +22,8 @@ int drain_new(const struct drain_sources *sources, struct drain **out)
     if (drain_rows_open(drain) || details_new(sources->tables, sources->volumes, &drain->details) ||
         shared_rows_new(sources->shared_map, sources->last_map, &drain->shared) ||
         bursts_new(sources->burst_factor, &drain->bursts) ||
-        opened_new(sources->told_map, &drain->opened) || hung_new(&drain->hung) ||
+        opened_new(sources->told_map, &drain->opened) || passed_new(sources->tables, &drain->passed) ||
+        hung_new(&drain->hung) ||
         flight_new(sources->tables, sources->volumes, sources->origin, sources->finder, drain->hung, &drain->flight)) {
         drain_free(drain);
         return -ENOMEM;
@@ -51,6 +52,7 @@ void drain_free(struct drain *drain)
     flight_free(drain->flight);
     hung_free(drain->hung);
     opened_free(drain->opened);
+    passed_free(drain->passed);
     free(drain);
 }
 
@@ -58,7 +60,7 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
 {
     const struct tables *tables = drain->from.tables;
     struct abi_thread *thread = thread_at(tables, index);
-    uint32_t process = NO_INDEX, job = 0;
+    struct drain_target to = {.batch = batch, .process = NO_INDEX, .owner = thread->process};
     bool named = false;
 
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
@@ -70,24 +72,24 @@ static int drain_thread(struct drain *drain, uint32_t index, struct batch *batch
             if (!drain_row_changed(drain, row))
                 continue;
             if (!named)
-                err = drain_process(drain, thread->process, thread->pid, batch, &process, &job);
+                err = drain_process(drain, thread->process, thread->pid, batch, &to.process, &to.job);
             named = true;
             if (!err)
-                err = drain_row(drain, row, op, process, job, batch);
+                err = drain_row(drain, row, op, &to);
             if (err)
                 return err;
         }
     }
-    if (process == NO_INDEX) {
-        int err = details_changed(drain->details, thread)
-                      ? drain_process(drain, thread->process, thread->pid, batch, &process, &job)
-                      : 0;
+    if (!named) {
+        int err;
 
-        if (err || process == NO_INDEX)
+        if (!details_changed(drain->details, thread))
+            return 0;
+        err = drain_process(drain, thread->process, thread->pid, batch, &to.process, &to.job);
+        if (err)
             return err;
     }
-    return details_drain(drain->details, thread,
-                         &(struct detail_target){.batch = batch, .process = process, .job = job});
+    return details_drain(drain->details, thread, &to);
 }
 
 /* A call that has not returned yet: its series shows it while it hangs. */
@@ -206,6 +208,7 @@ int drain_run(struct drain *drain, struct batch *batch)
         err = opened_drain(drain->opened, drain_file_owner, drain, batch);
     if (!err)
         err = drain_threads(drain, batch);
+    passed_share(drain->passed, batch); /* of what was drained, whatever went wrong: the next batch is another one */
     drain->slot = slots_now(drain->slots);
     if (!err)
         err = bursts_judge(drain->bursts, batch, drain->slot);
@@ -219,12 +222,15 @@ int drain_run(struct drain *drain, struct batch *batch)
     if (err)
         return err;
     for (uint32_t i = 1; i <= processes->high; i++)
-        if (gone[i])
+        if (gone[i]) {
+            passed_forget(drain->passed, i);
             table_give(drain->from.tables, ABI_TABLE_PROCESSES, i);
+        }
     for (enum abi_table which = 0; which < ABI_TABLES; which++)
         table_return(drain->from.tables, which);
     drain_rows_tidy(drain);
     details_tidy(drain->details);
+    passed_tidy(drain->passed);
     slots_tidy(drain->slots);
     drain_counters(drain, batch);
     return 0;

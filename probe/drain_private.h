@@ -9,6 +9,7 @@
 #include "probe/drain.h"
 #include "probe/flight.h"
 #include "probe/opened.h"
+#include "probe/passed.h"
 #include "probe/shared.h"
 #include "probe/slots.h"
 #include "probe/sparse.h"
@@ -23,6 +24,7 @@ struct drain {
     struct hung *hung;
     struct flight *flight;
     struct opened *opened;
+    struct passed *passed;
     int64_t slot; /* of the last drain */
     uint64_t counters[ABI_COUNTERS];
     enum grain grain;
@@ -43,8 +45,7 @@ bool drain_row_changed(const struct drain *drain, uint32_t index);
 void drain_row_seen(void *context, uint32_t index, struct increase *increase);
 
 /* Adds what a row has counted since last time, to that process and job of the batch. 0 or -errno. */
-int drain_row(struct drain *drain, uint32_t index, enum operation op, uint32_t process, uint32_t job,
-              struct batch *batch);
+int drain_row(struct drain *drain, uint32_t index, enum operation op, const struct drain_target *to);
 
 /* Gives back a dead thread with its rows; they have been drained. */
 void drain_recycle(struct drain *drain, uint32_t index);

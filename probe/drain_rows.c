@@ -166,11 +166,11 @@ static int drain_counts(struct drain *drain, uint32_t index, const struct slots_
     return 0;
 }
 
-int drain_row(struct drain *drain, uint32_t index, enum operation op, uint32_t process, uint32_t job,
-              struct batch *batch)
+int drain_row(struct drain *drain, uint32_t index, enum operation op, const struct drain_target *to)
 {
     const struct abi_row *row = row_at(drain->from.tables, index);
     struct slots_row now = slots_read(drain->slots, row);
+    struct batch *batch = to->batch;
     struct increase news = {0};
     uint32_t volume;
     int err = volumes_name(drain->from.volumes, row->volume, batch, &volume);
@@ -179,15 +179,18 @@ int drain_row(struct drain *drain, uint32_t index, enum operation op, uint32_t p
         struct record *record = NULL;
         uint64_t ops;
 
-        err = batch_record(batch, job, volume, process, op, &record);
+        err = batch_record(batch, to->job, volume, to->process, op, &record);
         if (err)
             return err;
         ops = row->volume == ABI_VOLUME_UNKNOWN ? record_ops(record) : 0;
         err = drain_counts(drain, index, &now, record, &news);
         if (!err && row->volume == ABI_VOLUME_UNKNOWN)
             batch->coverage.unattributed += record_ops(record) - ops;
+        if (!err && op == OP_WRITE)
+            err = passed_write(drain->passed, to->owner, batch, record, news.bytes);
     }
-    return err ? err : slots_add(drain->slots, index, now.slot_end_ns, op, &news, job, volume, batch, drain->bursts);
+    return err ? err : slots_add(drain->slots, index, now.slot_end_ns, op, &news, to->job, volume, batch,
+                                 drain->bursts);
 }
 
 static void recycle_pages(struct drain *drain, const uint32_t *indices, unsigned count)

@@ -46,7 +46,10 @@ static json_t *count_if(bool known, uint64_t count)
 
 json_t *json_received(const struct record *write, const struct aggregate *totals)
 {
-    return count_if(aggregate_sees_receives(totals), write->cache[CACHE_RECEIVED_BYTES]);
+    bool seen = aggregate_sees_receives(totals);
+
+    return json_pack("{s:o,s:o}", "received_bytes", count_if(seen, write->cache[CACHE_RECEIVED_BYTES]),
+                     "process_received_bytes", count_if(seen, write->cache[CACHE_PROCESS_RECEIVED_BYTES]));
 }
 
 json_t *json_faults(const struct tally *tally, const struct aggregate *totals)

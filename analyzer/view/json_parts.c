@@ -128,7 +128,7 @@ json_t *json_operations(const struct tally *tally, const struct aggregate *total
         if (op == OP_READ && !failed)
             json_put(&failed, json_object_get(object, "read"), "cached", json_cached(&record));
         if (op == OP_WRITE && !failed)
-            json_put(&failed, json_object_get(object, "write"), "received_bytes", json_received(&record, totals));
+            failed = json_object_update_new(json_object_get(object, "write"), json_received(&record, totals)) != 0;
         if (op == OP_STAT && !failed)
             json_put(&failed, json_object_get(object, "stat"), "of", json_stat_of(&record));
     }

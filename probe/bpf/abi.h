@@ -226,14 +226,14 @@ struct abi_process {
     uint32_t tgid;
     uint32_t job; /* 0: none is known; ABI_JOB_FOUND: user space has found it, else it was given */
     uint32_t uid; /* as of its last call that was looked at closely: at least one in each slot */
-    uint32_t exited;
+    uint16_t exited;
+    uint16_t known;    /* not 0: its environment has been looked at */
     uint64_t start_ns; /* CLOCK_BOOTTIME */
     uint64_t cgroup;   /* ABI_CGROUP() */
     char comm[16]; /* as of its last execve */
-    int32_t exit_code; /* as wait(2) has it */
     uint32_t ticket;   /* ABI_TICKET() of what its environment or its launcher says; 0: nothing is known */
     uint32_t parent;   /* tgid, when it was first seen */
-    uint32_t known;    /* not 0: its environment has been looked at */
+    uint64_t received_bytes; /* that its threads have taken from the network (TCP) */
 };
 
 /* What a close_range() is about to close. */

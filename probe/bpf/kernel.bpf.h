@@ -252,7 +252,6 @@ struct task_struct {
     unsigned int flags;
     int pid;
     int tgid;
-    int exit_code;
     unsigned long min_flt;
     unsigned long maj_flt;
     __u64 start_boottime;

@@ -116,7 +116,6 @@ static __always_inline void end_process(struct task_struct *task)
 
     if (!process || process->tgid != tgid)
         return;
-    process->exit_code = task->group_leader->exit_code;
     process->exited = 1;
     bpf_map_delete_elem(&by_tgid, &tgid);
 }

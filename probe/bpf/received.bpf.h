@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread's credit: bytes that it has received from the network and not written to a file yet. */
+/*
+ * A thread's credit: bytes that it has received from the network and not written to a file yet. And what its process has
+ * received, which another of its threads may write.
+ */
 #ifndef UNBLEND_PROBE_RECEIVED_H
 #define UNBLEND_PROBE_RECEIVED_H
 
@@ -10,12 +13,15 @@ static __always_inline __u64 smaller(__u64 a, __u64 b)
     return a < b ? a : b;
 }
 
-/* A thread that has touched no storage so far has no place for it. */
+/* A thread that has touched no storage so far has no place for a credit. */
 static __always_inline void receive(const struct abi_task *state, __u64 bytes)
 {
     struct abi_thread *thread = thread_in(state);
     __u64 *credit = thread ? bpf_map_lookup_elem(&received, &state->thread) : NULL;
+    struct abi_process *process = state->process ? process_at(state->process) : NULL;
 
+    if (process)
+        __sync_fetch_and_add(&process->received_bytes, bytes);
     if (!credit)
         return;
     *credit = smaller((thread->receiving ? *credit : 0) + bytes, ABI_RECEIVED_MAX);

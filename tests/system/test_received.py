@@ -43,6 +43,50 @@ with urllib.request.urlopen(sys.argv[1]) as source, open(sys.argv[2], "wb") as t
 """
 
 
+# As clients of object stores do it: threads that receive parts, which another one writes.
+PARTS = """
+import queue, sys, threading, urllib.request
+url, path, workers = sys.argv[1], sys.argv[2], int(sys.argv[3])
+parts, target = queue.Queue(16), open(path, "wb", buffering=0)
+def receive():
+    with urllib.request.urlopen(url) as source:
+        while part := source.read(256 * 1024):
+            parts.put(part)
+    parts.put(None)
+def write():
+    left = workers
+    while left:
+        part = parts.get()
+        if part is None:
+            left -= 1
+        else:
+            target.write(part)
+threads = [threading.Thread(target=receive) for _ in range(workers)] + [threading.Thread(target=write)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+# Who computes together with others: receives so much at each of its steps, and writes what it has learnt now and then.
+LEARNS = """
+import os, socket, sys, threading
+connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+def exchange():
+    connection.recv(64 << 20, socket.MSG_WAITALL)
+for step in range(9):
+    other = threading.Thread(target=exchange)
+    other.start()
+    other.join()
+    if step % 3 == 2:
+        fd = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        for _ in range(32):
+            os.write(fd, bytes(1 << 20))
+        os.fsync(fd)
+        os.close(fd)
+"""
+
+
 class Sender(socketserver.BaseRequestHandler):
     """Zeros without end; an HTTP request gets so many of them."""
 
@@ -89,11 +133,15 @@ class Receiving(harness.SystemTest):
 class CountTest(Receiving):
     """To the byte."""
 
-    def received(self, *steps, address=None):
-        """(bytes written, of which received)"""
+    def written_by(self, steps, address=None):
+        """What the program has written."""
         command = [harness.PYTHON, "-I", "-S", "-c", PROGRAM, address or self.tcp(), os.path.join(self.memory, "out"),
                    ",".join(steps)]
-        write = self.written(self.record(command))
+        return self.written(self.record(command))
+
+    def received(self, *steps, address=None):
+        """(bytes written, of which received)"""
+        write = self.written_by(steps, address)
         return write["bytes"], write["received_bytes"]
 
     def test_all_that_is_written_was_received(self):
@@ -128,8 +176,26 @@ class CountTest(Receiving):
         self.assertEqual((MIB, 0), self.received(f"{64 * KIB}:{64 * KIB}:16", address=path))
 
     def test_of_another_thread(self):
-        """It is not told: what threads hand to each other nobody sees."""
-        self.assertEqual((MIB, 0), self.received(f"{64 * KIB}:t{64 * KIB}:16"))
+        """What threads hand to each other nobody sees; only how much their process has received and written."""
+        write = self.written_by([f"{64 * KIB}:t{64 * KIB}:16"])
+        self.assertEqual((MIB, 0, MIB), (write["bytes"], write["received_bytes"], write["process_received_bytes"]))
+
+    def test_of_the_process(self):
+        """All that it received, whether it wrote more or less; what comes after its last write belongs to none."""
+        for steps, received in (([f"{MIB}:t{16 * KIB}:10"], 10 * MIB), ([f"{16 * KIB}:t{MIB}:10"], 160 * KIB),
+                                ([f"0:{MIB}:10"], 0)):
+            with self.subTest(steps):
+                self.assertEqual(received, self.written_by(steps)["process_received_bytes"])
+
+    def test_two_volumes_share_it_by_what_is_written(self):
+        code = ("import os, socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1]))); "
+                "s.recv(8 << 20, socket.MSG_WAITALL); "
+                "[os.write(os.open(p, os.O_WRONLY | os.O_CREAT, 0o600), bytes(n << 20)) for p, n in zip(sys.argv[2:], (3, 1))]")
+        mounts = [self.mount_tmpfs(self.path(name)) for name in ("a", "b")]
+        report = self.record([harness.PYTHON, "-I", "-S", "-c", code, self.tcp(), *(f"{mount}/out" for mount in mounts)],
+                             "-i", "60s")  # so that both are drained at once
+        self.assertEqual([6 * MIB, 2 * MIB],
+                         [report.volume(mount)["write"]["process_received_bytes"] for mount in mounts])
 
 
 class DownloadTest(Receiving):
@@ -143,10 +209,34 @@ class DownloadTest(Receiving):
                 write = self.written(report)
                 self.assertEqual(Sender.LENGTH, write["bytes"])
                 self.assertGreater(write["received_bytes"], 0.99 * Sender.LENGTH)
-                found = max((p for p in report.job()["profiles"] if p["kind"] == "pattern"), key=lambda p: p["share_bytes"])
+                found = self.main_profile(report)
                 self.assertEqual("stage-copy", found["profile"])
                 self.assertGreater(found["share_bytes"], 0.95)
                 self.assertTrue(any("had just come from the network" in line for line in found["evidence"]), found)
+
+    def main_profile(self, report):
+        return max((p for p in report.job()["profiles"] if p["kind"] == "pattern"), key=lambda p: p["share_bytes"])
+
+    def test_downloads_in_parts_are_copies(self):
+        """Threads receive, another writes."""
+        url = f"http://127.0.0.1:{self.tcp(speaks_http=True)}/"
+        for workers in (1, 4):
+            with self.subTest(workers):
+                report = self.record([harness.PYTHON, "-c", PARTS, url, os.path.join(self.memory, "out"), str(workers)])
+                write = self.written(report)
+                self.assertEqual(workers * Sender.LENGTH, write["bytes"])
+                self.assertLess(write["received_bytes"], 0.1 * write["bytes"])
+                self.assertAlmostEqual(1, write["process_received_bytes"] / write["bytes"], delta=0.01)
+                found = self.main_profile(report)
+                self.assertEqual("stage-copy", found["profile"])
+                self.assertGreater(found["share_bytes"], 0.95)
+                self.assertTrue(any("came from the network meanwhile" in line for line in found["evidence"]), found)
+
+    def test_who_computes_with_others_writes_checkpoints(self):
+        report = self.record([harness.PYTHON, "-I", "-S", "-c", LEARNS, self.tcp(), os.path.join(self.memory, "out")])
+        write = self.written(report)
+        self.assertEqual((96 * MIB, 9 * 64 * MIB), (write["bytes"], write["process_received_bytes"]))
+        self.assertEqual("checkpoint", self.main_profile(report)["profile"])
 
 
 if __name__ == "__main__":

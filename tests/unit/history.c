@@ -58,6 +58,11 @@ void history_order(struct batch *batch, const char *job, uint32_t pid, enum oper
     find(batch, job, pid, op)->order[order] += count;
 }
 
+void history_process_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes)
+{
+    find(batch, job, pid, OP_WRITE)->cache[CACHE_PROCESS_RECEIVED_BYTES] += bytes;
+}
+
 void history_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes)
 {
     find(batch, job, pid, OP_WRITE)->cache[CACHE_RECEIVED_BYTES] += bytes;

@@ -23,6 +23,8 @@ void history_errors(struct batch *batch, const char *job, uint32_t pid, enum ope
 void history_order(struct batch *batch, const char *job, uint32_t pid, enum operation op, enum order order,
                    uint64_t count);
 /* Page faults on mapped files that were served from the page cache. */
+/* What its process received while it wrote. */
+void history_process_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes);
 void history_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes); /* of those written */
 void history_minor_faults(struct batch *batch, const char *job, uint32_t pid, uint64_t count);
 

@@ -127,6 +127,31 @@ static void what_comes_from_the_network_is_a_copy(void **state)
             }
 }
 
+/* Which thread received it does not matter, as long as it is about what is written. */
+static void as_much_as_comes_from_the_network_is_a_copy(void **state)
+{
+    static const struct {
+        double received; /* of what is written */
+        const char *profile;
+    } writers[] = {{0.1, "checkpoint"}, {0.5, "checkpoint"}, {0.75, "stage-copy"},
+                   {1.02, "stage-copy"}, {1.3, "stage-copy"}, {2.1, "checkpoint"}, {30, "checkpoint"}};
+    const uint64_t all = 256 << 20;
+
+    for (unsigned i = 0; i < sizeof(writers) / sizeof(*writers); i++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_CREATE, 0, 1);
+        history_ops(batch, "j", 9, OP_WRITE, 1 << 20, 256);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 256);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 1);
+        history_process_received(batch, "j", 9, (uint64_t)(writers[i].received * (double)all));
+        classified(batch, false, &list);
+        assert_string_equal(list.shares[0].profile, writers[i].profile);
+        profile_list_clear(&list);
+    }
+}
+
 static void a_walk_is_a_scan(void **state)
 {
     struct batch *batch = history_batch(0);
@@ -213,6 +238,7 @@ int main(void)
         cmocka_unit_test(databases_are_unknown),
         cmocka_unit_test(a_checkpoint_may_have_a_small_buffer),
         cmocka_unit_test(what_comes_from_the_network_is_a_copy),
+        cmocka_unit_test(as_much_as_comes_from_the_network_is_a_copy),
         cmocka_unit_test(a_walk_is_a_scan),
         cmocka_unit_test(a_walk_may_change_attributes),
         cmocka_unit_test(an_attribute_that_is_lacking_is_no_name),
