@@ -53,6 +53,13 @@ double behaviour_fault_writes(const struct record *record)
                  (double)record->faults[FAULT_READ] + (double)record->faults[FAULT_WRITE]);
 }
 
+double behaviour_bytes_per_fault_write(const struct record *record)
+{
+    double writes = (double)record->faults[FAULT_WRITE];
+
+    return writes > 0 ? (double)record->bytes / writes : INFINITY;
+}
+
 /* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
 double behaviour_jumps(const struct record *transfers)
 {

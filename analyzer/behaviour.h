@@ -63,6 +63,10 @@ double behaviour_passed(const struct record *write);
 /* Share of major page faults that were to write, as programs' own data is when they are loaded; NAN: not known. */
 double behaviour_fault_writes(const struct record *record);
 
+/* Bytes of page faults to each that was to write: little for who loads libraries, whose own data are written to. INFINITY: none
+   was, or it is not known. */
+double behaviour_bytes_per_fault_write(const struct record *record);
+
 bool behaviour_is_known(const char *feature);
 
 /* NAN where the name is not known. */

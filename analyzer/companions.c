@@ -51,8 +51,15 @@ static void make_shares(struct kinds *kinds, struct part *rest)
 
 static void move(const struct companion *companion, double ops, struct part *from, struct part *to)
 {
-    *operations_of(from, companion->op, companion->kind) -= ops;
+    double *source = operations_of(from, companion->op, companion->kind), bytes;
+
+    if (!(ops > 0))
+        return;
+    bytes = companion->op == OP_MMAP_FAULT ? from->bytes[companion->op] * ops / *source : 0;
+    *source -= ops;
     *operations_of(to, companion->op, companion->kind) += ops;
+    from->bytes[companion->op] -= bytes;
+    to->bytes[companion->op] += bytes;
     if (companion->kind == COMPANION_EMPTY) {
         from->ok[companion->op] -= ops;
         to->ok[companion->op] += ops;

@@ -12,7 +12,7 @@
 #define SUM_SMALL     0.05 /* of the job: a sum that is less is not drawn anew */
 #define UNKNOWN_LARGE 0.6 /* of totals without processes: then the bounds on behaviour are asked, too */
 #define ALIKE         0.92 /* of operations and of bytes: totals of which a profile has so much may be one process's of it */
-#define MAIN          0.6 /* of operations, where the rest may be of anybody's */
+#define MAIN          0.6 /* of operations and bytes, where the rest may be of anybody's */
 #define ONE_SIDE      0.05 /* bytes of the other side, of totals that are named by one */
 #define TOTAL_DOUBT   0.8  /* confidence is multiplied with, where totals are named like one process */
 
@@ -79,13 +79,15 @@ static uint32_t find_prelude(const struct catalogue *catalogue, const struct par
 static const struct profile *main_profile(const struct catalogue *catalogue, const struct part *parts, uint32_t first,
                                           const struct tally *tally)
 {
-    double all = (double)tally_file_ops(tally), bytes = ALIKE * (double)tally_file_bytes(tally);
-    double unknown = part_ops(&parts[catalogue->count]);
+    const struct part *unknown = &parts[catalogue->count];
+    double all = (double)tally_file_ops(tally), all_bytes = (double)tally_file_bytes(tally);
 
     for (uint32_t p = 0; p < catalogue->count; p++) {
         double ops = part_ops(&parts[p]), others = p != first && first < catalogue->count ? part_ops(&parts[first]) : 0;
+        double bytes = part_bytes(&parts[p]);
 
-        if (ops >= MAIN * all && ops + unknown + others >= ALIKE * all && part_bytes(&parts[p]) >= bytes)
+        if (ops >= MAIN * all && ops + part_ops(unknown) + others >= ALIKE * all && bytes >= MAIN * all_bytes &&
+            bytes + part_bytes(unknown) >= ALIKE * all_bytes)
             return &catalogue->profiles[p];
     }
     return NULL;

@@ -85,6 +85,7 @@ struct feature_context {
     double missing;           /* of its stats: they failed because there is no such name */
     double minors;            /* minor page faults on mapped files */
     double fault_writes;      /* share of its major page faults that were to write, of those known; NAN: none is */
+    double bytes_per_fault_write; /* bytes of these faults to each that was to write; INFINITY: none is known */
     uint32_t peers;           /* other processes of the job that read as many bytes */
     double write_jumps;       /* share of its writes that do not start where the one before ended; NAN: not known */
     double received;          /* share of the bytes written that had just come from the network; NAN: none were written */

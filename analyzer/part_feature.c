@@ -214,6 +214,11 @@ static double whole_fault_writes(const struct feature_context *c)
     return c->fault_writes;
 }
 
+static double whole_bytes_per_fault_write(const struct feature_context *c)
+{
+    return c->bytes_per_fault_write;
+}
+
 static double peers(const struct feature_context *c)
 {
     return c->peers;
@@ -242,6 +247,7 @@ static const struct {
     {"whole.stat_errors", whole_stat_errors},
     {"whole.missing", whole_missing},
     {"whole.fault_writes", whole_fault_writes},
+    {"whole.bytes_per_fault_write", whole_bytes_per_fault_write},
     {"whole.write_share", whole_write_share},
     {"whole.commits", whole_commits},
     {"whole.bytes_per_fsync", whole_bytes_per_fsync},
