@@ -36,6 +36,7 @@ struct ingredient {
     enum stat_of of; /* of stats, where it is known: these only */
     bool ends[OUTCOMES]; /* operations that end so, by enum outcome */
     bool whole;     /* reads of as much as there is in a file that was opened */
+    bool blocks;    /* so many reads a file as it has of these blocks; the weight is for where files' sizes are not known */
     bool sized;     /* lower and upper count */
     uint64_t lower; /* bytes; [lower, upper) */
     uint64_t upper;

@@ -64,6 +64,7 @@ static const char *read_ingredient(const json_t *item, struct ingredient *to)
     to->op = op ? operation_by_name(op) : OP_NONE;
     read_outcomes(item, to);
     to->whole = json_is_true(json_object_get(item, "whole"));
+    to->blocks = json_is_true(json_object_get(item, "blocks"));
     if (to->op == OP_NONE)
         return "what is counted needs the name of an operation";
     wrong = read_stat_of(text(item, "of"), to);

@@ -106,6 +106,9 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     if (err)
         return err;
     count_signatures(fitting);
+    err = fitting_weigh(fitting);
+    if (err)
+        return err;
     fitting->context = (struct feature_context){
         .process = process,
         .missing = behaviour_missing(&tally->op[OP_STAT]),
@@ -144,6 +147,7 @@ void fitting_clear(struct fitting *fitting)
 {
     free(fitting->bins);
     free(fitting->group);
+    free(fitting->weights);
     free(fitting->of);
     free(fitting->observed);
     free(fitting->active);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define SCALE_MAX 32 /* a recipe's blocks may be so many times more, or less, in files of other sizes */
+
 bool fitting_in_range(const struct ingredient *ingredient, const struct bin *bin)
 {
     return bucket_lower(bin->bucket) >= ingredient->lower && bucket_lower(bin->bucket) < ingredient->upper;
@@ -125,11 +127,80 @@ static bool takes(const struct fitting *fitting, const struct signature *signatu
            (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 
+/* Mean bytes of what ingredients of an operation, or only one of them, hold; *weight is that of all these. NAN: none is there. */
+static double mean_size(const struct fitting *fitting, const struct signature *signature, enum operation op,
+                        const struct ingredient *only, double *weight)
+{
+    double ops = 0, bytes = 0;
+
+    *weight = 0;
+    for (uint32_t n = 0; n < signature->ingredient_count; n++) {
+        const struct ingredient *ingredient = &signature->ingredients[n];
+
+        if (ingredient->op != op || (only && ingredient != only))
+            continue;
+        *weight += ingredient->weight;
+        for (size_t i = 0; i < fitting->bin_count; i++) {
+            const struct bin *bin = &fitting->bins[i];
+
+            if (bin->bucket && fitting_holds(fitting, ingredient, bin)) {
+                ops += bin->ops;
+                bytes += op == OP_OPEN ? bin->ops * bucket_middle(bin->bucket) : bin->bytes;
+            }
+        }
+    }
+    return ops > 0 ? bytes / ops : NAN;
+}
+
+/* How many blocks the files have, to how many the recipe says. */
+static double scale_of(const struct fitting *fitting, const struct signature *signature,
+                       const struct ingredient *ingredient)
+{
+    double opens, reads, file = mean_size(fitting, signature, OP_OPEN, NULL, &opens);
+    double block = mean_size(fitting, signature, OP_READ, ingredient, &reads);
+
+    if (isnan(file) || isnan(block))
+        return 1;
+    return fmin(SCALE_MAX, fmax(1 / SCALE_MAX, file / block * opens / reads));
+}
+
+static void weigh(const struct fitting *fitting, const struct signature *signature, double *weights)
+{
+    double total = 0;
+
+    for (uint32_t n = 0; n < signature->ingredient_count; n++) {
+        const struct ingredient *ingredient = &signature->ingredients[n];
+
+        weights[n] = ingredient->weight;
+        if (ingredient->blocks && fitting->sized_opens)
+            weights[n] *= scale_of(fitting, signature, ingredient);
+        total += weights[n];
+    }
+    for (uint32_t n = 0; n < signature->ingredient_count; n++)
+        weights[n] /= total;
+}
+
+int fitting_weigh(struct fitting *fitting)
+{
+    double *weights = fitting->weights = calloc(fitting->ingredient_count + 1, sizeof(*weights));
+
+    if (!weights)
+        return -ENOMEM;
+    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
+        for (uint32_t s = 0; s < fitting->catalogue->profiles[p].signature_count; s++) {
+            const struct signature *signature = &fitting->catalogue->profiles[p].signatures[s];
+
+            weigh(fitting, signature, weights);
+            weights += signature->ingredient_count;
+        }
+    return 0;
+}
+
 void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)
 {
     for (uint32_t n = 0; n < signature->ingredient_count; n++) {
         const struct ingredient *ingredient = &signature->ingredients[n];
-        double total = 0, weight = fitting->recipes ? fitting->recipes[first + n] : ingredient->weight;
+        double total = 0, weight = fitting->recipes ? fitting->recipes[first + n] : fitting->weights[first + n];
 
         for (size_t g = 0; g < fitting->group_count; g++)
             if (takes(fitting, signature, ingredient, g))

@@ -8,6 +8,9 @@
 /* Groups the bins, which are there and divided by what they match: group, of, observed and both counts. 0 or -ENOMEM. */
 int fitting_group(struct fitting *fitting, const struct tally *tally);
 
+/* Weights of all ingredients, once the bins are grouped and the catalogue's entries counted. 0 or -ENOMEM. */
+int fitting_weigh(struct fitting *fitting);
+
 /* Whether the bin's size is in the ingredient's range, which has to have one. */
 bool fitting_in_range(const struct ingredient *ingredient, const struct bin *bin);
 

@@ -84,6 +84,7 @@ static void vary_recipes(struct drawing *drawing)
 {
     const struct catalogue *catalogue = drawing->fitting->catalogue;
     double *recipes = drawing->recipes;
+    const double *weights = drawing->fitting->weights;
 
     for (uint32_t p = 0; p < catalogue->count; p++) {
         bool drawn = is_drawn(drawing, p);
@@ -93,7 +94,7 @@ static void vary_recipes(struct drawing *drawing)
             double total = 0;
 
             for (uint32_t n = 0; drawn && n < signature->ingredient_count; n++) {
-                recipes[n] = signature->ingredients[n].weight * exp(RECIPE_SPREAD * chance_normal(&drawing->state));
+                recipes[n] = weights[n] * exp(RECIPE_SPREAD * chance_normal(&drawing->state));
                 total += recipes[n];
             }
             for (uint32_t n = 0; drawn && n < signature->ingredient_count; n++)
@@ -101,6 +102,7 @@ static void vary_recipes(struct drawing *drawing)
             if (!drawn)
                 chance_pass_over_normals(signature->ingredient_count, &drawing->state);
             recipes += signature->ingredient_count;
+            weights += signature->ingredient_count;
         }
     }
 }
