@@ -22,10 +22,10 @@ void history_errors(struct batch *batch, const char *job, uint32_t pid, enum ope
 /* Where so many of the reads or writes that are there started. */
 void history_order(struct batch *batch, const char *job, uint32_t pid, enum operation op, enum order order,
                    uint64_t count);
-/* Page faults on mapped files that were served from the page cache. */
-/* What its process received while it wrote. */
+/* What of the bytes written had just come from the network, and what its process received while it wrote. */
+void history_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes);
 void history_process_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes);
-void history_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes); /* of those written */
+/* Page faults on mapped files that were served from the page cache. */
 void history_minor_faults(struct batch *batch, const char *job, uint32_t pid, uint64_t count);
 
 /* What processes of the job "j" were seen to do on a real system, call by call: 1,000 files of 10 to 91 kB are read whole

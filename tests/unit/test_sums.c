@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <math.h>
 
 #include "tests/unit/classified.h"
@@ -68,6 +69,68 @@ static void blocks_are_nobodys_files(void **state)
     assert_true(fabs(classified_find(&list, "losf")->share_bytes - small / (small + blocks)) < 0.01);
     assert_true(fabs(classified_find(&list, "shard-streaming")->share_bytes - blocks / (small + blocks)) < 0.01);
     profile_list_clear(&list);
+}
+
+/* How many blocks a file has follows from its size: of blocks that small and large files have alike, each gets its own. */
+static void blocks_are_divided_by_what_files_have(void **state)
+{
+    static const uint64_t sizes[] = {200 * KIB, 600 * KIB, 2 * MIB};
+
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        uint64_t large = 240 * MIB / sizes[i], small = 1500, block = 4 * KIB;
+        uint64_t of_large = large * sizes[i] / block, of_small = small * 20 * KIB / block;
+        double ops = (double)(4 * large + of_large), others = (double)(4 * small + of_small);
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        open_files(batch, sizes[i], large);
+        open_files(batch, 20 * KIB, small);
+        history_ops(batch, "j", 0, OP_CLOSE, 0, large + small);
+        history_ops(batch, "j", 0, OP_STAT, 0, large + small);
+        history_order(batch, "j", 0, OP_STAT, ORDER_OF_OPEN, large + small);
+        history_ops(batch, "j", 0, OP_READ, 0, large + small);
+        history_ops(batch, "j", 0, OP_READ, block, of_large + of_small);
+        history_order(batch, "j", 0, OP_READ, ORDER_CONSECUTIVE, of_large + of_small);
+        classified(batch, false, &list);
+        assert_non_null(classified_find(&list, "cv-training"));
+        assert_non_null(classified_find(&list, "losf"));
+        assert_true(fabs(classified_find(&list, "cv-training")->share_ops - ops / (ops + others)) < 0.05);
+        assert_true(fabs(classified_find(&list, "losf")->share_ops - others / (ops + others)) < 0.05);
+        profile_list_clear(&list);
+    }
+}
+
+/* What is mapped of libraries belongs to whoever loads them: some of it is their own data, which are written to. */
+static void libraries_are_no_data(void **state)
+{
+    for (unsigned loads = 0; loads < 2; loads++) {
+        struct batch *batch = history_batch(0);
+        const struct profile_share *share;
+        struct profile_list list;
+
+        open_files(batch, 8 * KIB, 1600);
+        history_ops(batch, "j", 0, OP_CLOSE, 0, 1600);
+        history_ops(batch, "j", 0, OP_STAT, 0, 8000);
+        history_order(batch, "j", 0, OP_STAT, ORDER_OF_OPEN, 3000);
+        history_order(batch, "j", 0, OP_STAT, ORDER_BY_NAME, 5000);
+        history_errors(batch, "j", 0, OP_STAT, ENOENT, 500);
+        history_ops(batch, "j", 0, OP_SEEK, 0, 2600);
+        history_ops(batch, "j", 0, OP_READ, 8 * KIB, 1500);
+        history_ops(batch, "j", 0, OP_READ, 0, 1500);
+        history_ops(batch, "j", 0, OP_READDIR, 0, 340);
+        history_ops(batch, "j", 0, OP_MMAP_FAULT, 80 * KIB, 640);
+        for (uint32_t i = 0; i < batch->record_count; i++)
+            if (batch->records[i].op == OP_MMAP_FAULT) {
+                batch->records[i].faults[FAULT_WRITE] = loads ? 90 : 0;
+                batch->records[i].faults[FAULT_READ] = loads ? 550 : 640;
+            }
+        classified(batch, false, &list);
+        assert_int_equal(classified_find(&list, "mmap-read") == NULL, loads);
+        share = classified_find(&list, "import-storm");
+        assert_non_null(share);
+        assert_true(loads ? share->share_bytes > 0.95 : share->share_bytes < 0.5);
+        profile_list_clear(&list);
+    }
 }
 
 /* Large reads beside opens are those of large samples only where what was opened is as large. */
@@ -219,6 +282,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_asks_open_files_walks_nowhere),
         cmocka_unit_test(blocks_are_nobodys_files),
+        cmocka_unit_test(blocks_are_divided_by_what_files_have),
+        cmocka_unit_test(libraries_are_no_data),
         cmocka_unit_test(files_are_told_by_what_is_opened),
         cmocka_unit_test(mapped_files_are_files),
         cmocka_unit_test(mapped_files_may_be_in_the_page_cache),
