@@ -72,7 +72,7 @@ enum companion_kind {
     COMPANION_KINDS
 };
 
-/* They move no bytes. */
+/* They move no bytes, but for page faults. */
 struct companion {
     enum operation op;
     enum companion_kind kind;

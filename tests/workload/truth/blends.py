@@ -71,6 +71,10 @@ def only(report):
     return [job for job in report["jobs"] if any(volume["volume"] == "blend" for volume in job["volumes"])][0]
 
 
+def can_tell(one):
+    return one.truth not in BY_PROCESS and one.truth != "unknown"
+
+
 def draw(sums, parts, count):
     """Blends of so many profiles each."""
     rng, blends = random.Random(SEED + parts), []
@@ -132,6 +136,12 @@ def print_residual(outcomes):
             print(f"  more left over than chance (p < 0.05), {title} unknown programs: {left} of {len(of)}")
 
 
+def print_told(outcomes):
+    """Of sums of one program, how many are right of those that sums can tell at all."""
+    told = [one for one in outcomes if can_tell(one.blend[0])]
+    print(f"  of those that sums can tell: {sum(one.error <= NEAR for one in told)} of {len(told)}")
+
+
 def print_shares(title, outcomes, verbose):
     near = sum(one.error <= NEAR for one in outcomes)
     parts = [(name, *pair) for one in outcomes for name, pair in one.truth.items()]
@@ -150,6 +160,8 @@ def print_shares(title, outcomes, verbose):
         print(f"  intervals: the truth is in {sum(inside)} of {len(inside)} ({sum(inside) / len(inside):.2f}) of "
               "components that were found")
     print_residual(outcomes)
+    if all(len(one.blend) == 1 for one in outcomes):
+        print_told(outcomes)
     if verbose:
         for one in sorted(outcomes, key=lambda one: -one.error):
             if one.error > NEAR:
@@ -160,7 +172,7 @@ def main(directory, count=100, verbose=False):
     into = os.path.join(directory, "sums")
     os.makedirs(into, exist_ok=True)
     sums = sums_of(os.path.join(directory, "recordings"), into)
-    told = [one for one in sums if one.truth not in BY_PROCESS and one.truth != "unknown"]
+    told = list(filter(can_tell, sums))
     kinds = (("sums of one program", [[one] for one in sums]),
              ("blends of two that sums can tell", draw(told, 2, count)),
              ("blends of three that sums can tell", draw(told, 3, count)),
