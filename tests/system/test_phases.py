@@ -23,6 +23,9 @@ for epoch in range(epochs):
 """
 
 
+ALONE = True  # its pauses are to be pauses; see tests/system/run
+
+
 class PhaseTest(harness.SystemTest):
     def phases(self, name, pause, epochs=3):
         """On a volume of their own: what a program is made of lies elsewhere."""
