@@ -1,88 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/behaviour.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "analyzer/figure.h"
+
 #define LARGE_WRITE  131072
 #define SMALL_FILE   131072
 #define MANY_FILES   100
-#define ORDER_MIN    16
-#define ORDER_KNOWN  0.5
 #define TRIFLE       0.001 /* of the bytes */
 #define AT_BOUND     0.6 /* confidence of what is just inside */
 #define SHARPNESS    3.0 /* how fast it grows with the distance, in powers of the ratio */
-
-static double ratio(double part, double whole)
-{
-    return whole > 0 ? part / whole : NAN;
-}
-
-static double filled(const struct record *record)
-{
-    return (double)(histogram_count(&record->size) - histogram_zeros(&record->size));
-}
-
-/* Extended attributes that a file lacks are no failure to find it. */
-struct failures behaviour_failures(const struct record *record)
-{
-    struct failures failures = {0};
-
-    for (unsigned i = 0; i < record->error_codes.length; i++) {
-        const struct histogram_cell *cell = &record->error_codes.cells[i];
-
-        *(cell->bucket == ENOENT || cell->bucket == ENOTDIR ? &failures.missing : &failures.other) +=
-            (double)cell->count;
-    }
-    failures.unknown = fmax(0, (double)record->errors - failures.missing - failures.other);
-    return failures;
-}
-
-double behaviour_missing(const struct record *record)
-{
-    struct failures failures = behaviour_failures(record);
-
-    return failures.missing + failures.unknown;
-}
-
-double behaviour_fault_writes(const struct record *record)
-{
-    return ratio((double)record->faults[FAULT_WRITE],
-                 (double)record->faults[FAULT_READ] + (double)record->faults[FAULT_WRITE]);
-}
-
-double behaviour_bytes_per_fault_write(const struct record *record)
-{
-    double writes = (double)record->faults[FAULT_WRITE];
-
-    return writes > 0 ? (double)record->bytes / writes : INFINITY;
-}
-
-/* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
-double behaviour_jumps(const struct record *transfers)
-{
-    double ordered = 0;
-
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        ordered += (double)transfers->order[i];
-    return ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * filled(transfers)
-               ? 1 - (double)transfers->order[ORDER_CONSECUTIVE] / ordered
-               : NAN;
-}
-
-double behaviour_received(const struct record *write)
-{
-    return ratio((double)write->cache[CACHE_RECEIVED_BYTES], (double)write->bytes);
-}
-
-double behaviour_passed(const struct record *write)
-{
-    double received = (double)write->cache[CACHE_PROCESS_RECEIVED_BYTES], written = (double)write->bytes;
-
-    return written > 0 ? ratio(fmin(received, written), fmax(received, written)) : NAN;
-}
 
 /* Of sizes that move enough bytes: how a program is loaded says nothing about what it does. */
 static double weight(const struct histogram_cell *cell, double bytes)
@@ -131,11 +61,11 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     out->opens = sizes->length ? (double)histogram_count(sizes) : (double)tally_succeeded(tally, OP_OPEN);
     out->creates = (double)tally_succeeded(tally, OP_CREATE);
     out->median_file = histogram_quantile(sizes, 0.5, false, &median) ? (double)median : NAN;
-    out->bytes_per_open = ratio(out->read_bytes + out->fault_bytes, out->opens);
+    out->bytes_per_open = quotient(out->read_bytes + out->fault_bytes, out->opens);
     /* A page fault brings in what was read ahead, or nothing when it is there already: it says little of what is
        read. */
-    out->coverage = sizes->length ? ratio(out->read_bytes + out->fault_bytes, bytes) : NAN;
-    out->creates_per_open = ratio(out->creates, out->opens);
+    out->coverage = sizes->length ? quotient(out->read_bytes + out->fault_bytes, bytes) : NAN;
+    out->creates_per_open = quotient(out->creates, out->opens);
     out->small_opens_per_create = small < MANY_FILES ? 0 : out->creates > 0 ? small / out->creates : INFINITY;
     out->bytes_per_create = out->creates > 0 ? out->write_bytes / out->creates : INFINITY;
 }
@@ -152,26 +82,26 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
         all += bytes;
         large += bucket_lower(write->size.cells[i].bucket) >= LARGE_WRITE ? bytes : 0;
     }
-    out->jumps = behaviour_jumps(read);
-    out->write_jumps = behaviour_jumps(write);
-    out->returns = ratio((double)read->order[ORDER_RANDOM], jumps);
-    out->bytes_per_jump = ratio(out->read_bytes, out->jumps * filled(read));
-    out->read_mean = ratio(out->read_bytes, filled(read));
-    out->write_mean = ratio(out->write_bytes, filled(write));
-    out->write_share = ratio(out->write_bytes, out->read_bytes + out->fault_bytes + out->write_bytes);
-    out->large_writes = ratio(large, all);
-    out->received = behaviour_received(write);
-    out->passed = behaviour_passed(write);
+    out->jumps = figure_jumps(read);
+    out->write_jumps = figure_jumps(write);
+    out->returns = quotient((double)read->order[ORDER_RANDOM], jumps);
+    out->bytes_per_jump = quotient(out->read_bytes, out->jumps * figure_filled(read));
+    out->read_mean = quotient(out->read_bytes, figure_filled(read));
+    out->write_mean = quotient(out->write_bytes, figure_filled(write));
+    out->write_share = quotient(out->write_bytes, out->read_bytes + out->fault_bytes + out->write_bytes);
+    out->large_writes = quotient(large, all);
+    out->received = figure_received(write);
+    out->passed = figure_passed(write);
     out->copy_likeness = likeness(&read->size, out->read_bytes, &write->size, out->write_bytes);
     out->bytes_per_fsync = fsyncs > 0 ? out->write_bytes / fsyncs : INFINITY;
-    out->seeks_per_read = ratio((double)tally_ops(tally, OP_SEEK), filled(read));
-    out->fault_share = ratio(out->fault_bytes, out->fault_bytes + out->read_bytes);
+    out->seeks_per_read = quotient((double)tally_ops(tally, OP_SEEK), figure_filled(read));
+    out->fault_share = quotient(out->fault_bytes, out->fault_bytes + out->read_bytes);
 }
 
 static void of_names(const struct tally *tally, struct behaviour *out)
 {
     double stats = (double)tally_ops(tally, OP_STAT), opens = (double)tally_ops(tally, OP_OPEN);
-    double missing = behaviour_missing(&tally->op[OP_STAT]) + behaviour_missing(&tally->op[OP_OPEN]);
+    double missing = figure_missing(&tally->op[OP_STAT]) + figure_missing(&tally->op[OP_OPEN]);
     double directories = (double)tally_succeeded(tally, OP_OPEN) - out->opens;
     double looked_up = stats + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK) +
                        (double)tally_ops(tally, OP_SETATTR); /* of each name: ls, rm -r, chown -R */
@@ -182,13 +112,13 @@ static void of_names(const struct tally *tally, struct behaviour *out)
     out->lookups = looked_up + (double)tally_ops(tally, OP_SEEK) +
                    (tally->op[OP_OPEN].size.length ? 2 * directories
                                                    : 2 * fmin(opens, (double)tally_ops(tally, OP_READDIR)));
-    out->lookups = ratio(fmin(out->lookups, out->ops), out->ops);
-    out->names = ratio(looked_up + opens, out->ops);
-    out->stats_per_open = ratio(stats, opens);
-    out->seeks_per_open = ratio((double)tally_ops(tally, OP_SEEK), opens);
-    out->missing = ratio(missing, stats + opens);
-    out->not_found = ratio(missing, out->ops);
-    out->open_errors = ratio((double)tally->op[OP_OPEN].errors, opens);
+    out->lookups = quotient(fmin(out->lookups, out->ops), out->ops);
+    out->names = quotient(looked_up + opens, out->ops);
+    out->stats_per_open = quotient(stats, opens);
+    out->seeks_per_open = quotient((double)tally_ops(tally, OP_SEEK), opens);
+    out->missing = quotient(missing, stats + opens);
+    out->not_found = quotient(missing, out->ops);
+    out->open_errors = quotient((double)tally->op[OP_OPEN].errors, opens);
 }
 
 void behaviour_of(const struct tally *tally, const struct peers *peers, struct behaviour *out)
@@ -200,16 +130,16 @@ void behaviour_of(const struct tally *tally, const struct peers *peers, struct b
         .fault_bytes = (double)tally->op[OP_MMAP_FAULT].bytes,
         .minor_faults = (double)tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR],
         .faults = (double)tally_ops(tally, OP_MMAP_FAULT),
-        .fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]),
+        .fault_writes = figure_fault_writes(&tally->op[OP_MMAP_FAULT]),
         .peers = *peers,
     };
     of_files(tally, out);
     of_transfers(tally, out);
     of_names(tally, out);
-    out->minors_per_op = ratio(out->minor_faults, out->ops);
-    out->faults_per_open = ratio(out->faults, out->opens);
-    out->minors_per_open = ratio(out->minor_faults, out->opens);
-    out->bytes_per_op = ratio(out->read_bytes + out->fault_bytes + out->write_bytes, out->ops);
+    out->minors_per_op = quotient(out->minor_faults, out->ops);
+    out->faults_per_open = quotient(out->faults, out->opens);
+    out->minors_per_open = quotient(out->minor_faults, out->opens);
+    out->bytes_per_op = quotient(out->read_bytes + out->fault_bytes + out->write_bytes, out->ops);
 }
 
 #define FIELD(name) {"process." #name, offsetof(struct behaviour, name)}

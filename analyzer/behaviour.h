@@ -42,31 +42,6 @@ struct behaviour {
 
 void behaviour_of(const struct tally *tally, const struct peers *peers, struct behaviour *out);
 
-/* Operations that failed, by why: no such name, another error, one that was not recorded. */
-struct failures {
-    double missing, other, unknown;
-};
-
-struct failures behaviour_failures(const struct record *record);
-
-/* Operations that failed because there is no such name, with those whose error is not known. */
-double behaviour_missing(const struct record *record);
-
-/* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */
-double behaviour_jumps(const struct record *transfers);
-
-/* Share of the bytes written that had just come from the network; NAN: none were written. */
-double behaviour_received(const struct record *write);
-/* Bytes written to bytes that their processes received meanwhile, or the reverse where these are fewer; NAN alike. */
-double behaviour_passed(const struct record *write);
-
-/* Share of major page faults that were to write, as programs' own data is when they are loaded; NAN: not known. */
-double behaviour_fault_writes(const struct record *record);
-
-/* Bytes of page faults to each that was to write: little for who loads libraries, whose own data are written to. INFINITY: none
-   was, or it is not known. */
-double behaviour_bytes_per_fault_write(const struct record *record);
-
 bool behaviour_is_known(const char *feature);
 
 /* NAN where the name is not known. */

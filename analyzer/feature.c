@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "analyzer/figure.h"
+
 int tally_add(struct tally *tally, const struct record *record)
 {
     struct record counts = *record;
@@ -60,11 +62,6 @@ uint64_t tally_file_bytes(const struct tally *tally)
     return bytes;
 }
 
-static double ratio(double part, double whole)
-{
-    return whole > 0 ? part / whole : NAN;
-}
-
 void ratios_of(const struct tally *tally, struct ratios *out)
 {
     const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
@@ -87,13 +84,13 @@ void ratios_of(const struct tally *tally, struct ratios *out)
     for (unsigned i = 0; i < ORDER_COUNT; i++)
         ordered += (double)read->order[i] + (double)write->order[i];
     for (unsigned i = 0; i < ORDER_COUNT; i++)
-        out->order[i] = ratio((double)read->order[i] + (double)write->order[i], ordered);
-    out->read_ops = ratio(reads, reads + writes);
-    out->read_bytes = ratio((double)read->bytes, (double)read->bytes + (double)write->bytes);
-    out->metadata_ops = ratio(metadata, all);
-    out->metadata_ops_no_close = ratio(metadata - close, all - close);
-    out->metadata_ops_with_seek = ratio(metadata + seek, all + seek);
-    out->open_ops = ratio(opens, all);
-    out->opens_per_read = ratio(opens, opens + filled);
-    out->opens_per_mib = ratio(opens, ((double)read->bytes + (double)write->bytes) / 1048576);
+        out->order[i] = quotient((double)read->order[i] + (double)write->order[i], ordered);
+    out->read_ops = quotient(reads, reads + writes);
+    out->read_bytes = quotient((double)read->bytes, (double)read->bytes + (double)write->bytes);
+    out->metadata_ops = quotient(metadata, all);
+    out->metadata_ops_no_close = quotient(metadata - close, all - close);
+    out->metadata_ops_with_seek = quotient(metadata + seek, all + seek);
+    out->open_ops = quotient(opens, all);
+    out->opens_per_read = quotient(opens, opens + filled);
+    out->opens_per_mib = quotient(opens, ((double)read->bytes + (double)write->bytes) / 1048576);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/behaviour.h"
+#include "analyzer/figure.h"
 #include "analyzer/fitting_parts.h"
 #include "analyzer/fitting_rows.h"
 #include "analyzer/matching.h"
@@ -111,13 +111,13 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
         return err;
     fitting->context = (struct feature_context){
         .process = process,
-        .missing = behaviour_missing(&tally->op[OP_STAT]),
+        .missing = figure_missing(&tally->op[OP_STAT]),
         .minors = (double)tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR],
-        .fault_writes = behaviour_fault_writes(&tally->op[OP_MMAP_FAULT]),
-        .bytes_per_fault_write = behaviour_bytes_per_fault_write(&tally->op[OP_MMAP_FAULT]),
+        .fault_writes = figure_fault_writes(&tally->op[OP_MMAP_FAULT]),
+        .bytes_per_fault_write = figure_bytes_per_fault_write(&tally->op[OP_MMAP_FAULT]),
         .peers = peers,
-        .write_jumps = behaviour_jumps(&tally->op[OP_WRITE]),
-        .received = behaviour_received(&tally->op[OP_WRITE]),
+        .write_jumps = figure_jumps(&tally->op[OP_WRITE]),
+        .received = figure_received(&tally->op[OP_WRITE]),
     };
     fitting->context.samples = samples_of(fitting, (double)tally->op[OP_MMAP_FAULT].bytes);
     fitting->active = calloc(catalogue->count + 1, sizeof(bool));

@@ -39,7 +39,7 @@ struct fitting {
     double *worth;      /* bytes of an operation, by group */
     size_t signature_count, ingredient_count; /* of the catalogue */
     double *weights; /* of all ingredients in one row, as they are for this data; a signature's add up to 1 */
-    const double *recipes; /* weights in the place of the catalogue's, of all ingredients in one row; NULL: its own */
+    const double *recipes; /* weights in the place of these; NULL: none */
 };
 
 /* Takes over nothing; catalogue must outlive it. 0 or -ENOMEM; fitting_clear() is due in both cases. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SCALE_MAX 32 /* a recipe's blocks may be so many times more, or less, in files of other sizes */
+#define SCALE_MAX 32.0 /* a recipe's blocks may be so many times more, or less, in files of other sizes */
 
 bool fitting_in_range(const struct ingredient *ingredient, const struct bin *bin)
 {

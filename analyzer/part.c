@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/behaviour.h"
+#include "analyzer/figure.h"
 
 #define PLAIN_BINS 2   /* see plain_bins() */
 #define STAT_KNOWN 0.5 /* of all stats; where fewer are known, all may be of either kind */
@@ -46,7 +46,7 @@ static size_t sized_bins(enum operation op, const struct record *record, struct 
 
 static size_t failed_bins(enum operation op, const struct record *record, struct bin *out)
 {
-    struct failures failures = behaviour_failures(record);
+    struct failures failures = figure_failures(record);
     const struct bin bins[] = {
         {.op = op, .outcome = OUTCOME_MISSING, .ops = failures.missing},
         {.op = op, .outcome = OUTCOME_FAILED, .ops = failures.other},

@@ -3,16 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/part.h"
 
 #define READDIRS   2.0 /* of a folder, mostly: one for its names, one that returns nothing more */
 #define WALK_NAMES 20  /* stats a readdir, */
 #define WALK_STATS 3   /* and a file that is opened */
-
-static double quotient(double part, double whole)
-{
-    return whole > 0 ? part / whole : NAN;
-}
 
 /* How much of the transfers have the most frequent size: 1 for a fixed buffer. */
 static double modal_share(const double sizes[BUCKET_COUNT])

@@ -6,17 +6,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/part.h"
 
 #define BUFFER      262144.0 /* what small reads could be */
 #define AHEAD       1048576.0 /* what a reader from front to back gets at a time */
 #define PAGE        4096
 #define CALM_SHARE  0.25     /* metadata that nobody minds */
-
-static double ratio(double part, double whole)
-{
-    return whole > 0 ? part / whole : NAN;
-}
 
 static double seconds(const struct tally *tally, enum operation op)
 {
@@ -55,10 +51,10 @@ static void of_reads(const struct tally *tally, double *v)
         ordered += (double)read->order[i];
     v[TRAIT_READS] = filled;
     v[TRAIT_READ_BYTES] = (double)read->bytes;
-    v[TRAIT_READ_MEAN] = ratio((double)read->bytes, filled);
-    v[TRAIT_READ_FORWARD] = ratio((double)read->order[ORDER_CONSECUTIVE], ordered);
+    v[TRAIT_READ_MEAN] = quotient((double)read->bytes, filled);
+    v[TRAIT_READ_FORWARD] = quotient((double)read->order[ORDER_CONSECUTIVE], ordered);
     v[TRAIT_READS_PER_OPEN] = v[TRAIT_OPENS] > 0 ? filled / v[TRAIT_OPENS] : filled;
-    v[TRAIT_READ_TIME_SHARE] = ratio(time, subject_time_s(tally));
+    v[TRAIT_READ_TIME_SHARE] = quotient(time, subject_time_s(tally));
     v[TRAIT_SMALL_READ_HIGH] = filled > 0 ? time * (1 - needed / filled) : NAN;
     v[TRAIT_SMALL_READ_LOW] = fmin((filled - needed) * quantile_s(&read->latency_ns, 0.01), v[TRAIT_SMALL_READ_HIGH]);
 }
@@ -81,7 +77,7 @@ static void of_metadata(const struct tally *tally, double *v)
     v[TRAIT_METADATA_OPS] = ops;
     v[TRAIT_METADATA_SHARE] = ratios.metadata_ops_no_close;
     v[TRAIT_METADATA_TIME] = time;
-    v[TRAIT_METADATA_TIME_SHARE] = ratio(time, subject_time_s(tally));
+    v[TRAIT_METADATA_TIME_SHARE] = quotient(time, subject_time_s(tally));
     v[TRAIT_METADATA_LOW] = ops > 0 ? time * fmax(1 - calm / ops, 0) : NAN;
 }
 
@@ -96,8 +92,8 @@ static void of_files(const struct tally *tally, double *v)
         bytes += (double)cell->count * bucket_middle(cell->bucket);
     }
     v[TRAIT_OPENS] = opens;
-    v[TRAIT_FILE_MEAN] = ratio(bytes, opens);
-    v[TRAIT_COVERAGE] = ratio((double)tally->op[OP_READ].bytes, bytes);
+    v[TRAIT_FILE_MEAN] = quotient(bytes, opens);
+    v[TRAIT_COVERAGE] = quotient((double)tally->op[OP_READ].bytes, bytes);
     v[TRAIT_OPEN_TIME] = seconds(tally, OP_OPEN) + seconds(tally, OP_CLOSE);
 }
 
@@ -171,7 +167,7 @@ static void of_cache(const struct job_total *job, const struct volume_total *vol
     double bytes = (double)read->cache[CACHE_HIT_BYTES] + (double)read->cache[CACHE_MISS_BYTES];
 
     v[TRAIT_DIRECT_SHARE] = has_page_cache(volume) && v[TRAIT_READS] > 0 ? fmax(1 - known / v[TRAIT_READS], 0) : NAN;
-    v[TRAIT_MISS_SHARE] = ratio((double)read->cache[CACHE_MISS_BYTES], bytes);
+    v[TRAIT_MISS_SHARE] = quotient((double)read->cache[CACHE_MISS_BYTES], bytes);
     again = v[TRAIT_COVERAGE] > 1 ? 1 - 1 / v[TRAIT_COVERAGE] : 0;
     v[TRAIT_REREAD_HIGH] = again * seconds(&volume->tally, OP_READ);
     v[TRAIT_REREAD_LOW] = fmin(again * v[TRAIT_READS] * quantile_s(&read->latency_ns, 0.5), v[TRAIT_REREAD_HIGH]);
@@ -180,7 +176,7 @@ static void of_cache(const struct job_total *job, const struct volume_total *vol
         return;
     }
     once = v[TRAIT_OPENS] * v[TRAIT_FILE_MEAN];
-    v[TRAIT_MISSES_PER_BYTE] = ratio(fmax((double)read->cache[CACHE_MISS_BYTES], device_bytes(job, volume)), once);
+    v[TRAIT_MISSES_PER_BYTE] = quotient(fmax((double)read->cache[CACHE_MISS_BYTES], device_bytes(job, volume)), once);
     again = v[TRAIT_MISSES_PER_BYTE] > 1 ? 1 - 1 / v[TRAIT_MISSES_PER_BYTE] : 0;
     v[TRAIT_THRASH_HIGH] = slowest_s(read, missed * again);
     v[TRAIT_THRASH_LOW] = fmin(missed * again * quantile_s(&read->latency_ns, 0.5), v[TRAIT_THRASH_HIGH]);
@@ -219,7 +215,7 @@ static void of_alignment(const struct tally *tally, double *v)
     double all = (double)histogram_count(&read->size) + (double)histogram_count(&write->size) + refused;
 
     v[TRAIT_DATA_TIME] = seconds(tally, OP_READ) + seconds(tally, OP_WRITE);
-    v[TRAIT_MISALIGNED] = ratio(odd_sizes(&read->size) + odd_sizes(&write->size) + refused, all);
+    v[TRAIT_MISALIGNED] = quotient(odd_sizes(&read->size) + odd_sizes(&write->size) + refused, all);
     v[TRAIT_MISALIGNED_TIME] = v[TRAIT_DATA_TIME] * v[TRAIT_MISALIGNED];
 }
 
@@ -229,9 +225,9 @@ static void of_syncs(const struct tally *tally, double *v)
     double time = seconds(tally, OP_FSYNC);
 
     v[TRAIT_FSYNCS] = syncs;
-    v[TRAIT_BYTES_PER_FSYNC] = ratio((double)tally->op[OP_WRITE].bytes, syncs);
+    v[TRAIT_BYTES_PER_FSYNC] = quotient((double)tally->op[OP_WRITE].bytes, syncs);
     v[TRAIT_FSYNC_TIME] = time;
-    v[TRAIT_FSYNC_TIME_SHARE] = ratio(time, time + seconds(tally, OP_WRITE));
+    v[TRAIT_FSYNC_TIME_SHARE] = quotient(time, time + seconds(tally, OP_WRITE));
     v[TRAIT_FSYNC_LOW] = syncs > 0 ? time * fmax(1 - fmax(made, 1) / syncs, 0) : NAN;
 }
 
@@ -252,7 +248,7 @@ static void of_profiles(const struct finding_matter *matter, uint32_t job, uint3
             if (p < matter->catalogue->count && strcmp(matter->catalogue->profiles[p].name, "import-storm") == 0)
                 import += time;
         }
-    v[TRAIT_IMPORT_SHARE] = ratio(import, all);
+    v[TRAIT_IMPORT_SHARE] = quotient(import, all);
     v[TRAIT_IMPORT_TIME] = import;
 }
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/figure.h"
+
+#include <errno.h>
+
+#define ORDER_MIN   16
+#define ORDER_KNOWN 0.5
+
+double figure_filled(const struct record *record)
+{
+    return (double)(histogram_count(&record->size) - histogram_zeros(&record->size));
+}
+
+/* Extended attributes that a file lacks are no failure to find it. */
+struct failures figure_failures(const struct record *record)
+{
+    struct failures failures = {0};
+
+    for (unsigned i = 0; i < record->error_codes.length; i++) {
+        const struct histogram_cell *cell = &record->error_codes.cells[i];
+
+        *(cell->bucket == ENOENT || cell->bucket == ENOTDIR ? &failures.missing : &failures.other) +=
+            (double)cell->count;
+    }
+    failures.unknown = fmax(0, (double)record->errors - failures.missing - failures.other);
+    return failures;
+}
+
+double figure_missing(const struct record *record)
+{
+    struct failures failures = figure_failures(record);
+
+    return failures.missing + failures.unknown;
+}
+
+double figure_fault_writes(const struct record *record)
+{
+    return quotient((double)record->faults[FAULT_WRITE],
+                 (double)record->faults[FAULT_READ] + (double)record->faults[FAULT_WRITE]);
+}
+
+double figure_bytes_per_fault_write(const struct record *record)
+{
+    double writes = (double)record->faults[FAULT_WRITE];
+
+    return writes > 0 ? (double)record->bytes / writes : INFINITY;
+}
+
+/* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
+double figure_jumps(const struct record *transfers)
+{
+    double ordered = 0;
+
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        ordered += (double)transfers->order[i];
+    return ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * figure_filled(transfers)
+               ? 1 - (double)transfers->order[ORDER_CONSECUTIVE] / ordered
+               : NAN;
+}
+
+double figure_received(const struct record *write)
+{
+    return quotient((double)write->cache[CACHE_RECEIVED_BYTES], (double)write->bytes);
+}
+
+double figure_passed(const struct record *write)
+{
+    double received = (double)write->cache[CACHE_PROCESS_RECEIVED_BYTES], written = (double)write->bytes;
+
+    return written > 0 ? quotient(fmin(received, written), fmax(received, written)) : NAN;
+}

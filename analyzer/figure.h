@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Figures of what was done with one operation. */
+#ifndef UNBLEND_ANALYZER_FIGURE_H
+#define UNBLEND_ANALYZER_FIGURE_H
+
+#include <math.h>
+
+#include "lib/record.h"
+
+/* NAN where there is nothing to divide by. */
+static inline double quotient(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+/* Transfers that moved something. */
+double figure_filled(const struct record *record);
+
+/* Operations that failed, by why: no such name, another error, one that was not recorded. */
+struct failures {
+    double missing, other, unknown;
+};
+
+struct failures figure_failures(const struct record *record);
+
+/* Operations that failed because there is no such name, with those whose error is not known. */
+double figure_missing(const struct record *record);
+
+/* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */
+double figure_jumps(const struct record *transfers);
+
+/* Share of the bytes written that had just come from the network; NAN: none were written. */
+double figure_received(const struct record *write);
+/* Bytes written to bytes that their processes received meanwhile, or the reverse where these are fewer; NAN alike. */
+double figure_passed(const struct record *write);
+
+/* Share of major page faults that were to write, as programs' own data is when they are loaded; NAN: not known. */
+double figure_fault_writes(const struct record *record);
+
+/* Bytes of page faults to each that was to write: little for who loads libraries, whose own data are written to. INFINITY: none
+   was, or it is not known. */
+double figure_bytes_per_fault_write(const struct record *record);
+
+#endif
