@@ -22,8 +22,7 @@ int drain_new(const struct drain_sources *sources, struct drain **out)
     if (drain_rows_open(drain) || details_new(sources->tables, sources->volumes, &drain->details) ||
         shared_rows_new(sources->shared_map, sources->last_map, &drain->shared) ||
         bursts_new(sources->burst_factor, &drain->bursts) ||
-        opened_new(sources->told_map, &drain->opened) || passed_new(sources->tables, &drain->passed) ||
-        hung_new(&drain->hung) ||
+        opened_new(sources->told_map, &drain->opened) || hung_new(&drain->hung) ||
         flight_new(sources->tables, sources->volumes, sources->origin, sources->finder, drain->hung, &drain->flight)) {
         drain_free(drain);
         return -ENOMEM;
@@ -52,7 +51,7 @@ void drain_free(struct drain *drain)
     flight_free(drain->flight);
     hung_free(drain->hung);
     opened_free(drain->opened);
-    passed_free(drain->passed);
+    passed_clear(&drain->passed);
     free(drain);
 }
 
@@ -208,7 +207,7 @@ int drain_run(struct drain *drain, struct batch *batch)
         err = opened_drain(drain->opened, drain_file_owner, drain, batch);
     if (!err)
         err = drain_threads(drain, batch);
-    passed_share(drain->passed, batch); /* of what was drained, whatever went wrong: the next batch is another one */
+    passed_share(&drain->passed, batch); /* of what was drained, whatever went wrong: the next batch is another one */
     drain->slot = slots_now(drain->slots);
     if (!err)
         err = bursts_judge(drain->bursts, batch, drain->slot);
@@ -222,15 +221,12 @@ int drain_run(struct drain *drain, struct batch *batch)
     if (err)
         return err;
     for (uint32_t i = 1; i <= processes->high; i++)
-        if (gone[i]) {
-            passed_forget(drain->passed, i);
+        if (gone[i])
             table_give(drain->from.tables, ABI_TABLE_PROCESSES, i);
-        }
     for (enum abi_table which = 0; which < ABI_TABLES; which++)
         table_return(drain->from.tables, which);
     drain_rows_tidy(drain);
     details_tidy(drain->details);
-    passed_tidy(drain->passed);
     slots_tidy(drain->slots);
     drain_counters(drain, batch);
     return 0;

@@ -24,7 +24,7 @@ struct drain {
     struct hung *hung;
     struct flight *flight;
     struct opened *opened;
-    struct passed *passed;
+    struct passed passed;
     int64_t slot; /* of the last drain */
     uint64_t counters[ABI_COUNTERS];
     enum grain grain;

@@ -187,7 +187,7 @@ int drain_row(struct drain *drain, uint32_t index, enum operation op, const stru
         if (!err && row->volume == ABI_VOLUME_UNKNOWN)
             batch->coverage.unattributed += record_ops(record) - ops;
         if (!err && op == OP_WRITE)
-            err = passed_write(drain->passed, to->owner, batch, record, news.bytes);
+            err = passed_add(&drain->passed, process_at(drain->from.tables, to->owner), batch, record, news.bytes);
     }
     return err ? err : slots_add(drain->slots, index, now.slot_end_ns, op, &news, to->job, volume, batch,
                                  drain->bursts);

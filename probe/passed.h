@@ -10,23 +10,23 @@
 #include <stdint.h>
 
 #include "lib/record.h"
-#include "probe/tables.h"
+#include "probe/bpf/abi.h"
 
-struct passed;
+struct passed_write;
 
-/* The tables must outlive it. 0 or -ENOMEM. */
-int passed_new(struct tables *tables, struct passed **out);
-void passed_free(struct passed *passed); /* NULL is fine */
-void passed_tidy(struct passed *passed); /* see probe/sparse.h */
+/* What was written since the last passed_share() by processes that had received something. Zeroed is empty. */
+struct passed {
+    struct passed_write *writes;
+    uint32_t count, capacity;
+};
 
-/* A process (by its place in the table) has written so many bytes, of which this is the batch's record. 0 or -ENOMEM. */
-int passed_write(struct passed *passed, uint32_t process, const struct batch *batch, const struct record *record,
-                 uint64_t bytes);
+void passed_clear(struct passed *passed);
 
-/* What processes that have written had received since they were last asked goes to these records, by their bytes. */
+/* The process has written so many bytes, of which this is the batch's record. 0 or -ENOMEM. */
+int passed_add(struct passed *passed, struct abi_process *process, const struct batch *batch,
+               const struct record *record, uint64_t bytes);
+
+/* What these processes have received by now is taken from them, and goes to their records by the bytes of each. */
 void passed_share(struct passed *passed, struct batch *batch);
-
-/* The process's place is given back. */
-void passed_forget(struct passed *passed, uint32_t process);
 
 #endif

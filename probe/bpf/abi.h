@@ -233,7 +233,7 @@ struct abi_process {
     char comm[16]; /* as of its last execve */
     uint32_t ticket;   /* ABI_TICKET() of what its environment or its launcher says; 0: nothing is known */
     uint32_t parent;   /* tgid, when it was first seen */
-    uint64_t received_bytes; /* that its threads have taken from the network (TCP) */
+    uint64_t received_bytes; /* that its threads have taken from the network (TCP); user space takes them from here */
 };
 
 /* What a close_range() is about to close. */
