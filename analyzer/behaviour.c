@@ -85,16 +85,16 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     out->jumps = figure_jumps(read);
     out->write_jumps = figure_jumps(write);
     out->returns = quotient((double)read->order[ORDER_RANDOM], jumps);
-    out->bytes_per_jump = quotient(out->read_bytes, out->jumps * figure_filled(read));
-    out->read_mean = quotient(out->read_bytes, figure_filled(read));
-    out->write_mean = quotient(out->write_bytes, figure_filled(write));
+    out->bytes_per_jump = quotient(out->read_bytes, out->jumps * (double)histogram_filled(&read->size));
+    out->read_mean = quotient(out->read_bytes, (double)histogram_filled(&read->size));
+    out->write_mean = quotient(out->write_bytes, (double)histogram_filled(&write->size));
     out->write_share = quotient(out->write_bytes, out->read_bytes + out->fault_bytes + out->write_bytes);
     out->large_writes = quotient(large, all);
     out->received = figure_received(write);
     out->passed = figure_passed(write);
     out->copy_likeness = likeness(&read->size, out->read_bytes, &write->size, out->write_bytes);
     out->bytes_per_fsync = fsyncs > 0 ? out->write_bytes / fsyncs : INFINITY;
-    out->seeks_per_read = quotient((double)tally_ops(tally, OP_SEEK), figure_filled(read));
+    out->seeks_per_read = quotient((double)tally_ops(tally, OP_SEEK), (double)histogram_filled(&read->size));
     out->fault_share = quotient(out->fault_bytes, out->fault_bytes + out->read_bytes);
 }
 
@@ -157,8 +157,7 @@ static const struct {
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
-    FIELD(piped),         FIELD(write_jumps),    FIELD(received),
-    FIELD(passed),
+    FIELD(piped),         FIELD(write_jumps),    FIELD(received),         FIELD(passed),
 };
 
 static const struct {

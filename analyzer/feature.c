@@ -68,7 +68,7 @@ void ratios_of(const struct tally *tally, struct ratios *out)
     double reads = (double)record_ops(read), writes = (double)record_ops(write);
     double close = (double)tally_ops(tally, OP_CLOSE), seek = (double)tally_ops(tally, OP_SEEK);
     double opens = (double)tally_ops(tally, OP_OPEN) + (double)tally_ops(tally, OP_CREATE);
-    double filled = (double)histogram_count(&read->size) - (double)histogram_zeros(&read->size);
+    double filled = (double)histogram_filled(&read->size);
     double metadata = 0, all = 0; /* all: without seek */
     double ordered = 0;
 

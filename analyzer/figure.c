@@ -6,11 +6,6 @@
 #define ORDER_MIN   16
 #define ORDER_KNOWN 0.5
 
-double figure_filled(const struct record *record)
-{
-    return (double)(histogram_count(&record->size) - histogram_zeros(&record->size));
-}
-
 /* Extended attributes that a file lacks are no failure to find it. */
 struct failures figure_failures(const struct record *record)
 {
@@ -36,7 +31,7 @@ double figure_missing(const struct record *record)
 double figure_fault_writes(const struct record *record)
 {
     return quotient((double)record->faults[FAULT_WRITE],
-                 (double)record->faults[FAULT_READ] + (double)record->faults[FAULT_WRITE]);
+                    (double)record->faults[FAULT_READ] + (double)record->faults[FAULT_WRITE]);
 }
 
 double figure_bytes_per_fault_write(const struct record *record)
@@ -53,7 +48,7 @@ double figure_jumps(const struct record *transfers)
 
     for (unsigned i = 0; i < ORDER_COUNT; i++)
         ordered += (double)transfers->order[i];
-    return ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * figure_filled(transfers)
+    return ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * (double)histogram_filled(&transfers->size)
                ? 1 - (double)transfers->order[ORDER_CONSECUTIVE] / ordered
                : NAN;
 }

@@ -13,9 +13,6 @@ static inline double quotient(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
-/* Transfers that moved something. */
-double figure_filled(const struct record *record);
-
 /* Operations that failed, by why: no such name, another error, one that was not recorded. */
 struct failures {
     double missing, other, unknown;

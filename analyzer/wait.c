@@ -10,7 +10,7 @@
 static void add(const struct tally *tally, struct wait *wait)
 {
     const struct record *read = &tally->op[OP_READ];
-    uint64_t filled = histogram_count(&read->size) - histogram_zeros(&read->size);
+    uint64_t filled = histogram_filled(&read->size);
     bool small = !filled || read->bytes / filled < WAIT_SMALL;
 
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {

@@ -193,6 +193,11 @@ uint64_t histogram_zeros(const struct histogram *h)
     return h->length && h->cells[0].bucket == 0 ? h->cells[0].count : 0;
 }
 
+uint64_t histogram_filled(const struct histogram *h)
+{
+    return histogram_count(h) - histogram_zeros(h);
+}
+
 bool histogram_quantile(const struct histogram *h, double q, bool skip_zeros, uint64_t *value)
 {
     uint64_t zeros = skip_zeros ? histogram_zeros(h) : 0;

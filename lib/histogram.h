@@ -40,9 +40,10 @@ int histogram_merge(struct histogram *h, const struct histogram *other);
 int histogram_prepare(struct histogram *h, const struct histogram *other);
 void histogram_merge_prepared(struct histogram *h, const struct histogram *other);
 
-/* How many values lie in it (2^63 - 1 if more), and how many of them are 0. */
+/* How many values lie in it (2^63 - 1 if more), how many of them are 0, and how many are not. */
 uint64_t histogram_count(const struct histogram *h);
 uint64_t histogram_zeros(const struct histogram *h);
+uint64_t histogram_filled(const struct histogram *h);
 
 /*
  * Nearest-rank quantile (the smallest value with at least q of the values at or below it), as the lower

@@ -55,7 +55,7 @@ static void find_shape(const struct job_total *job, const struct volume_total *v
     const struct record *read = &volume->tally.op[OP_READ], *fault = &volume->tally.op[OP_MMAP_FAULT];
     double opens = fmax((double)histogram_count(&volume->tally.op[OP_OPEN].size), 1), deviation;
     double file = file_sizes(&volume->tally.op[OP_OPEN].size, &deviation), bytes = (double)read->bytes;
-    double filled = fmax((double)(histogram_count(&read->size) - histogram_zeros(&read->size)), 1);
+    double filled = fmax((double)histogram_filled(&read->size), 1);
     double ordered = (double)read->order[0] + (double)read->order[1] + (double)read->order[2];
     double random = ordered > 0 ? 1 - (double)read->order[ORDER_CONSECUTIVE] / ordered : 0;
 

@@ -70,7 +70,7 @@ static unsigned random_percent(const struct record *record)
 static bool is_direct(const struct volume_total *volume)
 {
     const struct record *read = &volume->tally.op[OP_READ];
-    uint64_t filled = histogram_count(&read->size) - histogram_zeros(&read->size);
+    uint64_t filled = histogram_filled(&read->size);
     static const char *const types[] = {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"};
     bool cached = false;
 
@@ -88,7 +88,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 static uint64_t file_bytes(const struct tally *tally)
 {
     const struct histogram *sizes = &tally->op[OP_OPEN].size;
-    double sum = 0, count = (double)histogram_count(sizes) - (double)histogram_zeros(sizes);
+    double sum = 0, count = (double)histogram_filled(sizes);
 
     for (unsigned i = 0; i < sizes->length; i++)
         sum += (double)sizes->cells[i].count * (double)bucket_lower(sizes->cells[i].bucket);

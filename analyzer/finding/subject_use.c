@@ -44,7 +44,7 @@ static double slowest_s(const struct record *record, double count)
 static void of_reads(const struct tally *tally, double *v)
 {
     const struct record *read = &tally->op[OP_READ];
-    double filled = (double)(histogram_count(&read->size) - histogram_zeros(&read->size));
+    double filled = (double)histogram_filled(&read->size);
     double ordered = 0, needed = fmin((double)read->bytes / BUFFER + 1, filled), time = seconds(tally, OP_READ);
 
     for (unsigned i = 0; i < ORDER_COUNT; i++)

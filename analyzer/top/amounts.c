@@ -9,7 +9,7 @@ static void add_data(struct amounts *a, const struct record *record, uint64_t op
 {
     a->count[read ? COUNT_READ_OPS : COUNT_WRITE_OPS] += ops;
     a->count[read ? COUNT_READ_BYTES : COUNT_WRITE_BYTES] += record->bytes;
-    a->count[COUNT_TRANSFERS] += histogram_count(&record->size) - histogram_zeros(&record->size);
+    a->count[COUNT_TRANSFERS] += histogram_filled(&record->size);
     a->count[COUNT_SEQUENTIAL] += record->order[ORDER_SEQUENTIAL] + record->order[ORDER_CONSECUTIVE];
     a->count[COUNT_RANDOM] += record->order[ORDER_RANDOM];
 }
