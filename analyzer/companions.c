@@ -49,13 +49,14 @@ static void make_shares(struct kinds *kinds, struct part *rest)
                 kinds->of[op][kind] = fmin(1, *operations_of(rest, op, kind) / kinds->of[op][kind]);
 }
 
+/* Those that succeed take their bytes with them. */
 static void move(const struct companion *companion, double ops, struct part *from, struct part *to)
 {
     double *source = operations_of(from, companion->op, companion->kind), bytes;
 
     if (!(ops > 0))
         return;
-    bytes = companion->op == OP_MMAP_FAULT ? from->bytes[companion->op] * ops / *source : 0;
+    bytes = companion->kind == COMPANION_OK ? from->bytes[companion->op] * ops / *source : 0;
     *source -= ops;
     *operations_of(to, companion->op, companion->kind) += ops;
     from->bytes[companion->op] -= bytes;

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/figure.h"
+
 #define SCALE_MAX 32.0 /* a recipe's blocks may be so many times more, or less, in files of other sizes */
 
 bool fitting_in_range(const struct ingredient *ingredient, const struct bin *bin)
@@ -71,7 +73,7 @@ static void add_order(struct fitting *fitting, const struct tally *tally)
     const struct record *read = &tally->op[OP_READ];
     double goes_on = (double)read->order[ORDER_CONSECUTIVE];
     double jumps = (double)read->order[ORDER_SEQUENTIAL] + (double)read->order[ORDER_RANDOM];
-    double reads = (double)(histogram_count(&read->size) - histogram_zeros(&read->size));
+    double reads = (double)histogram_filled(&read->size);
 
     fitting->all_count = fitting->group_count;
     if (!(goes_on + jumps > 0))
@@ -127,41 +129,37 @@ static bool takes(const struct fitting *fitting, const struct signature *signatu
            (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 
-/* Mean bytes of what ingredients of an operation, or only one of them, hold; *weight is that of all these. NAN: none is there. */
-static double mean_size(const struct fitting *fitting, const struct signature *signature, enum operation op,
-                        const struct ingredient *only, double *weight)
+/* Operations, and their bytes; of opens, those of the files. */
+struct held {
+    double ops, bytes;
+};
+
+static void add_held(const struct fitting *fitting, const struct ingredient *ingredient, struct held *held)
 {
-    double ops = 0, bytes = 0;
+    for (size_t i = 0; i < fitting->bin_count; i++) {
+        const struct bin *bin = &fitting->bins[i];
 
-    *weight = 0;
-    for (uint32_t n = 0; n < signature->ingredient_count; n++) {
-        const struct ingredient *ingredient = &signature->ingredients[n];
-
-        if (ingredient->op != op || (only && ingredient != only))
+        if (!bin->bucket || !fitting_holds(fitting, ingredient, bin))
             continue;
-        *weight += ingredient->weight;
-        for (size_t i = 0; i < fitting->bin_count; i++) {
-            const struct bin *bin = &fitting->bins[i];
-
-            if (bin->bucket && fitting_holds(fitting, ingredient, bin)) {
-                ops += bin->ops;
-                bytes += op == OP_OPEN ? bin->ops * bucket_middle(bin->bucket) : bin->bytes;
-            }
-        }
+        held->ops += bin->ops;
+        held->bytes += bin->op == OP_OPEN ? bin->ops * bucket_middle(bin->bucket) : bin->bytes;
     }
-    return ops > 0 ? bytes / ops : NAN;
 }
 
-/* How many blocks the files have, to how many the recipe says. */
-static double scale_of(const struct fitting *fitting, const struct signature *signature,
-                       const struct ingredient *ingredient)
+/* How many blocks the signature's files have, to how many it says. */
+static double scale_of(const struct fitting *fitting, const struct signature *signature, const struct ingredient *blocks)
 {
-    double opens, reads, file = mean_size(fitting, signature, OP_OPEN, NULL, &opens);
-    double block = mean_size(fitting, signature, OP_READ, ingredient, &reads);
+    struct held files = {0}, reads = {0};
+    double opens = 0, scale;
 
-    if (isnan(file) || isnan(block))
-        return 1;
-    return fmin(SCALE_MAX, fmax(1 / SCALE_MAX, file / block * opens / reads));
+    for (uint32_t n = 0; n < signature->ingredient_count; n++)
+        if (signature->ingredients[n].op == OP_OPEN) {
+            add_held(fitting, &signature->ingredients[n], &files);
+            opens += signature->ingredients[n].weight;
+        }
+    add_held(fitting, blocks, &reads);
+    scale = quotient(files.bytes, files.ops) / quotient(reads.bytes, reads.ops) * opens / blocks->weight;
+    return isnan(scale) ? 1 : fmin(SCALE_MAX, fmax(1 / SCALE_MAX, scale));
 }
 
 static void weigh(const struct fitting *fitting, const struct signature *signature, double *weights)
