@@ -79,6 +79,7 @@ int court_give(struct court *court, const struct profile *profile, const struct 
         part_add_bin(&part, &bins[i], bins[i].ops);
     part.received = (double)tally->op[OP_WRITE].cache[CACHE_RECEIVED_BYTES];
     part.taken = (double)tally->op[OP_WRITE].cache[CACHE_PROCESS_RECEIVED_BYTES];
+    part.reworked = (double)tally->op[OP_WRITE].cache[CACHE_REWORKED_BYTES];
     part.fit = part_ops(&part) * match;
     part.confidence = process ? part_ops(&part) * confidence_of_match(match) : 0;
     part.summed = process ? 0 : part_ops(&part);

@@ -128,6 +128,17 @@ static int mention_received(const struct part *part, struct profile_share *share
     return 0;
 }
 
+/* "97 % of the bytes read were read by processes that wrote meanwhile" */
+static int mention_reworked(const struct part *part, struct profile_share *share)
+{
+    double read = part->bytes[OP_READ] + part->bytes[OP_MMAP_FAULT];
+
+    if (!(part->reworked > MENTION_MIN * read))
+        return 0;
+    return evidence_add(share, "%.0f %% of the bytes read were read by processes that wrote meanwhile",
+                        100 * fmin(1, part->reworked / read));
+}
+
 int evidence_of_part(const struct part *part, const struct profile *profile,
                      struct profile_share *share)
 {
@@ -137,7 +148,7 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
         mention_sizes("reads", part->ok[OP_READ], part->read, part->bytes[OP_READ], share) ||
         mention_reads(part, share) ||
         mention_sizes("writes", part->ok[OP_WRITE], part->write, part->bytes[OP_WRITE], share) ||
-        mention_received(part, share) || mention_failures(part, share))
+        mention_received(part, share) || mention_reworked(part, share) || mention_failures(part, share))
         return -ENOMEM;
     if (!profile) {
         if (part->rejected > MENTION_MIN * ops)

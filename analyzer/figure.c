@@ -64,3 +64,9 @@ double figure_passed(const struct record *write)
 
     return written > 0 ? quotient(fmin(received, written), fmax(received, written)) : NAN;
 }
+
+double figure_reworked(const struct tally *tally)
+{
+    return quotient((double)tally->op[OP_WRITE].cache[CACHE_REWORKED_BYTES],
+                    (double)tally->op[OP_READ].bytes + (double)tally->op[OP_MMAP_FAULT].bytes);
+}

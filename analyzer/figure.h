@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "lib/record.h"
+#include "analyzer/feature.h"
 
 /* NAN where there is nothing to divide by. */
 static inline double quotient(double part, double whole)
@@ -30,6 +30,10 @@ double figure_jumps(const struct record *transfers);
 double figure_received(const struct record *write);
 /* Bytes written to bytes that their processes received meanwhile, or the reverse where these are fewer; NAN alike. */
 double figure_passed(const struct record *write);
+
+/* Share of the bytes read, by calls and page faults, that were read by processes that wrote meanwhile; of tallies without
+   processes: else 0. NAN: nothing was read. */
+double figure_reworked(const struct tally *tally);
 
 /* Share of major page faults that were to write, as programs' own data is when they are loaded; NAN: not known. */
 double figure_fault_writes(const struct record *record);

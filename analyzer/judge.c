@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/court.h"
+#include "analyzer/figure.h"
 #include "analyzer/mixture.h"
 #include "lib/cleanup.h"
 
@@ -15,6 +16,7 @@
 #define MAIN          0.6 /* of operations and bytes, where the rest may be of anybody's */
 #define ONE_SIDE      0.05 /* bytes of the other side, of totals that are named by one */
 #define TOTAL_DOUBT   0.8  /* confidence is multiplied with, where totals are named like one process */
+#define REWORKED      0.75 /* of the bytes read: read by so many who write, a job may do what only one process can */
 
 /* Unmixes a tally that no process has to itself. */
 static int divide_total(struct court *court, const struct tally *tally, struct draws *draws, struct part *parts)
@@ -154,6 +156,46 @@ static int judge_total(struct court *court, const struct tally *tally)
     return err;
 }
 
+/* Whether sums do not tell it: one of its bounds is that it is a process. */
+static bool needs_process(const struct profile *profile)
+{
+    bool needs = false;
+
+    for (uint32_t i = 0; i < profile->requirement_count; i++)
+        needs = needs || (strcmp(profile->requirements[i].feature, "whole.is_process") == 0 && profile->requirements[i].min > 0);
+    return needs;
+}
+
+/*
+ * A job without processes, of which is known that those who read wrote, too: it may be what a process does as a whole, which
+ * sums do not tell. 1 when it was named, 0 if not, or -ENOMEM.
+ */
+static int judge_as_one(struct court *court)
+{
+    const struct job_total *job = court->job;
+    const struct profile *profile;
+    struct behaviour behaviour;
+    double match;
+
+    if (job->unit_count || !(figure_reworked(&job->tally) >= REWORKED))
+        return 0;
+    behaviour_of(&job->tally, &(struct peers){0}, &behaviour);
+    profile = behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
+    if (!profile || !needs_process(profile))
+        return 0;
+    for (uint32_t v = 0; v < job->volume_count; v++) {
+        int err;
+
+        court_sit(court, v);
+        err = court_give(court, profile, &job->volumes[v].tally, TOTAL_DOUBT * match, false);
+        if (err)
+            return err;
+    }
+    if (court->draws)
+        court->draws->undrawn = true;
+    return 1;
+}
+
 int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws)
 {
     struct court court = {.catalogue = catalogue, .job = job, .all = parts, .draws = draws};
@@ -161,10 +203,10 @@ int judge_job(const struct catalogue *catalogue, const struct job_total *job, st
     const struct profile *profile;
     struct behaviour behaviour;
     double match;
-    int err = 0;
+    int err = rests ? judge_as_one(&court) : -ENOMEM;
 
-    if (!rests)
-        return -ENOMEM;
+    if (err)
+        return err < 0 ? err : 0;
     behaviour_of(&job->tally, &(struct peers){0}, &behaviour);
     profile = behaviour_name(&behaviour, catalogue, SIDE_JOB, &match);
     if (profile && job->process_count) {

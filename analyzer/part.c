@@ -132,6 +132,7 @@ void part_add(struct part *part, const struct part *other)
         part->time[i] += other->time[i];
     part->received += other->received;
     part->taken += other->taken;
+    part->reworked += other->reworked;
     part->opened += other->opened;
     part->fit += other->fit;
     part->confidence += other->confidence;

@@ -49,7 +49,8 @@ struct part {
     double ok[OP_COUNT], failed[OP_COUNT], bytes[OP_COUNT];
     double read[BUCKET_COUNT], write[BUCKET_COUNT]; /* transfers by size */
     double received;   /* bytes written that had just come from the network, of tallies that were not divided, */
-    double taken;      /* and bytes that the processes received meanwhile */
+    double taken;      /* and bytes that the processes received, */
+    double reworked;   /* or read, meanwhile */
     double opened;     /* bytes of the files that were opened, where that is known */
     double fit;        /* sum over units of ops * how well their signature fits */
     double confidence; /* sum over processes of ops * confidence */

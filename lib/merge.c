@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/reworked.h"
 
 /* Adding one record, or one batch, to another. */
 
@@ -200,10 +201,11 @@ int batch_merge(struct batch *dst, const struct batch *src, enum grain grain)
     _cleanup_free_ uint32_t *jobs = calloc(src->job_count + 1, sizeof(*jobs));
     _cleanup_free_ uint32_t *volumes = calloc(src->volume_count + 1, sizeof(*volumes));
     _cleanup_free_ uint32_t *processes = calloc(src->process_count + 1, sizeof(*processes));
+    _cleanup_free_ uint64_t *reworked = NULL;
     int err;
 
     if (!jobs || !volumes || !processes || merge_identity(dst, src) ||
-        merge_coverage(dst, &src->coverage))
+        merge_coverage(dst, &src->coverage) || (grain < GRAIN_PROCESSES && reworked_of(src, &reworked)))
         return -ENOMEM;
     for (uint32_t i = 0; i < src->job_count; i++) {
         if (batch_job(dst, &src->jobs[i], &jobs[i]))
@@ -238,6 +240,8 @@ int batch_merge(struct batch *dst, const struct batch *src, enum grain grain)
             err = record_add(to, from);
         if (err)
             return err;
+        if (reworked)
+            add_count(&to->cache[CACHE_REWORKED_BYTES], reworked[i]);
     }
     for (uint32_t i = 0; i < src->flow_count; i++) {
         struct flow *to;

@@ -118,6 +118,9 @@ enum cache {
 /* Likewise, in the place of hits: bytes that its process has received meanwhile, by whichever thread; what it receives while it
    writes nothing comes with its next writes, divided among volumes as these are. */
 #define CACHE_PROCESS_RECEIVED_BYTES CACHE_HIT_BYTES
+/* Likewise, where processes have been folded into their jobs: bytes that these processes read in the intervals in which they
+   wrote, which were as long as those that were folded (lib/reworked.h). */
+#define CACHE_REWORKED_BYTES CACHE_HIT_OPS
 
 /* Page faults on mapped files. Reads and writes are major ones, whose kind is not always known. */
 enum fault { FAULT_READ, FAULT_WRITE, FAULT_MINOR, FAULT_KINDS };
@@ -131,7 +134,7 @@ struct record {
     uint64_t errors;         /* operations that failed; they are in latency and not in size */
     uint64_t latency_sum_ns; /* operation-seconds, in ns */
     uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes; stats */
-    uint64_t cache[CACHE_COUNTS]; /* of read; of write, what its thread and its process received */
+    uint64_t cache[CACHE_COUNTS]; /* of read; of write, what its thread and its process received, and what that read */
     uint64_t faults[FAULT_KINDS]; /* of mmap_fault; minor ones are no operations */
     uint64_t in_flight; /* operations of this series running at the interval's end; in no histogram yet */
     uint64_t oldest_ns; /* for how long the oldest of them has been */

@@ -68,6 +68,11 @@ void history_received(struct batch *batch, const char *job, uint32_t pid, uint64
     find(batch, job, pid, OP_WRITE)->cache[CACHE_RECEIVED_BYTES] += bytes;
 }
 
+void history_reworked(struct batch *batch, const char *job, uint64_t bytes)
+{
+    find(batch, job, 0, OP_WRITE)->cache[CACHE_REWORKED_BYTES] += bytes;
+}
+
 void history_minor_faults(struct batch *batch, const char *job, uint32_t pid, uint64_t count)
 {
     find(batch, job, pid, OP_MMAP_FAULT)->faults[FAULT_MINOR] += count;

@@ -25,6 +25,8 @@ void history_order(struct batch *batch, const char *job, uint32_t pid, enum oper
 /* What of the bytes written had just come from the network, and what its process received while it wrote. */
 void history_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes);
 void history_process_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes);
+/* What processes that wrote had read, where they were folded into their job. */
+void history_reworked(struct batch *batch, const char *job, uint64_t bytes);
 /* Page faults on mapped files that were served from the page cache. */
 void history_minor_faults(struct batch *batch, const char *job, uint32_t pid, uint64_t count);
 

@@ -264,6 +264,64 @@ static void merging_keeps_every_count(void **state)
     }
 }
 
+static void add_bytes(struct batch *batch, uint32_t volume, uint32_t process, enum operation op, uint64_t bytes)
+{
+    add_ops(batch, batch->processes[process].job, volume, process, op, 1)->bytes += bytes;
+}
+
+/* Bytes that the job's writers had read, by volume. */
+static uint64_t reworked(const struct batch *batch, const char *job, const char *volume)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < batch->record_count; i++) {
+        const struct record *record = &batch->records[i];
+
+        if (record->op == OP_WRITE && strcmp(batch->jobs[record->job].name, job) == 0 &&
+            strcmp(batch->volumes[record->volume].name, volume) == 0)
+            sum += record->cache[CACHE_REWORKED_BYTES];
+        else if (record->op != OP_WRITE)
+            assert_int_equal(record->cache[CACHE_REWORKED_BYTES], 0);
+    }
+    return sum;
+}
+
+/* What a process reads goes to where it writes, whichever of its threads does what; what others read does not. Processes that
+   stay need no such sums. */
+static void folding_tells_what_writers_read(void **state)
+{
+    _cleanup_batch_ struct batch *b = new_batch();
+    struct process process = {.pid = 7, .start_ns = 1, .command = "tar"};
+    uint32_t at[5];
+
+    process.job = add_job(b, &(struct job){.name = "packs", .exit = -1});
+    add_volume(b, "v");
+    add_volume(b, "w");
+    for (unsigned i = 0; i < 3; i++, process.tid = 10 + i) /* a process and two threads of it */
+        assert_int_equal(batch_process(b, &process, &at[i]), 0);
+    process = (struct process){.pid = 7, .start_ns = 2, .command = "cat"}; /* the number is used again */
+    process.job = add_job(b, &(struct job){.name = "apart", .exit = -1});
+    for (unsigned i = 3; i < 5; i++, process.pid++)
+        assert_int_equal(batch_process(b, &process, &at[i]), 0);
+    add_bytes(b, 0, at[1], OP_READ, 1000);
+    add_bytes(b, 1, at[1], OP_MMAP_FAULT, 1);
+    add_bytes(b, 0, at[2], OP_WRITE, 20);
+    add_bytes(b, 1, at[0], OP_WRITE, 40);
+    add_bytes(b, 1, at[0], OP_FSYNC, 0);
+    add_bytes(b, 0, at[3], OP_READ, 700);
+    add_bytes(b, 0, at[4], OP_WRITE, 700);
+    for (enum grain keep = GRAIN_JOBS; keep <= GRAIN_THREADS; keep++) {
+        _cleanup_batch_ struct batch *sum = new_batch();
+
+        for (unsigned times = 1; times <= 2; times++) {
+            assert_int_equal(batch_merge(sum, b, keep), 0);
+            assert_int_equal(reworked(sum, "packs", "v"), keep ? 0 : times * 333);
+            assert_int_equal(reworked(sum, "packs", "w"), keep ? 0 : times * 668);
+            assert_int_equal(reworked(sum, "apart", "v"), 0);
+        }
+    }
+}
+
 static void merging_batches_at_random(void **state)
 {
     for (uint64_t seed = 1; seed < 40; seed++) {
@@ -402,6 +460,7 @@ int main(void)
         cmocka_unit_test(many_of_everything),
         cmocka_unit_test(adding_is_all_or_nothing),
         cmocka_unit_test(merging_keeps_every_count),
+        cmocka_unit_test(folding_tells_what_writers_read),
         cmocka_unit_test(merging_batches_at_random),
         cmocka_unit_test(intervals_and_identity_merge),
         cmocka_unit_test(pressure_is_known_when_all_of_it_is),

@@ -126,6 +126,27 @@ static void a_packer_is_no_copy(void **state)
     profile_list_clear(&list);
 }
 
+/* resize-pack's reads and writes, by one process or by two: sums are the same, but for who did it. */
+static void who_reads_and_writes_is_one(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 4 * KIB, 2239},  {OP_READ, 52 * KIB, 2149}, {OP_READ, 0, 2194},   {OP_WRITE, 6 * KIB, 4388},
+        {OP_OPEN, 52 * KIB, 2194}, {OP_OPEN, 0, 44},          {OP_CREATE, 0, 1},    {OP_CLOSE, 0, 2238},
+        {OP_STAT, 0, 2282},        {OP_SEEK, 0, 4392},        {OP_READDIR, 0, 88},  {0},
+    };
+
+    for (unsigned percent = 0; percent <= 100; percent += 20) {
+        struct batch *batch = sum_of(counted, 0, 2282, 0);
+        struct profile_list list;
+
+        history_reworked(batch, "j", (2239 * 4 + 2149 * 52) * KIB * percent / 100);
+        classified(batch, true, &list);
+        assert_int_equal(bytes_of(&list, "preprocess") > 0.95, percent >= 80);
+        assert_int_equal(bytes_of(&list, "losf") > 0.5, percent < 80);
+        profile_list_clear(&list);
+    }
+}
+
 /* cpio of small files into one: in blocks of 512 bytes. */
 static void blocks_may_be_a_packers(void **state)
 {
@@ -266,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_copy_is_found_beside_who_reads_as_it_does),
         cmocka_unit_test(a_checkpoint_is_found_beside_a_large_walk),
         cmocka_unit_test(a_packer_is_no_copy),
+        cmocka_unit_test(who_reads_and_writes_is_one),
         cmocka_unit_test(blocks_may_be_a_packers),
         cmocka_unit_test(who_reads_files_lists_them),
         cmocka_unit_test(shards_are_read_beside_a_database),

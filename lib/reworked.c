@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/reworked.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/cleanup.h"
+
+/* One entry of the batch's processes, which may be a thread: what all of its process did is in the first of them. */
+struct worker {
+    const struct process *process;
+    uint32_t index;
+    struct worker *first;
+    uint64_t read, written;
+    uint64_t seen, given; /* of these, so far */
+};
+
+static int by_process(const void *a, const void *b)
+{
+    const struct process *x = ((const struct worker *)a)->process, *y = ((const struct worker *)b)->process;
+
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* *of: by index. Both are the caller's to free. */
+static int find_workers(const struct batch *batch, struct worker **sorted, struct worker ***of)
+{
+    uint32_t count = batch->process_count;
+
+    *sorted = calloc(count, sizeof(**sorted));
+    *of = calloc(count, sizeof(struct worker *));
+    if (!*sorted || !*of)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        (*sorted)[i] = (struct worker){.process = &batch->processes[i], .index = i};
+    qsort(*sorted, count, sizeof(**sorted), by_process);
+    for (uint32_t i = 0; i < count; i++) {
+        struct worker *worker = &(*sorted)[i];
+
+        worker->first = i && by_process(worker - 1, worker) == 0 ? (worker - 1)->first : worker;
+        (*of)[worker->index] = worker->first;
+    }
+    return 0;
+}
+
+/* The part of what the worker read that is up to here; all of it at its last write. */
+static uint64_t up_to(const struct worker *worker)
+{
+    return worker->seen < worker->written
+               ? (uint64_t)((double)worker->read * ((double)worker->seen / (double)worker->written))
+               : worker->read;
+}
+
+int reworked_of(const struct batch *batch, uint64_t **out)
+{
+    _cleanup_free_ struct worker *sorted = NULL, **of = NULL;
+    uint64_t *reworked;
+
+    *out = NULL;
+    if (!batch->process_count)
+        return 0;
+    if (find_workers(batch, &sorted, &of))
+        return -ENOMEM;
+    reworked = calloc(batch->record_count + 1, sizeof(*reworked));
+    if (!reworked)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < batch->record_count; i++) {
+        const struct record *record = &batch->records[i];
+
+        if (record->process == NO_INDEX)
+            continue;
+        if (record->op == OP_READ || record->op == OP_MMAP_FAULT)
+            of[record->process]->read += record->bytes;
+        else if (record->op == OP_WRITE)
+            of[record->process]->written += record->bytes;
+    }
+    for (uint32_t i = 0; i < batch->record_count; i++) {
+        const struct record *record = &batch->records[i];
+        struct worker *worker;
+
+        if (record->process == NO_INDEX || record->op != OP_WRITE || !record->bytes)
+            continue;
+        worker = of[record->process];
+        worker->seen += record->bytes;
+        reworked[i] = up_to(worker) - worker->given;
+        worker->given += reworked[i];
+    }
+    *out = reworked;
+    return 0;
+}
