@@ -12,7 +12,6 @@
 #include "analyzer/matching.h"
 #include "analyzer/ordering.h"
 
-#define FAULT_AROUND 65536 /* bytes that a minor page fault maps, as the kernel is built */
 #define MAPPED_MIN   0.5   /* minor page faults for each file that is opened and not read, */
 #define MAPPED_MAX   4     /* and to those that map all of them */
 #define MAPPED_READ  0.7   /* of files that are opened: where more are read at once, the others are not mapped either */

@@ -78,6 +78,8 @@ uint64_t part_quantile(const double sizes[BUCKET_COUNT], double q);
 
 #define SAMPLE_MAX (4u << 20) /* a file that is smaller is a sample, or an article, and no shard */
 
+#define FAULT_AROUND 65536 /* bytes that a minor page fault maps, as the kernel is built */
+
 /* What features are computed from. */
 struct feature_context {
     const struct part *part;  /* what would be attributed */

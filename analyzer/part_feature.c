@@ -47,6 +47,12 @@ static double fault_bytes(const struct feature_context *c)
     return c->part->bytes[OP_MMAP_FAULT];
 }
 
+/* By page faults, and what of the files opened may have been in the page cache. */
+static double mapped_bytes(const struct feature_context *c)
+{
+    return c->part->bytes[OP_MMAP_FAULT] + fmin(FAULT_AROUND * c->minors, c->part->opened);
+}
+
 /* By calls and by page faults. */
 static double gained(const struct feature_context *c)
 {
@@ -79,6 +85,12 @@ static double coverage(const struct feature_context *c)
 static double reads_per_open(const struct feature_context *c)
 {
     return is_in_cache(c) ? 1 : quotient(reads(c), opens(c));
+}
+
+/* Minor page faults of the whole: files that are mapped from the page cache have many for each. */
+static double minors_per_open(const struct feature_context *c)
+{
+    return quotient(c->minors, opens(c));
 }
 
 /* How much of its reads cannot be of samples, were all of these read once. */
@@ -230,10 +242,12 @@ static const struct {
     {"write_bytes", write_bytes},
     {"write_share", write_share},
     {"fault_bytes", fault_bytes},
+    {"mapped_bytes", mapped_bytes},
     {"bytes_per_open", bytes_per_open},
     {"coverage", coverage},
     {"reads_per_open", reads_per_open},
     {"seeks_per_open", seeks_per_open},
+    {"minors_per_open", minors_per_open},
     {"beyond_samples", beyond_samples},
     {"read_modal_share", read_modal_share},
     {"bytes_per_fsync", bytes_per_fsync},

@@ -126,6 +126,30 @@ static void a_packer_is_no_copy(void **state)
     profile_list_clear(&list);
 }
 
+/* Tensors that are mapped from the page cache, and torch.save(): all that is seen of the former are opens of large files, and
+   how many page faults there are. */
+static void mapped_files_are_found_beside_writes(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_WRITE, 4 * MIB, 224}, {OP_WRITE, 1152, 28},  {OP_WRITE, 96, 14},    {OP_CREATE, 0, 14}, {OP_RENAME, 0, 14},
+        {OP_OPEN, 0, 9 + 94},     {OP_CLOSE, 0, 23 + 278}, {OP_READDIR, 0, 206}, {OP_STAT, 0, 324},  {OP_OPEN, 128 * MIB, 92},
+        {OP_SEEK, 0, 92},         {0},
+    };
+
+    for (unsigned mapped = 0; mapped < 2; mapped++) {
+        struct batch *batch = sum_of(counted, 0, 9 + 278, 37);
+        const struct profile_share *share;
+        struct profile_list list;
+
+        history_minor_faults(batch, "j", 0, mapped ? 200000 : 5000);
+        classified(batch, true, &list);
+        share = classified_find(&list, "mmap-read");
+        assert_int_equal(share && share->share_ops > 0.5, mapped);
+        assert_true(bytes_of(&list, "checkpoint") > 0.98);
+        profile_list_clear(&list);
+    }
+}
+
 /* resize-pack's reads and writes, by one process or by two: sums are the same, but for who did it. */
 static void who_reads_and_writes_is_one(void **state)
 {
@@ -287,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_copy_is_found_beside_who_reads_as_it_does),
         cmocka_unit_test(a_checkpoint_is_found_beside_a_large_walk),
         cmocka_unit_test(a_packer_is_no_copy),
+        cmocka_unit_test(mapped_files_are_found_beside_writes),
         cmocka_unit_test(who_reads_and_writes_is_one),
         cmocka_unit_test(blocks_may_be_a_packers),
         cmocka_unit_test(who_reads_files_lists_them),
