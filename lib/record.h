@@ -118,8 +118,8 @@ enum cache {
 /* Likewise, in the place of hits: bytes that its process has received meanwhile, by whichever thread; what it receives while it
    writes nothing comes with its next writes, divided among volumes as these are. */
 #define CACHE_PROCESS_RECEIVED_BYTES CACHE_HIT_BYTES
-/* Likewise, where processes have been folded into their jobs: bytes that these processes read in the intervals in which they
-   wrote, which were as long as those that were folded (lib/reworked.h). */
+/* Likewise, once processes have been folded into their jobs: bytes that they read in the batches in which they wrote, as
+   lib/reworked.h has it; agents fold each second's by itself. */
 #define CACHE_REWORKED_BYTES CACHE_HIT_OPS
 
 /* Page faults on mapped files. Reads and writes are major ones, whose kind is not always known. */

@@ -2,6 +2,7 @@
 #include "lib/reworked.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "lib/cleanup.h"
@@ -24,6 +25,14 @@ static int by_process(const void *a, const void *b)
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
+static bool has_threads(const struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->process_count; i++)
+        if (batch->processes[i].tid)
+            return true;
+    return false;
+}
+
 /* *of: by index. Both are the caller's to free. */
 static int find_workers(const struct batch *batch, struct worker **sorted, struct worker ***of)
 {
@@ -35,7 +44,8 @@ static int find_workers(const struct batch *batch, struct worker **sorted, struc
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
         (*sorted)[i] = (struct worker){.process = &batch->processes[i], .index = i};
-    qsort(*sorted, count, sizeof(**sorted), by_process);
+    if (has_threads(batch)) /* else no two are of one process */
+        qsort(*sorted, count, sizeof(**sorted), by_process);
     for (uint32_t i = 0; i < count; i++) {
         struct worker *worker = &(*sorted)[i];
 
