@@ -159,41 +159,27 @@ static int judge_total(struct court *court, const struct tally *tally)
 /* Whether sums do not tell it: one of its bounds is that it is a process. */
 static bool needs_process(const struct profile *profile)
 {
-    bool needs = false;
-
     for (uint32_t i = 0; i < profile->requirement_count; i++)
-        needs = needs || (strcmp(profile->requirements[i].feature, "whole.is_process") == 0 && profile->requirements[i].min > 0);
-    return needs;
+        if (strcmp(profile->requirements[i].feature, "whole.is_process") == 0 && profile->requirements[i].min > 0)
+            return true;
+    return false;
 }
 
-/*
- * A job without processes, of which is known that those who read wrote, too: it may be what a process does as a whole, which
- * sums do not tell. 1 when it was named, 0 if not, or -ENOMEM.
- */
-static int judge_as_one(struct court *court)
+/* What all of a job is: all its processes together; or, where none is known, but that those who read wrote, too, what one
+   process does as a whole and sums do not tell. NULL for neither. */
+static const struct profile *name_job(const struct catalogue *catalogue, const struct job_total *job, double *match)
 {
-    const struct job_total *job = court->job;
     const struct profile *profile;
     struct behaviour behaviour;
-    double match;
 
-    if (job->unit_count || !(figure_reworked(&job->tally) >= REWORKED))
-        return 0;
     behaviour_of(&job->tally, &(struct peers){0}, &behaviour);
-    profile = behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
-    if (!profile || !needs_process(profile))
-        return 0;
-    for (uint32_t v = 0; v < job->volume_count; v++) {
-        int err;
-
-        court_sit(court, v);
-        err = court_give(court, profile, &job->volumes[v].tally, TOTAL_DOUBT * match, false);
-        if (err)
-            return err;
-    }
-    if (court->draws)
-        court->draws->undrawn = true;
-    return 1;
+    if (job->process_count)
+        return behaviour_name(&behaviour, catalogue, SIDE_JOB, match);
+    if (!(figure_reworked(&job->tally) >= REWORKED))
+        return NULL;
+    profile = behaviour_name(&behaviour, catalogue, SIDE_BOTH, match);
+    *match *= TOTAL_DOUBT;
+    return profile && needs_process(profile) ? profile : NULL;
 }
 
 int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws)
@@ -201,19 +187,19 @@ int judge_job(const struct catalogue *catalogue, const struct job_total *job, st
     struct court court = {.catalogue = catalogue, .job = job, .all = parts, .draws = draws};
     _cleanup_free_ struct tally *rests = calloc(job->volume_count + 1u, sizeof(*rests));
     const struct profile *profile;
-    struct behaviour behaviour;
     double match;
-    int err = rests ? judge_as_one(&court) : -ENOMEM;
+    int err = 0;
 
-    if (err)
-        return err < 0 ? err : 0;
-    behaviour_of(&job->tally, &(struct peers){0}, &behaviour);
-    profile = behaviour_name(&behaviour, catalogue, SIDE_JOB, &match);
-    if (profile && job->process_count) {
+    if (!rests)
+        return -ENOMEM;
+    profile = name_job(catalogue, job, &match);
+    if (profile) {
         for (uint32_t v = 0; !err && v < job->volume_count; v++) {
             court_sit(&court, v);
-            err = court_give(&court, profile, &job->volumes[v].tally, match, true);
+            err = court_give(&court, profile, &job->volumes[v].tally, match, job->process_count > 0);
         }
+        if (draws && !job->process_count)
+            draws->undrawn = true;
         return err;
     }
     err = judge_units(&court, job, rests);

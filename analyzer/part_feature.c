@@ -50,7 +50,7 @@ static double fault_bytes(const struct feature_context *c)
 /* By page faults, and what of the files opened may have been in the page cache. */
 static double mapped_bytes(const struct feature_context *c)
 {
-    return c->part->bytes[OP_MMAP_FAULT] + fmin(FAULT_AROUND * c->minors, c->part->opened);
+    return fault_bytes(c) + fmin(FAULT_AROUND * c->minors, c->part->opened);
 }
 
 /* By calls and by page faults. */

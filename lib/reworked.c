@@ -10,10 +10,8 @@
 /* One entry of the batch's processes, which may be a thread: what all of its process did is in the first of them. */
 struct worker {
     const struct process *process;
-    uint32_t index;
-    struct worker *first;
     uint64_t read, written;
-    uint64_t seen, given; /* of these, so far */
+    uint64_t seen; /* of what was written, so far */
 };
 
 static int by_process(const void *a, const void *b)
@@ -37,20 +35,19 @@ static bool has_threads(const struct batch *batch)
 static int find_workers(const struct batch *batch, struct worker **sorted, struct worker ***of)
 {
     uint32_t count = batch->process_count;
+    struct worker *workers = *sorted = calloc(count, sizeof(*workers)), *first = workers;
 
-    *sorted = calloc(count, sizeof(**sorted));
     *of = calloc(count, sizeof(struct worker *));
-    if (!*sorted || !*of)
+    if (!workers || !*of)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
-        (*sorted)[i] = (struct worker){.process = &batch->processes[i], .index = i};
+        workers[i].process = &batch->processes[i];
     if (has_threads(batch)) /* else no two are of one process */
-        qsort(*sorted, count, sizeof(**sorted), by_process);
+        qsort(workers, count, sizeof(*workers), by_process);
     for (uint32_t i = 0; i < count; i++) {
-        struct worker *worker = &(*sorted)[i];
-
-        worker->first = i && by_process(worker - 1, worker) == 0 ? (worker - 1)->first : worker;
-        (*of)[worker->index] = worker->first;
+        if (by_process(first, &workers[i]) != 0)
+            first = &workers[i];
+        (*of)[workers[i].process - batch->processes] = first;
     }
     return 0;
 }
@@ -89,13 +86,14 @@ int reworked_of(const struct batch *batch, uint64_t **out)
     for (uint32_t i = 0; i < batch->record_count; i++) {
         const struct record *record = &batch->records[i];
         struct worker *worker;
+        uint64_t before;
 
         if (record->process == NO_INDEX || record->op != OP_WRITE || !record->bytes)
             continue;
         worker = of[record->process];
+        before = up_to(worker);
         worker->seen += record->bytes;
-        reworked[i] = up_to(worker) - worker->given;
-        worker->given += reworked[i];
+        reworked[i] = up_to(worker) - before;
     }
     *out = reworked;
     return 0;

@@ -63,5 +63,6 @@ comment on view unblend.samples is
     'file; in_flight operations were running at the interval''s end, the oldest for oldest_ns, all together for '
     'in_flight_ns. cache_hit_* and cache_miss_* are of reads for which it is known whether the page cache served them, and both 0 where it is '
     'not; of writes, cache_miss_bytes are those of bytes that had just come from the network, cache_hit_bytes what their '
-    'processes received from it meanwhile, and cache_hit_ops the bytes that these read in the seconds in which they wrote; read_faults, write_faults and minor_faults are of mmap_fault; error_codes has errors by the name of '
+    'processes received from it meanwhile, and cache_hit_ops the bytes that these read in the seconds in which they '
+    'wrote; read_faults, write_faults and minor_faults are of mmap_fault; error_codes has errors by the name of '
     'their errno.';
