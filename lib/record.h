@@ -18,12 +18,14 @@
 #ifndef UNBLEND_LIB_RECORD_H
 #define UNBLEND_LIB_RECORD_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "lib/arena.h"
 #include "lib/error_code.h"
+#include "lib/file_size.h"
 #include "lib/flow.h"
 #include "lib/gputime.h"
 #include "lib/histogram.h"
@@ -125,6 +127,8 @@ enum cache {
 /* Page faults on mapped files. Reads and writes are major ones, whose kind is not always known. */
 enum fault { FAULT_READ, FAULT_WRITE, FAULT_MINOR, FAULT_KINDS };
 
+static_assert((int)FILE_SIZES == (int)FAULT_KINDS, "they stand in the same places, of different operations");
+
 struct record {
     uint32_t job;     /* index into jobs */
     uint32_t volume;  /* index into volumes */
@@ -135,7 +139,10 @@ struct record {
     uint64_t latency_sum_ns; /* operation-seconds, in ns */
     uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes; stats */
     uint64_t cache[CACHE_COUNTS]; /* of read; of write, what its thread and its process received, and what that read */
-    uint64_t faults[FAULT_KINDS]; /* of mmap_fault; minor ones are no operations */
+    union {
+        uint64_t faults[FAULT_KINDS]; /* of mmap_fault; minor ones are no operations */
+        uint64_t file_size[FILE_SIZES]; /* of read: those that moved something, by how large the file was, where that is known */
+    };
     uint64_t in_flight; /* operations of this series running at the interval's end; in no histogram yet */
     uint64_t oldest_ns; /* for how long the oldest of them has been */
     uint64_t in_flight_ns; /* for how long all of them together have been */

@@ -7,7 +7,8 @@
 
 #include "probe/sparse.h"
 
-/* Of a row of reads, what was handed out last time. */
+/* Of a thread's reads on a volume, what was handed out last time: kept with the oldest of their rows, of which there is one
+   for each kind of files. */
 struct seen_hits {
     uint64_t ops, bytes;
     uint32_t touched;
@@ -184,29 +185,49 @@ static const volatile struct abi_detail *detail_of(const struct details *details
     return NULL;
 }
 
+/* A thread's reads on a volume, of which it is known where they start; their oldest row is returned. */
+static uint32_t sum_reads(const struct details *details, const struct abi_thread *thread, uint64_t volume,
+                          struct seen_hits *reads)
+{
+    uint32_t oldest = 0;
+
+    *reads = (struct seen_hits){0};
+    for (uint32_t i = first_of(details, thread, OP_READ); i; i = next_of(details, i)) {
+        const volatile struct abi_row *row = row_at(details->tables, i);
+
+        if (row->volume != volume)
+            continue;
+        oldest = i;
+        reads->touched += row->touched;
+        reads->bytes += row->bytes;
+        for (unsigned order = ABI_SEQUENTIAL; order < ABI_ORDERS; order++)
+            reads->ops += row->order[order];
+    }
+    return oldest;
+}
+
 /*
- * Hits are what is left of a row's reads without the misses and those that are not known. The row is read before the
- * detail, which is written before the row: so there may be too few for the moment, and never too many.
+ * Hits are what is left of a volume's reads without the misses and those that are not known. The rows are read before the
+ * detail, which is written before them: so there may be too few for the moment, and never too many.
  */
 static int drain_hits(struct details *details, const struct abi_thread *thread, uint32_t index,
                       const struct drain_target *to)
 {
     const volatile struct abi_row *row = row_at(details->tables, index);
-    struct seen_hits *seen = &seen_of(details, index)->hits;
+    struct seen_hits *seen = &seen_of(details, index)->hits, reads;
     const volatile struct abi_detail *detail;
-    uint32_t touched = row->touched;
-    uint64_t ops = 0, bytes, other_ops = 0, other_bytes = 0;
+    uint64_t ops, bytes, other_ops = 0, other_bytes = 0;
     struct record *record;
     int err;
 
-    if (touched == seen->touched || !volumes_cached(details->volumes, row->volume))
+    if (!volumes_cached(details->volumes, row->volume) ||
+        sum_reads(details, thread, row->volume, &reads) != index || reads.touched == seen->touched)
         return 0;
-    bytes = row->bytes;
-    for (unsigned i = ABI_SEQUENTIAL; i < ABI_ORDERS; i++)
-        ops += row->order[i];
+    ops = reads.ops;
+    bytes = reads.bytes;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     detail = detail_of(details, thread, row->volume);
-    seen->touched = touched;
+    seen->touched = reads.touched;
     if (__atomic_load_n(&thread->undetailed, __ATOMIC_RELAXED))
         return 0; /* misses may be among them */
     if (detail) {

@@ -6,12 +6,14 @@
 static_assert(ABI_ORDERS - ABI_SEQUENTIAL == ORDER_COUNT && ABI_CONSECUTIVE - ABI_SEQUENTIAL == ORDER_CONSECUTIVE &&
                   ABI_RANDOM - ABI_SEQUENTIAL == ORDER_RANDOM,
               "orders are numbered alike on both sides");
+static_assert(ABI_FILE_SIZES - ABI_FILE_SMALL == FILE_SIZES && ABI_FILE_LARGE - ABI_FILE_SMALL == FILE_LARGE,
+              "so are files by their size");
 
 /* What was seen of a row last time. */
 struct seen_row {
-    uint64_t bytes, latency_sum_ns, errors;
+    uint64_t bytes, latency_sum_ns;
     uint64_t order[ORDER_COUNT];
-    uint32_t touched;
+    uint32_t touched, errors;
 };
 
 static struct seen_row *seen_row(const struct drain *drain, uint32_t row)
@@ -140,6 +142,7 @@ static int drain_counts(struct drain *drain, uint32_t index, const struct slots_
     const volatile struct abi_row *row = row_at(drain->from.tables, index);
     struct seen_row *seen = seen_row(drain, index);
     struct seen_row before = *seen;
+    uint64_t moved = histogram_filled(&record->size);
     int err;
 
     seen->latency_sum_ns = row->latency_sum_ns;
@@ -160,9 +163,11 @@ static int drain_counts(struct drain *drain, uint32_t index, const struct slots_
     news->ops = seen->touched - before.touched;
     record->bytes += news->bytes;
     record->latency_sum_ns += seen->latency_sum_ns - before.latency_sum_ns;
-    record->errors += seen->errors - before.errors;
+    record->errors += seen->errors - before.errors; /* modulo 2^32 */
     for (unsigned i = 0; i < ORDER_COUNT; i++)
         record->order[i] += seen->order[i] - before.order[i];
+    if (row->file_size != ABI_FILE_NO_SIZE && row->file_size < ABI_FILE_SIZES)
+        record->file_size[row->file_size - ABI_FILE_SMALL] += histogram_filled(&record->size) - moved;
     return 0;
 }
 

@@ -39,6 +39,16 @@ json_t *json_stat_of(const struct record *record)
     return json_pack("{s:I,s:I}", "open", (json_int_t)of_open, "name", (json_int_t)by_name);
 }
 
+json_t *json_read_of(const struct record *record)
+{
+    const uint64_t *of = record->file_size;
+
+    if (!of[FILE_SMALL] && !of[FILE_MEDIUM] && !of[FILE_LARGE])
+        return json_null();
+    return json_pack("{s:I,s:I,s:I}", "small_files", (json_int_t)of[FILE_SMALL], "medium_files",
+                     (json_int_t)of[FILE_MEDIUM], "large_files", (json_int_t)of[FILE_LARGE]);
+}
+
 static json_t *count_if(bool known, uint64_t count)
 {
     return known ? json_integer((json_int_t)count) : json_null();

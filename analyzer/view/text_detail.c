@@ -59,6 +59,20 @@ static void show_cache(const struct pen *pen, const struct record *read)
     say(pen, text);
 }
 
+static void show_files(const struct pen *pen, const struct record *read)
+{
+    const uint64_t *of = read->file_size;
+    uint64_t known = of[FILE_SMALL] + of[FILE_MEDIUM] + of[FILE_LARGE];
+    char text[SENTENCE], number[HUMAN_SIZE];
+
+    if (!known)
+        return;
+    snprintf(text, sizeof(text), "%.0f %% of reads are of files below 128 KiB, %.0f %% of files of 4 MiB and more (known of %s reads)",
+             100.0 * (double)of[FILE_SMALL] / (double)known, 100.0 * (double)of[FILE_LARGE] / (double)known,
+             human_count(number, known));
+    say(pen, text);
+}
+
 static void show_faults(const struct pen *pen, const struct record *fault)
 {
     char text[SENTENCE], a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
@@ -78,5 +92,6 @@ void text_detail(const struct pen *pen, const struct tally *tally)
         if (tally->op[op].errors)
             show_errors_of(pen, &tally->op[op], operation_info(op)->name);
     show_cache(pen, &tally->op[OP_READ]);
+    show_files(pen, &tally->op[OP_READ]);
     show_faults(pen, &tally->op[OP_MMAP_FAULT]);
 }

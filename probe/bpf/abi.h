@@ -24,6 +24,7 @@ typedef __s8 int8_t;
 #endif
 
 #include "lib/bucket.h"
+#include "lib/file_size.h"
 #include "lib/operation.h"
 
 /* Transfers are below 2^31 (MAX_RW_COUNT), but files are not; larger values land in the last bucket. */
@@ -70,6 +71,15 @@ struct abi_position {
    has seen. */
 #define ABI_SEEDED 1ULL
 
+/* How large the regular file is that is read. */
+enum abi_file_size {
+    ABI_FILE_NO_SIZE, /* none, or its size is not looked at */
+    ABI_FILE_SMALL,
+    ABI_FILE_MEDIUM, /* from FILE_MEDIUM_MIN on */
+    ABI_FILE_LARGE,  /* from FILE_LARGE_MIN on */
+    ABI_FILE_SIZES
+};
+
 /* One series of one thread: the operations of one kind on one volume. Its first cache line is all that most calls change
    of it, and where the latencies of short ones are counted. */
 struct abi_row {
@@ -81,7 +91,8 @@ struct abi_row {
     uint64_t latency_sum_ns;
     uint32_t latency_page[ABI_LATENCY_PAGES];
     uint32_t size_page[ABI_SIZE_PAGES]; /* of open and create: the file's size */
-    uint64_t errors;
+    uint32_t errors;
+    uint32_t file_size; /* of reads: enum abi_file_size; the thread has a row for each on a volume */
     uint64_t order[ABI_ORDERS]; /* transfers; [0] is not used */
 };
 
@@ -171,7 +182,8 @@ struct abi_file {
     uint8_t size_bucket; /* of the page */
     uint8_t owned;     /* no other thread uses the file; it may be taken from here by one that does */
     uint8_t uses;      /* transfers while it was owned, modulo 256 */
-    uint8_t uncached;  /* not 0: its reads do not go through the page cache */
+    uint8_t uncached : 1; /* its reads do not go through the page cache */
+    uint8_t file_size : 2; /* enum abi_file_size, as of its last read that was looked at closely, or of the open before it */
     uint32_t tree;     /* ABI_TREE() of the folders it is in; 0: other, or nobody asks */
 };
 

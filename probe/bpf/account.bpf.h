@@ -8,7 +8,8 @@
 
 #include "probe/bpf/slot.bpf.h"
 
-/* So many volumes a thread may use with one operation before the rest overflows. */
+/* So many rows a thread may have of one operation before the rest overflows: one a volume, of reads one for each of enum
+   abi_file_size, too. */
 #define CHAIN_MAX 24
 
 struct measure {
@@ -23,6 +24,7 @@ struct measure {
     __u32 order; /* enum abi_order */
     __u16 error_code; /* errno; 0: it succeeded */
     __u8 cache;  /* enum abi_cache, of a read */
+    __u8 file_size; /* enum abi_file_size, of a read */
     bool sized;
 };
 
@@ -98,8 +100,10 @@ static __always_inline __u32 *page_bucket(__u32 *index, __u32 bucket)
     return bucket_in(index, bucket);
 }
 
-/* The thread's row of that operation and volume, made at first use. NULL when there is no room. at: its index */
-static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32 op, __u64 volume, __u32 *at)
+/* The thread's row of that operation, volume and, of reads, files, made at first use. NULL when there is no room. at: its
+   index */
+static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32 op, __u64 volume, __u32 file_size,
+                                                __u32 *at)
 {
     struct abi_row *row;
     __u32 index, fresh;
@@ -111,7 +115,7 @@ static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32
         row = bpf_map_lookup_elem(&rows, &index);
         if (!row)
             return NULL;
-        if (row->volume == volume) {
+        if (row->volume == volume && (op != OP_READ || row->file_size == file_size)) {
             *at = index;
             return row;
         }
@@ -123,6 +127,8 @@ static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32
     if (!row)
         return NULL;
     row->volume = volume;
+    if (op == OP_READ)
+        row->file_size = file_size;
     row->next = thread->head[op];
     thread->head[op] = fresh;
     *at = fresh;

@@ -13,7 +13,7 @@ static __always_inline struct abi_detail *detail_of(struct abi_thread *thread, _
 {
     __u32 index;
 
-    return (struct abi_detail *)find_row(thread, OP_NONE, volume, &index);
+    return (struct abi_detail *)find_row(thread, OP_NONE, volume, 0, &index);
 }
 
 static __always_inline void count_failure(struct abi_detail *detail, const struct measure *m)

@@ -130,6 +130,11 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
         if (mine && m.order && !mine->uncached)
             m.cache = added_pages(state, thread) ? ABI_CACHE_MISS : ABI_CACHE_HIT;
     }
+    if (m.op == OP_READ && state->file) {
+        m.file_size = file_size_of((struct inode *)(mine ? mine->inode : state->inode));
+        if (mine)
+            settle(mine, mine->volume, m.file_size); /* it may have grown */
+    }
     m.volume = state->volume;
     if (config.tree_depth && thread) {
         thread->pending_volume = m.volume;

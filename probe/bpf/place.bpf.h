@@ -36,13 +36,24 @@ static __always_inline struct abi_file *take_place(struct abi_thread *thread, __
     return mine;
 }
 
-/* The volume of the file in a place. On one volume a thread's transfers have the same rows, whichever file they are
-   on. */
-static __always_inline void settle_volume(struct abi_file *mine, __u64 volume)
+/* Whether reads are of small files, large ones, or none that has a size. */
+static __always_inline __u32 file_size_of(struct inode *inode)
 {
-    if (mine->volume == volume)
+    __u64 size = LOAD(inode, i_size);
+
+    if ((LOAD(inode, i_mode) & S_IFMT) != S_IFREG)
+        return ABI_FILE_NO_SIZE;
+    return ABI_FILE_SMALL + (size >= FILE_MEDIUM_MIN) + (size >= FILE_LARGE_MIN);
+}
+
+/* The volume of the file in a place, and how large it is. A thread's transfers have the same rows on all files that are
+   alike in both. */
+static __always_inline void settle(struct abi_file *mine, __u64 volume, __u32 file_size)
+{
+    if (mine->volume == volume && mine->file_size == file_size)
         return;
     mine->volume = volume;
+    mine->file_size = file_size;
     mine->row[0] = mine->row[1] = 0;
     mine->size = ABI_SIZE_NONE;
 }
@@ -61,7 +72,8 @@ __noinline __u64 learn_file(__u32 thread_index, __u32 place, __u64 file, __u64 i
     if (holds(mine, file, inode, super))
         return mine->volume;
     take_place(thread, thread_index, place, file, inode, super);
-    settle_volume(mine, volume_of_inode(as_number(&mine->inode), as_number(&mine->super), thread_index));
+    settle(mine, volume_of_inode(as_number(&mine->inode), as_number(&mine->super), thread_index),
+           file_size_of((struct inode *)as_number(&mine->inode)));
     mine->uncached = is_uncached((struct file *)as_number(&mine->file), (struct inode *)as_number(&mine->inode));
     mine->tree = config.tree_depth ? tree_of_file(as_number(&mine->file), mine->volume, thread->process) : 0;
     return mine->volume;

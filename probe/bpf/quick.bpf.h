@@ -103,17 +103,25 @@ static __always_inline __u32 is_write(__u32 op)
     return op >> 1 & 1;
 }
 
-/* A file's first transfer of that kind is counted where the thread's last file was, if that was on the same volume. */
+/* A file's first transfer of that kind is counted where those of files like it were, if they are the thread's last ones or
+   hardly older. */
 static __always_inline bool begin_row(struct abi_thread *thread, struct abi_file *mine, __u32 writes)
 {
-    __u32 *head = &thread->head[OP_READ + writes];
-    struct abi_row *row = bpf_map_lookup_elem(&rows, head);
+    __u32 index = thread->head[OP_READ + writes], file_size = writes ? 0 : mine->file_size;
 
-    if (!row || row->volume != mine->volume)
-        return false;
-    mine->row[writes] = *head;
-    mine->size = ABI_SIZE_NONE;
-    return true;
+    for (int i = 0; i < ABI_FILE_SIZES; i++) {
+        struct abi_row *row = bpf_map_lookup_elem(&rows, &index);
+
+        if (!row)
+            return false;
+        if (row->volume == mine->volume && row->file_size == file_size) {
+            mine->row[writes] = index;
+            mine->size = ABI_SIZE_NONE;
+            return true;
+        }
+        index = row->next;
+    }
+    return false;
 }
 
 /*
@@ -153,7 +161,7 @@ static __always_inline void keep_opened(struct abi_thread *thread, struct pt_reg
     __u32 index = *running_here(regs);
 
     take_place(thread, index, place, file, inode, (__u64)opened->super);
-    settle_volume(mine, thread->device);
+    settle(mine, thread->device, file_size_of(opened->inode));
     mine->uncached = is_uncached(opened->file, opened->inode);
     mine->tree = 0;
     mine->end = 0;

@@ -195,7 +195,7 @@ __noinline int record(const struct measure *m, __u32 thread_index, __u32 inherit
         return 0;
     if (thread && has_detail(m))
         account_detail(thread, m);
-    row = thread ? find_row(thread, m->op, m->volume, &index) : NULL;
+    row = thread ? find_row(thread, m->op, m->volume, m->file_size, &index) : NULL;
     if (row && account_row(row, index, m))
         return index;
     count(ABI_COUNTER_OVERFLOW, m->count);
