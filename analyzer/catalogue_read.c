@@ -22,17 +22,16 @@ static const char *text(const json_t *object, const char *key)
 /* The functions below return NULL, or what is wrong; running out of memory is wrong, too. */
 const char catalogue_no_memory[] = "out of memory";
 
-static const char *read_size(const json_t *range, struct ingredient *out)
+static const char *read_range(const json_t *range, uint64_t *from, uint64_t *to)
 {
     const json_t *lower = json_array_get(range, 0), *upper = json_array_get(range, 1);
 
     if (!json_is_integer(lower) || (!json_is_integer(upper) && !json_is_null(upper)) ||
         json_array_size(range) != 2)
-        return "size is no pair of bytes [from, to), with null for no end";
-    out->sized = true;
-    out->lower = (uint64_t)json_integer_value(lower);
-    out->upper = json_is_null(upper) ? UINT64_MAX : (uint64_t)json_integer_value(upper);
-    return out->lower < out->upper ? NULL : "size is an empty range";
+        return "a size is no pair of bytes [from, to), with null for no end";
+    *from = (uint64_t)json_integer_value(lower);
+    *to = json_is_null(upper) ? UINT64_MAX : (uint64_t)json_integer_value(upper);
+    return *from < *to ? NULL : "a size is an empty range";
 }
 
 /* Whatever the error, if it is not said whether it is that there is no such name. */
@@ -68,7 +67,8 @@ static const char *read_ingredient(const json_t *item, struct ingredient *to)
     if (to->op == OP_NONE)
         return "what is counted needs the name of an operation";
     wrong = read_stat_of(text(item, "of"), to);
-    return wrong || !size ? wrong : read_size(size, to);
+    to->sized = size;
+    return wrong || !size ? wrong : read_range(size, &to->lower, &to->upper);
 }
 
 static const char *read_requirements(struct catalogue *catalogue, const json_t *json,
@@ -105,7 +105,7 @@ static const char *read_requirements(struct catalogue *catalogue, const json_t *
 static const char *read_signature(struct catalogue *catalogue, const json_t *json,
                                   struct signature *out)
 {
-    const json_t *mix = json_object_get(json, "mix"), *item;
+    const json_t *mix = json_object_get(json, "mix"), *files = json_object_get(json, "files"), *item;
     const char *wrong;
     double total = 0;
     size_t i;
@@ -114,8 +114,12 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     out->jumps = json_object_get(json, "jumps") ? json_number_value(json_object_get(json, "jumps")) : NAN;
     out->paired = json_is_true(json_object_get(json, "paired"));
     out->runs = json_is_true(json_object_get(json, "runs"));
+    out->files_upper = UINT64_MAX;
     if (out->jumps < 0 || out->jumps > 1)
         return "jumps is no share from 0 to 1";
+    wrong = files ? read_range(files, &out->files_lower, &out->files_upper) : NULL;
+    if (wrong)
+        return wrong;
     if (!out->name || !json_array_size(mix))
         return "a signature needs a name and a mix of operations";
     out->ingredients =

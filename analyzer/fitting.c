@@ -181,7 +181,7 @@ static double kept(const struct fitting *fitting, const struct part *part, const
     context.part = part;
     context.whole = &fitting->whole;
     for (uint32_t i = 0; i < count; i++)
-        if (bounds[i].each == each && !(bounds[i].unordered && fitting->all_count > fitting->group_count) &&
+        if (bounds[i].each == each && !(bounds[i].unordered && fitting->order.count) &&
             !keeps(feature_value(&context, bounds[i].feature), &bounds[i]))
             factor *= bounds[i].otherwise;
     return factor;

@@ -7,6 +7,12 @@
 #include "analyzer/fit_memory.h"
 #include "analyzer/part.h"
 
+/* Bins behind the groups that count reads once more (analyzer/fitting_margins.h). */
+struct margin {
+    size_t first;
+    unsigned count; /* 0: it is not known */
+};
+
 /*
  * Bins that lie in the same ranges of all signatures cannot be told apart by the fit: they are
  * fitted as one group, and get its parts in proportion.
@@ -18,8 +24,10 @@ struct fitting {
     size_t *group;         /* of each bin */
     const struct bin **of; /* a bin of each group */
     double *observed;      /* each group's operations */
-    size_t group_count;    /* of bins; behind them come reads once more: those that go on, those that jump */
-    size_t all_count;      /* with these, where it is known where reads start */
+    size_t group_count;    /* of bins; behind them come reads once more: */
+    struct margin order;   /* those that go on, those that jump; */
+    struct margin files;   /* by enum file_size */
+    size_t all_count;      /* with these */
     struct part whole;
     bool sized_opens; /* it is known how large opened files are */
     struct feature_context context; /* but for the part */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyzer/figure.h"
+#include "analyzer/fitting_margins.h"
 
 #define SCALE_MAX 32.0 /* a recipe's blocks may be so many times more, or less, in files of other sizes */
 
@@ -50,7 +51,7 @@ static int make_groups(struct fitting *fitting)
 
     fitting->group = calloc(count + 1, sizeof(*fitting->group));
     fitting->of = calloc(count + 1, sizeof(*fitting->of));
-    fitting->observed = calloc(count + 3, sizeof(*fitting->observed));
+    fitting->observed = calloc(count + MARGINS_MAX + 1, sizeof(*fitting->observed));
     if (!fitting->group || !fitting->of || !fitting->observed)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
@@ -65,39 +66,6 @@ static int make_groups(struct fitting *fitting)
         fitting->observed[last] += bin->ops;
     }
     return 0;
-}
-
-/* Reads that moved something, divided as far as it is known into those that go on and those that jump. */
-static void add_order(struct fitting *fitting, const struct tally *tally)
-{
-    const struct record *read = &tally->op[OP_READ];
-    double goes_on = (double)read->order[ORDER_CONSECUTIVE];
-    double jumps = (double)read->order[ORDER_SEQUENTIAL] + (double)read->order[ORDER_RANDOM];
-    double reads = (double)histogram_filled(&read->size);
-
-    fitting->all_count = fitting->group_count;
-    if (!(goes_on + jumps > 0))
-        return;
-    fitting->observed[fitting->all_count++] = reads * goes_on / (goes_on + jumps);
-    fitting->observed[fitting->all_count++] = reads * jumps / (goes_on + jumps);
-}
-
-/* The reads of a signature, once more; one that does not say is as the data is. */
-static void spread_order(const struct fitting *fitting, const struct signature *signature, double *row)
-{
-    size_t first = fitting->group_count;
-    double reads = 0, all, jumps = signature->jumps;
-
-    if (fitting->all_count == first)
-        return;
-    for (size_t g = 0; g < first; g++)
-        if (fitting->of[g]->op == OP_READ && fitting->of[g]->bucket)
-            reads += row[g];
-    all = fitting->observed[first] + fitting->observed[first + 1];
-    if (isnan(jumps))
-        jumps = all > 0 ? fitting->observed[first + 1] / all : 0;
-    row[first] = reads * (1 - jumps);
-    row[first + 1] = reads * jumps;
 }
 
 /* Copies and whole files are made of what matches. What one of them claims, the others leave to it. */
@@ -207,7 +175,7 @@ void fitting_spread(const struct fitting *fitting, const struct signature *signa
             if (takes(fitting, signature, ingredient, g))
                 row[g] += weight * fitting->observed[g] / total;
     }
-    spread_order(fitting, signature, row);
+    fitting_spread_margins(fitting, signature, row);
 }
 
 int fitting_group(struct fitting *fitting, const struct tally *tally)
@@ -215,6 +183,6 @@ int fitting_group(struct fitting *fitting, const struct tally *tally)
     int err = make_groups(fitting);
 
     if (!err)
-        add_order(fitting, tally);
+        fitting_add_margins(fitting, tally);
     return err;
 }

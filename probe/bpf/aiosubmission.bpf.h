@@ -63,8 +63,7 @@ static long note_control(__u32 index, void *unused)
     entry->start_ns = scratch->submission.now;
     entry->tag = scratch->look.position;
     entry->ring = scratch->submission.kernel;
-    entry->volume = volume;
-    entry->tree = tree_asked(file, volume, entry->process);
+    note_file(entry, file, volume);
     if (op != OP_FSYNC) {
         if (asked->opcode > 3)
             asked->bytes = scratch->submission.compat ? 0 : bytes_asked(asked->buffer, asked->bytes);

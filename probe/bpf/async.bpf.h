@@ -193,6 +193,16 @@ static __always_inline __u32 tree_asked(struct file *file, __u64 volume, __u32 p
     return config.tree_depth ? tree_of_file((__u64)file, volume, process) : 0;
 }
 
+/* The open file that a request is on, of that volume; there may be none. */
+static __always_inline void note_file(struct abi_async *entry, struct file *file, __u64 volume)
+{
+    entry->volume = volume;
+    if (volume == ABI_VOLUME_NONE)
+        return;
+    entry->tree = tree_asked(file, volume, entry->process);
+    entry->file_size = file_size_of(BPF_CORE_READ(file, f_inode));
+}
+
 /* A read, a write, or an operation without bytes. */
 static __always_inline void measure_result(struct measure *m, const struct abi_async *entry, __u32 op, __u64 volume,
                                            long result)
@@ -205,6 +215,7 @@ static __always_inline void measure_result(struct measure *m, const struct abi_a
     m->bytes = m->size = sized ? result : 0;
     m->order = sized && result ? entry->order : ABI_ORDER_UNKNOWN;
     m->error_code = result < 0 ? -result : 0;
+    m->file_size = entry->file_size;
     m->sized = sized;
 }
 

@@ -35,6 +35,7 @@ struct abi_async {
     uint8_t opcode; /* io_uring's */
     uint8_t silent : 1;   /* its success is not told to the program */
     uint8_t unplaced : 1; /* the file's own offset is used, which is known afterwards */
+    uint8_t file_size : 2; /* enum abi_file_size */
     uint32_t taken;  /* accounted, by whoever set it */
 };
 

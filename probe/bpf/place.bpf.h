@@ -36,16 +36,6 @@ static __always_inline struct abi_file *take_place(struct abi_thread *thread, __
     return mine;
 }
 
-/* Whether reads are of small files, large ones, or none that has a size. */
-static __always_inline __u32 file_size_of(struct inode *inode)
-{
-    __u64 size = LOAD(inode, i_size);
-
-    if ((LOAD(inode, i_mode) & S_IFMT) != S_IFREG)
-        return ABI_FILE_NO_SIZE;
-    return ABI_FILE_SMALL + (size >= FILE_MEDIUM_MIN) + (size >= FILE_LARGE_MIN);
-}
-
 /* The volume of the file in a place, and how large it is. A thread's transfers have the same rows on all files that are
    alike in both. */
 static __always_inline void settle(struct abi_file *mine, __u64 volume, __u32 file_size)

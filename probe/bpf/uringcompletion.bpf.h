@@ -82,10 +82,8 @@ static __always_inline void finish_file(struct io_kiocb *request, struct abi_asy
 
     if (!file)
         return;
-    if (entry->volume <= ABI_VOLUME_UNKNOWN) {
-        entry->volume = volume_of_file(file);
-        entry->tree = tree_asked(file, entry->volume, entry->process);
-    }
+    if (entry->volume <= ABI_VOLUME_UNKNOWN)
+        note_file(entry, file, volume_of_file(file));
     if (entry->unplaced && result > 0)
         entry->order = order_asked(file, BPF_CORE_READ(file, f_pos) - result, result);
 }

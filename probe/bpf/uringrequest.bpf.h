@@ -91,10 +91,9 @@ static __always_inline void resolve_file(struct abi_async *entry, struct file *f
 {
     __u64 bytes = sqe->length;
 
-    entry->volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
+    note_file(entry, file, file ? volume_of_file(file) : ABI_VOLUME_NONE);
     if (!entry->volume)
         return;
-    entry->tree = tree_asked(file, entry->volume, entry->process);
     if (shape != URING_TRANSFER && shape != URING_VECTOR)
         return;
     if (sqe->offset == OWN_OFFSET) {
@@ -128,8 +127,7 @@ static __always_inline void resolve(struct abi_async *entry, struct io_ring_ctx 
         return;
     case URING_SPLICE:
         file = file_asked(ring, task, sqe->slot, sqe->op_flags & SPLICE_FD_IN_FIXED);
-        entry->volume = file ? volume_of_file(file) : ABI_VOLUME_NONE;
-        entry->tree = file ? tree_asked(file, entry->volume, entry->process) : 0;
+        note_file(entry, file, file ? volume_of_file(file) : ABI_VOLUME_NONE);
         file = file_asked(ring, task, sqe->fd, registered);
         entry->volume2 = file ? volume_of_file(file) : ABI_VOLUME_NONE;
         entry->tree2 = file ? tree_asked(file, entry->volume2, entry->process) : 0;

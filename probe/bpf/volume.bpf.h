@@ -144,6 +144,16 @@ static __always_inline bool is_uncached(struct file *file, struct inode *inode)
     return LOAD(file, f_flags) & O_DIRECT || LOAD(inode, i_flags) & S_DAX;
 }
 
+/* Whether reads are of small files, large ones, or none that has a size. */
+static __always_inline __u32 file_size_of(struct inode *inode)
+{
+    __u64 size = LOAD(inode, i_size);
+
+    if ((LOAD(inode, i_mode) & S_IFMT) != S_IFREG)
+        return ABI_FILE_NO_SIZE;
+    return ABI_FILE_SMALL + (size >= FILE_MEDIUM_MIN) + (size >= FILE_LARGE_MIN);
+}
+
 static __always_inline __u64 volume_of_directory(struct task_struct *task, int fd)
 {
     struct file *file;

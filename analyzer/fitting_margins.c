@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/fitting_margins.h"
+
+#include <math.h>
+
+#include "analyzer/figure.h"
+#include "analyzer/fitting_rows.h"
+
+#define FILES_KNOWN 0.9 /* of all reads: those that are not known are of one kind, as those through io_uring are */
+
+static void add(struct fitting *fitting, struct margin *margin, double count)
+{
+    fitting->observed[fitting->all_count++] = count;
+    margin->count++;
+}
+
+/* Reads that moved something, divided as far as it is known into those that go on and those that jump. */
+static void add_order(struct fitting *fitting, const struct record *read, double reads)
+{
+    double goes_on = (double)read->order[ORDER_CONSECUTIVE];
+    double jumps = (double)read->order[ORDER_SEQUENTIAL] + (double)read->order[ORDER_RANDOM];
+
+    fitting->order.first = fitting->all_count;
+    if (!(goes_on + jumps > 0))
+        return;
+    add(fitting, &fitting->order, reads * goes_on / (goes_on + jumps));
+    add(fitting, &fitting->order, reads * jumps / (goes_on + jumps));
+}
+
+/* The same by how large their files are. */
+static void add_files(struct fitting *fitting, const struct record *read, double reads)
+{
+    double known = 0;
+
+    for (unsigned i = 0; i < FILE_SIZES; i++)
+        known += (double)read->file_size[i];
+    fitting->files.first = fitting->all_count;
+    if (!(known > 0) || known < FILES_KNOWN * reads)
+        return;
+    for (unsigned i = 0; i < FILE_SIZES; i++)
+        add(fitting, &fitting->files, reads * (double)read->file_size[i] / known);
+}
+
+void fitting_add_margins(struct fitting *fitting, const struct tally *tally)
+{
+    const struct record *read = &tally->op[OP_READ];
+    double reads = (double)histogram_filled(&read->size);
+
+    fitting->all_count = fitting->group_count;
+    add_order(fitting, read, reads);
+    add_files(fitting, read, reads);
+}
+
+/* One that does not say is as the data is. */
+static void spread_order(const struct fitting *fitting, const struct signature *signature, double reads, double *row)
+{
+    const double *observed = fitting->observed + fitting->order.first;
+    double jumps = signature->jumps, all = observed[0] + observed[1];
+
+    if (isnan(jumps))
+        jumps = all > 0 ? observed[1] / all : 0;
+    row[0] = reads * (1 - jumps);
+    row[1] = reads * jumps;
+}
+
+static enum file_size class_of(uint64_t bytes)
+{
+    return bytes < FILE_MEDIUM_MIN ? FILE_SMALL : bytes < FILE_LARGE_MIN ? FILE_MEDIUM : FILE_LARGE;
+}
+
+/* Files that it opens, or, of those that it reads in more blocks the larger they are, their bytes. */
+static double count_opened(const struct fitting *fitting, const struct signature *signature, double counts[FILE_SIZES])
+{
+    bool blocks = false;
+    double all = 0;
+
+    for (uint32_t n = 0; n < signature->ingredient_count; n++)
+        blocks |= signature->ingredients[n].blocks;
+    for (uint32_t n = 0; n < signature->ingredient_count; n++)
+        for (size_t i = 0; i < fitting->bin_count && signature->ingredients[n].op == OP_OPEN; i++) {
+            const struct bin *bin = &fitting->bins[i];
+            double count = bin->ops * (blocks ? bucket_middle(bin->bucket) : 1);
+
+            if (!bin->bucket || !fitting_holds(fitting, &signature->ingredients[n], bin))
+                continue;
+            counts[class_of(bucket_lower(bin->bucket))] += count;
+            all += count;
+        }
+    return all;
+}
+
+/* Whose files may be of several kinds reads as many of each as the data has. */
+static double count_possible(const struct fitting *fitting, const struct signature *signature, double counts[FILE_SIZES])
+{
+    double all = 0;
+
+    for (unsigned i = class_of(signature->files_lower); i <= class_of(signature->files_upper - 1); i++) {
+        counts[i] = fitting->observed[fitting->files.first + i];
+        all += counts[i];
+    }
+    if (!(all > 0))
+        counts[class_of(signature->files_lower)] = all = 1;
+    return all;
+}
+
+static void spread_files(const struct fitting *fitting, const struct signature *signature, double reads, double *row)
+{
+    double counts[FILE_SIZES] = {0}, all = count_opened(fitting, signature, counts);
+
+    if (!(all > 0))
+        all = count_possible(fitting, signature, counts);
+    for (unsigned i = 0; i < FILE_SIZES; i++)
+        row[i] = reads * counts[i] / all;
+}
+
+void fitting_spread_margins(const struct fitting *fitting, const struct signature *signature, double *row)
+{
+    double reads = 0;
+
+    for (size_t g = 0; g < fitting->group_count; g++)
+        if (fitting->of[g]->op == OP_READ && fitting->of[g]->bucket)
+            reads += row[g];
+    if (fitting->order.count)
+        spread_order(fitting, signature, reads, row + fitting->order.first);
+    if (fitting->files.count)
+        spread_files(fitting, signature, reads, row + fitting->files.first);
+}
