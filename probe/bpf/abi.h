@@ -275,7 +275,7 @@ struct abi_task {
     uint64_t volume;
     uint64_t file;    /* of a call by descriptor, and of an open that succeeded */
     uint64_t volume2; /* the writing side of a transfer */
-    uint64_t inode;   /* of file */
+    uint64_t inode;   /* of file, and of what a transfer between files reads */
     uint64_t missed_ns; /* enter_ns of the last call that added pages to the page cache, for a state without a thread */
     uint64_t fault_volume; /* of the page fault under way, or of one that has ended as a minor one; 0: none */
     uint64_t fault_inode;

@@ -130,7 +130,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
         if (mine && m.order && !mine->uncached)
             m.cache = added_pages(state, thread) ? ABI_CACHE_MISS : ABI_CACHE_HIT;
     }
-    if (m.op == OP_READ && state->file) {
+    if (m.op == OP_READ && (state->file || shape->shape == ABI_SHAPE_TRANSFER) && state->volume != ABI_VOLUME_NONE) {
         m.file_size = file_size_of((struct inode *)(mine ? mine->inode : state->inode));
         if (mine)
             settle(mine, mine->volume, m.file_size); /* it may have grown */
