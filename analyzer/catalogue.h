@@ -57,7 +57,7 @@ struct signature {
     const char *name;
     double jumps; /* share of its reads that do not start where the last one ended; NAN: it does not say */
     bool paired;  /* its reads and its writes have the same sizes */
-    uint64_t files_lower; /* bytes of the files that it reads, [lower, upper); where it opens some, these tell it instead */
+    uint64_t files_lower; /* bytes of the files that it reads; [lower, upper) */
     uint64_t files_upper;
     bool runs;    /* a read that jumps is followed by some of the same size that go on */
     struct ingredient *ingredients;

@@ -102,10 +102,31 @@ static const char *read_requirements(struct catalogue *catalogue, const json_t *
     return NULL;
 }
 
+/* The files that a signature reads: as it says, or else those that it opens, whose sizes do. */
+static const char *read_files(const json_t *range, struct signature *out)
+{
+    uint64_t lower = UINT64_MAX, upper = 0;
+
+    if (range)
+        return read_range(range, &out->files_lower, &out->files_upper);
+    for (uint32_t n = 0; n < out->ingredient_count; n++) {
+        const struct ingredient *of = &out->ingredients[n];
+        bool sized = of->sized && of->upper > 1; /* else it opens folders */
+
+        if (of->op != OP_OPEN || (of->sized && !sized))
+            continue;
+        lower = sized && of->lower < lower ? of->lower : sized ? lower : 0;
+        upper = !sized ? UINT64_MAX : of->upper > upper ? of->upper : upper;
+    }
+    out->files_lower = upper ? lower : 0;
+    out->files_upper = upper ? upper : UINT64_MAX;
+    return NULL;
+}
+
 static const char *read_signature(struct catalogue *catalogue, const json_t *json,
                                   struct signature *out)
 {
-    const json_t *mix = json_object_get(json, "mix"), *files = json_object_get(json, "files"), *item;
+    const json_t *mix = json_object_get(json, "mix"), *item;
     const char *wrong;
     double total = 0;
     size_t i;
@@ -114,12 +135,8 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     out->jumps = json_object_get(json, "jumps") ? json_number_value(json_object_get(json, "jumps")) : NAN;
     out->paired = json_is_true(json_object_get(json, "paired"));
     out->runs = json_is_true(json_object_get(json, "runs"));
-    out->files_upper = UINT64_MAX;
     if (out->jumps < 0 || out->jumps > 1)
         return "jumps is no share from 0 to 1";
-    wrong = files ? read_range(files, &out->files_lower, &out->files_upper) : NULL;
-    if (wrong)
-        return wrong;
     if (!out->name || !json_array_size(mix))
         return "a signature needs a name and a mix of operations";
     out->ingredients =
@@ -140,6 +157,9 @@ static const char *read_signature(struct catalogue *catalogue, const json_t *jso
     }
     for (i = 0; i < out->ingredient_count; i++)
         out->ingredients[i].weight /= total;
+    wrong = read_files(json_object_get(json, "files"), out);
+    if (wrong)
+        return wrong;
     wrong = read_requirements(catalogue, json_object_get(json, "requires"), feature_is_known, &out->requirements,
                               &out->requirement_count);
     for (i = 0; i < out->requirement_count; i++)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/figure.h"
+#include "analyzer/filing.h"
 #include "analyzer/fitting_parts.h"
 #include "analyzer/fitting_rows.h"
 #include "analyzer/matching.h"
@@ -100,6 +101,8 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
         err = matching_split(&fitting->bins, &fitting->bin_count);
     if (!err)
         ordering_note(tally, fitting->bins, fitting->bin_count);
+    if (!err)
+        filing_note(tally, fitting->bins, fitting->bin_count);
     if (!err)
         err = fitting_group(fitting, tally);
     if (err)

@@ -63,11 +63,6 @@ static void spread_order(const struct fitting *fitting, const struct signature *
     row[1] = reads * jumps;
 }
 
-static enum file_size class_of(uint64_t bytes)
-{
-    return bytes < FILE_MEDIUM_MIN ? FILE_SMALL : bytes < FILE_LARGE_MIN ? FILE_MEDIUM : FILE_LARGE;
-}
-
 /* Files that it opens, or, of those that it reads in more blocks the larger they are, their bytes. */
 static double count_opened(const struct fitting *fitting, const struct signature *signature, double counts[FILE_SIZES])
 {
@@ -83,7 +78,7 @@ static double count_opened(const struct fitting *fitting, const struct signature
 
             if (!bin->bucket || !fitting_holds(fitting, &signature->ingredients[n], bin))
                 continue;
-            counts[class_of(bucket_lower(bin->bucket))] += count;
+            counts[file_size_class(bucket_lower(bin->bucket))] += count;
             all += count;
         }
     return all;
@@ -94,12 +89,12 @@ static double count_possible(const struct fitting *fitting, const struct signatu
 {
     double all = 0;
 
-    for (unsigned i = class_of(signature->files_lower); i <= class_of(signature->files_upper - 1); i++) {
+    for (unsigned i = file_size_class(signature->files_lower); i <= file_size_class(signature->files_upper - 1); i++) {
         counts[i] = fitting->observed[fitting->files.first + i];
         all += counts[i];
     }
     if (!(all > 0))
-        counts[class_of(signature->files_lower)] = all = 1;
+        counts[file_size_class(signature->files_lower)] = all = 1;
     return all;
 }
 

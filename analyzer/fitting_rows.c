@@ -30,7 +30,8 @@ static bool are_alike(const struct fitting *fitting, const struct bin *a, const 
 {
     const struct catalogue *catalogue = fitting->catalogue;
 
-    if (a->op != b->op || a->outcome != b->outcome || a->match != b->match || a->twin != b->twin || a->order != b->order)
+    if (a->op != b->op || a->outcome != b->outcome || a->match != b->match || a->twin != b->twin || a->order != b->order ||
+        a->files != b->files)
         return false;
     for (uint32_t p = 0; p < catalogue->count; p++)
         for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {
@@ -87,13 +88,21 @@ static bool may_start(const struct signature *signature, enum order_known order)
     return !signature->runs && !(signature->jumps == (order == JUMPS ? 0 : 1));
 }
 
+/* Of what files it is may be known by its size. */
+static bool may_read(const struct signature *signature, const struct bin *bin)
+{
+    unsigned lower = file_size_class(signature->files_lower), upper = file_size_class(signature->files_upper - 1);
+
+    return bin->op != OP_READ || !bin->bucket || bin->files >> lower & ((2u << (upper - lower)) - 1);
+}
+
 static bool takes(const struct fitting *fitting, const struct signature *signature, const struct ingredient *ingredient,
                   size_t group)
 {
     const struct bin *bin = fitting->of[group];
     bool transfer = (bin->op == OP_READ || bin->op == OP_WRITE) && bin->bucket; /* nothing matches nothing */
 
-    return fitting_holds(fitting, ingredient, bin) && may_start(signature, bin->order) &&
+    return fitting_holds(fitting, ingredient, bin) && may_start(signature, bin->order) && may_read(signature, bin) &&
            (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 

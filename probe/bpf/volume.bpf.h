@@ -151,7 +151,7 @@ static __always_inline __u32 file_size_of(struct inode *inode)
 
     if ((LOAD(inode, i_mode) & S_IFMT) != S_IFREG)
         return ABI_FILE_NO_SIZE;
-    return ABI_FILE_SMALL + (size >= FILE_MEDIUM_MIN) + (size >= FILE_LARGE_MIN);
+    return ABI_FILE_SMALL + file_size_class(size);
 }
 
 static __always_inline __u64 volume_of_directory(struct task_struct *task, int fd)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How large the files of reads are, by the size of the reads. It is counted of all reads together only; but who reads in
+ * blocks of one size mostly reads files of one kind with them, so that when as many reads are of small files as there are
+ * of some sizes, these are they. And nothing reads more of a file than there is.
+ */
+#ifndef UNBLEND_ANALYZER_FILING_H
+#define UNBLEND_ANALYZER_FILING_H
+
+#include <stddef.h>
+
+#include "analyzer/part.h"
+
+/* A bit for each enum file_size. */
+#define FILES_ANY ((1u << FILE_SIZES) - 1)
+
+/* Notes in all bins of what files they may be. */
+void filing_note(const struct tally *tally, struct bin *bins, size_t count);
+
+#endif
