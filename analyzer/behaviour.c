@@ -10,6 +10,7 @@
 #define LARGE_WRITE  131072
 #define SMALL_FILE   131072
 #define MANY_FILES   100
+#define HARDLY_ANY   0.02 /* of the files that are opened */
 #define TRIFLE       0.001 /* of the bytes */
 #define AT_BOUND     0.6 /* confidence of what is just inside */
 #define SHARPNESS    3.0 /* how fast it grows with the distance, in powers of the ratio */
@@ -70,6 +71,24 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     out->bytes_per_create = out->creates > 0 ? out->write_bytes / out->creates : INFINITY;
 }
 
+/* Reads of files of a kind of which hardly any were opened: they are no part of opening files and reading them. */
+static double stray_reads(const struct record *open, const struct record *read)
+{
+    double opened[FILE_SIZES] = {0}, opens = 0, known = 0, strays = 0;
+
+    for (unsigned i = 0; i < open->size.length; i++) {
+        const struct histogram_cell *cell = &open->size.cells[i];
+
+        opened[file_size_class(bucket_lower(cell->bucket))] += (double)cell->count;
+        opens += (double)cell->count;
+    }
+    for (unsigned i = 0; i < FILE_SIZES; i++) {
+        known += (double)read->file_size[i];
+        strays += opened[i] < HARDLY_ANY * opens ? (double)read->file_size[i] : 0;
+    }
+    return opens > 0 ? quotient(strays, known) : NAN;
+}
+
 static void of_transfers(const struct tally *tally, struct behaviour *out)
 {
     const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
@@ -95,6 +114,7 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     out->copy_likeness = likeness(&read->size, out->read_bytes, &write->size, out->write_bytes);
     out->bytes_per_fsync = fsyncs > 0 ? out->write_bytes / fsyncs : INFINITY;
     out->seeks_per_read = quotient((double)tally_ops(tally, OP_SEEK), (double)histogram_filled(&read->size));
+    out->stray_reads = stray_reads(&tally->op[OP_OPEN], read);
     out->fault_share = quotient(out->fault_bytes, out->fault_bytes + out->read_bytes);
 }
 
@@ -157,7 +177,7 @@ static const struct {
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
-    FIELD(piped),         FIELD(write_jumps),    FIELD(received),         FIELD(passed),
+    FIELD(piped),         FIELD(stray_reads),    FIELD(write_jumps),    FIELD(received),         FIELD(passed),
 };
 
 static const struct {

@@ -21,6 +21,7 @@ struct behaviour {
     double names;                  /* share of operations that look a name up, or list names */
     double opens, creates;         /* that succeeded; opens of regular files where that is known */
     double read_bytes, fault_bytes, write_bytes, minor_faults;
+    double stray_reads;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
     double jumps, write_jumps;     /* share of reads, and of writes, that jump, where it is known of half of them */
     double returns, bytes_per_jump; /* share of the jumps that go back; bytes read from one to the next */

@@ -36,6 +36,24 @@ static void make_worth(struct fitting *fitting)
     }
 }
 
+/* Of what it transfers, there is some; true of one that transfers nothing. */
+static bool moves_something(const struct fitting *fitting, const struct signature *signature)
+{
+    bool moves = false;
+
+    for (uint32_t n = 0; n < signature->ingredient_count; n++) {
+        const struct ingredient *of = &signature->ingredients[n];
+
+        if (!operation_info(of->op)->has_size || of->op == OP_OPEN || of->op == OP_CREATE)
+            continue;
+        moves = true;
+        for (size_t i = 0; i < fitting->bin_count; i++)
+            if (fitting_holds(fitting, of, &fitting->bins[i]))
+                return true;
+    }
+    return !moves;
+}
+
 /* Of files that are only opened, all pages were mapped from the page cache, or nothing was read of them. */
 static bool may_be(const struct fitting *fitting, const struct signature *signature)
 {
@@ -44,7 +62,7 @@ static bool may_be(const struct fitting *fitting, const struct signature *signat
 
     for (uint32_t n = 0; n < signature->ingredient_count; n++)
         if (of[n].op != OP_OPEN && of[n].op != OP_STAT && of[n].op != OP_CLOSE)
-            return true;
+            return moves_something(fitting, signature);
     for (uint32_t n = 0; n < signature->ingredient_count; n++)
         for (size_t i = 0; i < fitting->bin_count; i++) {
             const struct bin *bin = &fitting->bins[i];
