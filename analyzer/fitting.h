@@ -27,6 +27,7 @@ struct fitting {
     size_t group_count;    /* of bins; behind them come reads once more: */
     struct margin order;   /* those that go on, those that jump; */
     struct margin files;   /* by enum file_size */
+    double copied[FILE_SIZES]; /* of the reads that match writes, how many may be of which files */
     size_t all_count;      /* with these */
     struct part whole;
     bool sized_opens; /* it is known how large opened files are */

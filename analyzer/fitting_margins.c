@@ -41,6 +41,24 @@ static void add_files(struct fitting *fitting, const struct record *read, double
         add(fitting, &fitting->files, reads * (double)read->file_size[i] / known);
 }
 
+/* What is read at once is of a file that has as much: of such files the bytes that were opened say which it may be. */
+static void add_copied(struct fitting *fitting, const struct bin *read)
+{
+    double opened[FILE_SIZES] = {0}, all = 0;
+
+    for (size_t i = 0; i < fitting->bin_count; i++) {
+        const struct bin *bin = &fitting->bins[i];
+        enum file_size kind = file_size_class(bucket_lower(bin->bucket));
+
+        if (bin->op != OP_OPEN || bin->bucket < read->bucket || !(read->files >> kind & 1))
+            continue;
+        opened[kind] += bin->ops * bucket_middle(bin->bucket);
+        all += bin->ops * bucket_middle(bin->bucket);
+    }
+    for (unsigned i = 0; i < FILE_SIZES; i++)
+        fitting->copied[i] += all > 0 ? read->ops * opened[i] / all : 0;
+}
+
 void fitting_add_margins(struct fitting *fitting, const struct tally *tally)
 {
     const struct record *read = &tally->op[OP_READ];
@@ -49,6 +67,9 @@ void fitting_add_margins(struct fitting *fitting, const struct tally *tally)
     fitting->all_count = fitting->group_count;
     add_order(fitting, read, reads);
     add_files(fitting, read, reads);
+    for (size_t i = 0; fitting->files.count && i < fitting->bin_count; i++)
+        if (fitting->bins[i].op == OP_READ && fitting->bins[i].bucket && fitting->bins[i].match == MATCH_COPY)
+            add_copied(fitting, &fitting->bins[i]);
 }
 
 /* One that does not say is as the data is. */
@@ -84,6 +105,15 @@ static double count_opened(const struct fitting *fitting, const struct signature
     return all;
 }
 
+static double count_copied(const struct fitting *fitting, double counts[FILE_SIZES])
+{
+    double all = 0;
+
+    for (unsigned i = 0; i < FILE_SIZES; i++)
+        all += counts[i] = fitting->copied[i];
+    return all;
+}
+
 /* Whose files may be of several kinds reads as many of each as the data has. */
 static double count_possible(const struct fitting *fitting, const struct signature *signature, double counts[FILE_SIZES])
 {
@@ -100,7 +130,8 @@ static double count_possible(const struct fitting *fitting, const struct signatu
 
 static void spread_files(const struct fitting *fitting, const struct signature *signature, double reads, double *row)
 {
-    double counts[FILE_SIZES] = {0}, all = count_opened(fitting, signature, counts);
+    double counts[FILE_SIZES] = {0};
+    double all = signature->paired ? count_copied(fitting, counts) : count_opened(fitting, signature, counts);
 
     if (!(all > 0))
         all = count_possible(fitting, signature, counts);
