@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "analyzer/modes.h"
 
@@ -35,17 +36,17 @@ struct filing {
     unsigned kinds[MODES + 1];           /* the mode that is tried: of which files it may be */
 };
 
-/* How far the reads of each kind are from what was counted of it, when the modes are of these. */
+/* How many reads of each kind are missing, when the modes are of these: what is too much elsewhere, or may be of files that
+   nobody knows. */
 static double misfit(const struct filing *filing, const unsigned *kind)
 {
-    double off[FILE_SIZES], sum = 0;
+    double missing[FILE_SIZES], sum = 0;
 
-    for (unsigned c = 0; c < FILE_SIZES; c++)
-        off[c] = -filing->counted[c];
+    memcpy(missing, filing->counted, sizeof(missing));
     for (unsigned i = 0; i <= filing->modes.count; i++)
-        off[kind[i]] += filing->modes.reads[i];
+        missing[kind[i]] -= filing->modes.reads[i];
     for (unsigned c = 0; c < FILE_SIZES; c++)
-        sum += fabs(off[c]) / 2;
+        sum += fmax(0, missing[c]);
     return sum;
 }
 
@@ -114,7 +115,7 @@ void filing_note(const struct tally *tally, struct bin *bins, size_t count)
     if (known < KNOWN_MIN * reads || known < MODES_READS_MIN)
         return;
     for (unsigned c = 0; c < FILE_SIZES; c++)
-        filing.counted[c] = (double)read->file_size[c] * reads / known;
+        filing.counted[c] = (double)read->file_size[c];
     for (size_t i = 0; i < count; i++)
         if (is_read(&bins[i])) {
             enum file_size whole = file_size_class(bucket_lower(bins[i].bucket));
