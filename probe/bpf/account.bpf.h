@@ -110,6 +110,8 @@ static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32
 
     if (op >= OP_FILE_END)
         return NULL;
+    barrier_var(op); /* clang would use a copy from before the check, of which Linux 6.1 knows no bounds */
+    op &= ABI_HEADS - 1;
     index = thread->head[op];
     for (int i = 0; i < CHAIN_MAX && index; i++) {
         row = bpf_map_lookup_elem(&rows, &index);
