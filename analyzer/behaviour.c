@@ -8,7 +8,6 @@
 #include "analyzer/figure.h"
 
 #define LARGE_WRITE  131072
-#define SMALL_FILE   131072
 #define MANY_FILES   100
 #define HARDLY_ANY   0.02 /* of the files that are opened */
 #define TRIFLE       0.001 /* of the bytes */
@@ -56,7 +55,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
 
     for (unsigned i = 0; i < sizes->length; i++) {
         bytes += (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket);
-        if (sizes->cells[i].bucket && bucket_lower(sizes->cells[i].bucket) < SMALL_FILE)
+        if (sizes->cells[i].bucket && bucket_lower(sizes->cells[i].bucket) < FILE_MEDIUM_MIN)
             small += (double)sizes->cells[i].count;
     }
     out->opens = sizes->length ? (double)histogram_count(sizes) : (double)tally_succeeded(tally, OP_OPEN);

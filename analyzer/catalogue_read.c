@@ -111,12 +111,12 @@ static const char *read_files(const json_t *range, struct signature *out)
         return read_range(range, &out->files_lower, &out->files_upper);
     for (uint32_t n = 0; n < out->ingredient_count; n++) {
         const struct ingredient *of = &out->ingredients[n];
-        bool sized = of->sized && of->upper > 1; /* else it opens folders */
+        uint64_t from = of->sized ? of->lower : 0, to = of->sized ? of->upper : UINT64_MAX;
 
-        if (of->op != OP_OPEN || (of->sized && !sized))
+        if (of->op != OP_OPEN || to <= 1) /* it opens no file, but a folder maybe */
             continue;
-        lower = sized && of->lower < lower ? of->lower : sized ? lower : 0;
-        upper = !sized ? UINT64_MAX : of->upper > upper ? of->upper : upper;
+        lower = from < lower ? from : lower;
+        upper = to > upper ? to : upper;
     }
     out->files_lower = upper ? lower : 0;
     out->files_upper = upper ? upper : UINT64_MAX;

@@ -102,17 +102,23 @@ static unsigned decide(const struct filing *filing, unsigned mode)
     return files;
 }
 
-void filing_note(const struct tally *tally, struct bin *bins, size_t count)
+double filing_known(const struct record *read)
 {
-    const struct record *read = &tally->op[OP_READ];
-    double known = 0, reads = (double)histogram_filled(&read->size);
-    struct filing filing = {0};
+    double known = 0;
 
     for (unsigned c = 0; c < FILE_SIZES; c++)
         known += (double)read->file_size[c];
+    return known >= KNOWN_MIN * (double)histogram_filled(&read->size) ? known : 0;
+}
+
+void filing_note(const struct tally *tally, struct bin *bins, size_t count)
+{
+    const struct record *read = &tally->op[OP_READ];
+    struct filing filing = {0};
+
     for (size_t i = 0; i < count; i++)
         bins[i].files = FILES_ANY;
-    if (known < KNOWN_MIN * reads || known < MODES_READS_MIN)
+    if (filing_known(read) < MODES_READS_MIN)
         return;
     for (unsigned c = 0; c < FILE_SIZES; c++)
         filing.counted[c] = (double)read->file_size[c];

@@ -14,6 +14,9 @@
 /* A bit for each enum file_size. */
 #define FILES_ANY ((1u << FILE_SIZES) - 1)
 
+/* Of how many reads that moved something it is known; 0 where of too few of them, as the others may be of one kind. */
+double filing_known(const struct record *read);
+
 /* Notes in all bins of what files they may be. */
 void filing_note(const struct tally *tally, struct bin *bins, size_t count);
 

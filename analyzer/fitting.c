@@ -9,13 +9,10 @@
 #include "analyzer/figure.h"
 #include "analyzer/filing.h"
 #include "analyzer/fitting_parts.h"
+#include "analyzer/fitting_possible.h"
 #include "analyzer/fitting_rows.h"
 #include "analyzer/matching.h"
 #include "analyzer/ordering.h"
-
-#define MAPPED_MIN   0.5   /* minor page faults for each file that is opened and not read, */
-#define MAPPED_MAX   4     /* and to those that map all of them */
-#define MAPPED_READ  0.7   /* of files that are opened: where more are read at once, the others are not mapped either */
 
 static void count_signatures(struct fitting *fitting)
 {
@@ -36,58 +33,13 @@ static void make_worth(struct fitting *fitting)
     }
 }
 
-/* Of what it transfers, there is some; true of one that transfers nothing. */
-static bool moves_something(const struct fitting *fitting, const struct signature *signature)
-{
-    bool moves = false;
-
-    for (uint32_t n = 0; n < signature->ingredient_count; n++) {
-        const struct ingredient *of = &signature->ingredients[n];
-
-        if (!operation_info(of->op)->has_size || of->op == OP_OPEN || of->op == OP_CREATE)
-            continue;
-        moves = true;
-        for (size_t i = 0; i < fitting->bin_count; i++)
-            if (fitting_holds(fitting, of, &fitting->bins[i]))
-                return true;
-    }
-    return !moves;
-}
-
-/* Of files that are only opened, all pages were mapped from the page cache, or nothing was read of them. */
-static bool may_be(const struct fitting *fitting, const struct signature *signature)
-{
-    const struct ingredient *of = signature->ingredients;
-    double opens = 0, around = 0, read = 0;
-
-    for (uint32_t n = 0; n < signature->ingredient_count; n++)
-        if (of[n].op != OP_OPEN && of[n].op != OP_STAT && of[n].op != OP_CLOSE)
-            return moves_something(fitting, signature);
-    for (uint32_t n = 0; n < signature->ingredient_count; n++)
-        for (size_t i = 0; i < fitting->bin_count; i++) {
-            const struct bin *bin = &fitting->bins[i];
-
-            if (of[n].op != OP_OPEN || !of[n].sized)
-                continue;
-            if (bin->match == MATCH_FILE && fitting_in_range(&of[n], bin))
-                read += bin->ops;
-            if (!fitting_holds(fitting, &of[n], bin))
-                continue;
-            opens += bin->ops;
-            around += bin->ops * (1 + (double)bucket_lower(bin->bucket) / FAULT_AROUND);
-        }
-    if (read > MAPPED_READ * opens)
-        return false;
-    return !(opens > 0) || (fitting->context.minors >= MAPPED_MIN * opens && fitting->context.minors <= MAPPED_MAX * around);
-}
-
 static void note_impossible(struct fitting *fitting)
 {
     size_t s = 0;
 
     for (uint32_t p = 0; p < fitting->catalogue->count; p++)
         for (uint32_t n = 0; n < fitting->catalogue->profiles[p].signature_count; n++, s++)
-            fitting->impossible[s] = !may_be(fitting, &fitting->catalogue->profiles[p].signatures[n]);
+            fitting->impossible[s] = !fitting_is_possible(fitting, &fitting->catalogue->profiles[p].signatures[n]);
 }
 
 /* Bytes of small files that were opened, but for what may have been mapped of them, as each page fault maps some pages;
@@ -99,7 +51,7 @@ static double samples_of(const struct fitting *fitting, double fault_bytes)
     for (size_t i = 0; i < fitting->bin_count; i++) {
         const struct bin *bin = &fitting->bins[i];
 
-        if (bucket_lower(bin->bucket) >= SAMPLE_MAX)
+        if (file_size_class(bucket_lower(bin->bucket)) == FILE_LARGE)
             continue;
         opened += bin->op == OP_OPEN ? bin->ops * bucket_middle(bin->bucket) : 0;
         whole += bin->match == MATCH_FILE ? bin->bytes : 0;

@@ -3,10 +3,8 @@
 
 #include <math.h>
 
-#include "analyzer/figure.h"
+#include "analyzer/filing.h"
 #include "analyzer/fitting_rows.h"
-
-#define FILES_KNOWN 0.9 /* of all reads: those that are not known are of one kind, as those through io_uring are */
 
 static void add(struct fitting *fitting, struct margin *margin, double count)
 {
@@ -30,12 +28,10 @@ static void add_order(struct fitting *fitting, const struct record *read, double
 /* The same by how large their files are. */
 static void add_files(struct fitting *fitting, const struct record *read, double reads)
 {
-    double known = 0;
+    double known = filing_known(read);
 
-    for (unsigned i = 0; i < FILE_SIZES; i++)
-        known += (double)read->file_size[i];
     fitting->files.first = fitting->all_count;
-    if (!(known > 0) || known < FILES_KNOWN * reads)
+    if (!(known > 0))
         return;
     for (unsigned i = 0; i < FILE_SIZES; i++)
         add(fitting, &fitting->files, reads * (double)read->file_size[i] / known);

@@ -77,8 +77,6 @@ double part_opens(const struct part *part);
  * are none. */
 uint64_t part_quantile(const double sizes[BUCKET_COUNT], double q);
 
-#define SAMPLE_MAX (4u << 20) /* a file that is smaller is a sample, or an article, and no shard */
-
 #define FAULT_AROUND 65536 /* bytes that a minor page fault maps, as the kernel is built */
 
 /* What features are computed from. */
@@ -93,7 +91,7 @@ struct feature_context {
     uint32_t peers;           /* other processes of the job that read as many bytes */
     double write_jumps;       /* share of its writes that do not start where the one before ended; NAN: not known */
     double received;          /* share of the bytes written that had just come from the network; NAN: none were written */
-    double samples;           /* bytes of the files below SAMPLE_MAX that were opened and may have been read; NAN: not known */
+    double samples;           /* bytes of files that are not FILE_LARGE and were opened and may have been read; NAN: not known */
 };
 
 bool feature_is_known(const char *name);

@@ -85,7 +85,7 @@ static void reads_are_told_by_their_files(void **state)
     }
 }
 
-/* What is known of half of the reads only says nothing of the others: those through io_uring are of one kind. */
+/* What is known of half of the reads only says nothing of the others, which may be all of one kind. */
 static void half_of_the_reads_say_nothing(void **state)
 {
     struct batch *batch = samples_and_rows();
