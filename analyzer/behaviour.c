@@ -73,7 +73,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
 /* Reads of files of a kind of which hardly any were opened: they are no part of opening files and reading them. */
 static double stray_reads(const struct record *open, const struct record *read)
 {
-    double opened[FILE_SIZES] = {0}, opens = 0, known = 0, strays = 0;
+    double opened[FILE_SIZES] = {0}, opens = 0, strays = 0;
 
     for (unsigned i = 0; i < open->size.length; i++) {
         const struct histogram_cell *cell = &open->size.cells[i];
@@ -81,11 +81,9 @@ static double stray_reads(const struct record *open, const struct record *read)
         opened[file_size_class(bucket_lower(cell->bucket))] += (double)cell->count;
         opens += (double)cell->count;
     }
-    for (unsigned i = 0; i < FILE_SIZES; i++) {
-        known += (double)read->file_size[i];
+    for (unsigned i = 0; i < FILE_SIZES; i++)
         strays += opened[i] < HARDLY_ANY * opens ? (double)read->file_size[i] : 0;
-    }
-    return opens > 0 ? quotient(strays, known) : NAN;
+    return opens > 0 ? quotient(strays, (double)figure_sized_reads(read)) : NAN;
 }
 
 static void of_transfers(const struct tally *tally, struct behaviour *out)

@@ -53,6 +53,11 @@ double figure_jumps(const struct record *transfers)
                : NAN;
 }
 
+uint64_t figure_sized_reads(const struct record *read)
+{
+    return read->file_size[FILE_SMALL] + read->file_size[FILE_MEDIUM] + read->file_size[FILE_LARGE];
+}
+
 double figure_received(const struct record *write)
 {
     return quotient((double)write->cache[CACHE_RECEIVED_BYTES], (double)write->bytes);

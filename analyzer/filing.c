@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/modes.h"
 
 #define KNOWN_MIN 0.9 /* of all reads */
@@ -104,10 +105,8 @@ static unsigned decide(const struct filing *filing, unsigned mode)
 
 double filing_known(const struct record *read)
 {
-    double known = 0;
+    double known = (double)figure_sized_reads(read);
 
-    for (unsigned c = 0; c < FILE_SIZES; c++)
-        known += (double)read->file_size[c];
     return known >= KNOWN_MIN * (double)histogram_filled(&read->size) ? known : 0;
 }
 

@@ -220,8 +220,8 @@ static int drain_hits(struct details *details, const struct abi_thread *thread, 
     struct record *record;
     int err;
 
-    if (!volumes_cached(details->volumes, row->volume) ||
-        sum_reads(details, thread, row->volume, &reads) != index || reads.touched == seen->touched)
+    if (sum_reads(details, thread, row->volume, &reads) != index || reads.touched == seen->touched ||
+        !volumes_cached(details->volumes, row->volume))
         return 0;
     ops = reads.ops;
     bytes = reads.bytes;

@@ -2,6 +2,7 @@
 /* What stands beside an operation's counts: which errors, what the page cache did, which page faults. */
 #include "analyzer/view/json.h"
 
+#include "analyzer/figure.h"
 #include "lib/codec_errors.h"
 
 json_t *json_error_codes(const struct record *record)
@@ -43,7 +44,7 @@ json_t *json_read_of(const struct record *record)
 {
     const uint64_t *of = record->file_size;
 
-    if (!of[FILE_SMALL] && !of[FILE_MEDIUM] && !of[FILE_LARGE])
+    if (!figure_sized_reads(record))
         return json_null();
     return json_pack("{s:I,s:I,s:I}", "small_files", (json_int_t)of[FILE_SMALL], "medium_files",
                      (json_int_t)of[FILE_MEDIUM], "large_files", (json_int_t)of[FILE_LARGE]);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/human.h"
 #include "analyzer/view/text.h"
 #include "lib/error_code.h"
@@ -61,14 +62,15 @@ static void show_cache(const struct pen *pen, const struct record *read)
 
 static void show_files(const struct pen *pen, const struct record *read)
 {
-    const uint64_t *of = read->file_size;
-    uint64_t known = of[FILE_SMALL] + of[FILE_MEDIUM] + of[FILE_LARGE];
+    uint64_t known = figure_sized_reads(read);
     char text[SENTENCE], number[HUMAN_SIZE];
 
     if (!known)
         return;
-    snprintf(text, sizeof(text), "%.0f %% of reads are of files below 128 KiB, %.0f %% of files of 4 MiB and more (known of %s reads)",
-             100.0 * (double)of[FILE_SMALL] / (double)known, 100.0 * (double)of[FILE_LARGE] / (double)known,
+    snprintf(text, sizeof(text),
+             "%.0f %% of reads are of files below 128 KiB, %.0f %% of files of 4 MiB and more (known of %s reads)",
+             100 * quotient((double)read->file_size[FILE_SMALL], (double)known),
+             100 * quotient((double)read->file_size[FILE_LARGE], (double)known),
              human_count(number, known));
     say(pen, text);
 }
