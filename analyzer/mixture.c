@@ -8,6 +8,7 @@
 
 #include "analyzer/companions.h"
 #include "analyzer/confidence.h"
+#include "analyzer/preludes.h"
 #include "analyzer/rivals.h"
 #include "analyzer/selection.h"
 #include "analyzer/standing.h"
@@ -124,6 +125,7 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
     rest = rest_of(fitting);
     if (!fitting->context.process) {
         companions_take(fitting->catalogue, &rest, fitting->at);
+        preludes_take(fitting->catalogue, fitting->at);
         companions_take_little(fitting->catalogue, &rest, fitting->at);
     }
     for (uint32_t p = 0; p < count; p++) {

@@ -122,7 +122,7 @@ static void a_packer_is_no_copy(void **state)
     classified(sum_of(counted, 0, 0, 0), true, &list);
     share = classified_find(&list, "preprocess");
     assert_true(share && share->share_ops > 0.95 && share->share_bytes > 0.95);
-    assert_true(isnan(share->ops_interval.low));
+    assert_true(share->ops_interval.low < 0.7 && share->ops_interval.high > 0.99);
     profile_list_clear(&list);
 }
 
@@ -200,7 +200,7 @@ static void who_reads_files_lists_them(void **state)
     classified(sum_of(counted, 0, 2560, 2889), true, &list);
     share = classified_find(&list, "cv-training");
     assert_true(share && share->share_ops > 0.99);
-    assert_true(isnan(share->ops_interval.low));
+    assert_true(share->ops_interval.low < 0.7 && share->ops_interval.high > 0.99);
     assert_true(classified_says(share, "may be another's ingest-scan"));
     profile_list_clear(&list);
     counted[6].count *= 8;
