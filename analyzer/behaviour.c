@@ -83,7 +83,7 @@ static double stray_reads(const struct record *open, const struct record *read)
     }
     for (unsigned i = 0; i < FILE_SIZES; i++)
         strays += opened[i] < HARDLY_ANY * opens ? (double)read->file_size[i] : 0;
-    return opens > 0 ? quotient(strays, (double)figure_sized_reads(read)) : NAN;
+    return opens > 0 ? quotient(strays, (double)figure_sized(read)) : NAN;
 }
 
 static void of_transfers(const struct tally *tally, struct behaviour *out)

@@ -53,9 +53,9 @@ double figure_jumps(const struct record *transfers)
                : NAN;
 }
 
-uint64_t figure_sized_reads(const struct record *read)
+uint64_t figure_sized(const struct record *record)
 {
-    return read->file_size[FILE_SMALL] + read->file_size[FILE_MEDIUM] + read->file_size[FILE_LARGE];
+    return record->file_size[FILE_SMALL] + record->file_size[FILE_MEDIUM] + record->file_size[FILE_LARGE];
 }
 
 double figure_received(const struct record *write)

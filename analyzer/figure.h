@@ -23,8 +23,8 @@ struct failures figure_failures(const struct record *record);
 /* Operations that failed because there is no such name, with those whose error is not known. */
 double figure_missing(const struct record *record);
 
-/* Reads of which it is known how large their file is. */
-uint64_t figure_sized_reads(const struct record *read);
+/* Reads, or seeks or closes, of which it is known how large their file is. */
+uint64_t figure_sized(const struct record *record);
 
 /* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */
 double figure_jumps(const struct record *transfers);

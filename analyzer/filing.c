@@ -105,7 +105,7 @@ static unsigned decide(const struct filing *filing, unsigned mode)
 
 double filing_known(const struct record *read)
 {
-    double known = (double)figure_sized_reads(read);
+    double known = (double)figure_sized(read);
 
     return known >= KNOWN_MIN * (double)histogram_filled(&read->size) ? known : 0;
 }
@@ -116,7 +116,8 @@ void filing_note(const struct tally *tally, struct bin *bins, size_t count)
     struct filing filing = {0};
 
     for (size_t i = 0; i < count; i++)
-        bins[i].files = FILES_ANY;
+        if (bins[i].op == OP_READ)
+            bins[i].files = FILES_ANY;
     if (filing_known(read) < MODES_READS_MIN)
         return;
     for (unsigned c = 0; c < FILE_SIZES; c++)

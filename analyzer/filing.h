@@ -11,13 +11,14 @@
 
 #include "analyzer/part.h"
 
-/* A bit for each enum file_size. */
-#define FILES_ANY ((1u << FILE_SIZES) - 1)
+/* A bit for each enum file_size; and of seeks and closes, one for all else: what may be written, or is no regular file. */
+#define FILES_ANY    ((1u << FILE_SIZES) - 1)
+#define FILES_OTHERS (1u << FILE_SIZES)
 
 /* Of how many reads that moved something it is known; 0 where of too few of them, as the others may be of one kind. */
 double filing_known(const struct record *read);
 
-/* Notes in all bins of what files they may be. */
+/* Notes in the bins of reads of what files they may be. */
 void filing_note(const struct tally *tally, struct bin *bins, size_t count);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyzer/figure.h"
+#include "analyzer/filing.h"
 #include "analyzer/fitting_margins.h"
 
 #define SCALE_MAX 32.0 /* a recipe's blocks may be so many times more, or less, in files of other sizes */
@@ -96,6 +97,30 @@ static bool may_read(const struct signature *signature, const struct bin *bin)
     return bin->op != OP_READ || !bin->bucket || bin->files >> lower & ((2u << (upper - lower)) - 1);
 }
 
+/* Of what its seeks and closes may be: of the files that it reads or maps; of what it writes, and of folders. */
+static unsigned files_of(const struct signature *signature)
+{
+    unsigned lower = file_size_class(signature->files_lower), upper = file_size_class(signature->files_upper - 1);
+    unsigned read = ((2u << (upper - lower)) - 1) << lower, files = 0;
+
+    for (uint32_t n = 0; n < signature->ingredient_count; n++) {
+        const struct ingredient *ingredient = &signature->ingredients[n];
+        bool file = ingredient->op == OP_OPEN && ingredient->sized && ingredient->upper > 1;
+
+        if (file || ingredient->op == OP_READ || ingredient->op == OP_MMAP_FAULT)
+            files |= read;
+        if (ingredient->op == OP_WRITE || ingredient->op == OP_CREATE || ingredient->op == OP_READDIR)
+            files |= FILES_OTHERS;
+    }
+    return files ? files : FILES_OTHERS;
+}
+
+/* Of what files a seek or a close is may be known, too. */
+static bool may_touch(const struct signature *signature, const struct bin *bin)
+{
+    return (bin->op != OP_SEEK && bin->op != OP_CLOSE) || bin->outcome != OUTCOME_OK || bin->files & files_of(signature);
+}
+
 static bool takes(const struct fitting *fitting, const struct signature *signature, const struct ingredient *ingredient,
                   size_t group)
 {
@@ -103,6 +128,7 @@ static bool takes(const struct fitting *fitting, const struct signature *signatu
     bool transfer = (bin->op == OP_READ || bin->op == OP_WRITE) && bin->bucket; /* nothing matches nothing */
 
     return fitting_holds(fitting, ingredient, bin) && may_start(signature, bin->order) && may_read(signature, bin) &&
+           may_touch(signature, bin) &&
            (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 

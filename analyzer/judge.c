@@ -112,8 +112,7 @@ static int rename_total(struct court *court, const struct tally *tally, bool sma
     uint32_t first = find_prelude(court->catalogue, parts), count = court->catalogue->count;
     const struct profile *alike = main_profile(court->catalogue, parts, first, tally), *profile;
     bool strange = is_unknown(&parts[count], tally), whole;
-    double first_ops = part_ops(&parts[first]);
-    struct part *part;
+    struct part *part, had;
     struct tally own, other;
     enum side side;
     double match;
@@ -130,11 +129,16 @@ static int rename_total(struct court *court, const struct tally *tally, bool sma
     part = &parts[profile - court->catalogue->profiles];
     if ((strange || profile != alike || part_ops(part) < ALIKE * (double)tally_file_ops(tally)) && court->draws && !small)
         court->draws->undrawn = true;
+    had = *part;
+    if (first < count && part != &parts[first]) {
+        had.prelude = part_ops(&parts[first]);
+        had.first = first;
+    }
     memset(parts, 0, (count + 1) * sizeof(*parts));
     err = give_total(court, profile, whole ? tally : &own, match, parts);
-    if (whole && first < count && part != &parts[first]) {
-        part->prelude = first_ops;
-        part->first = first;
+    if (whole) {
+        part->prelude = had.prelude;
+        part->first = had.first;
     }
     return err || whole ? err : divide_total(court, &other, NULL, parts);
 }

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 
 #include "analyzer/figure.h"
+#include "analyzer/filing.h"
 
-#define PLAIN_BINS 2   /* see plain_bins() */
-#define STAT_KNOWN 0.5 /* of all stats; where fewer are known, all may be of either kind */
+#define PLAIN_BINS (FILE_SIZES + 1) /* see plain_bins() */
+#define KNOWN_MIN  0.5              /* of all of an operation; where fewer are known, all may be of any kind */
 
 static size_t count_bins(const struct tally *tally)
 {
@@ -60,21 +61,48 @@ static size_t failed_bins(enum operation op, const struct record *record, struct
     return n;
 }
 
-/* Those that succeeded and have no size: of stats, what is open and what has a name apart, where that is known. */
-static size_t plain_bins(enum operation op, const struct record *record, double ops, struct bin *out)
+/* What is open and what has a name. */
+static size_t stat_bins(enum operation op, const struct record *record, double ops, struct bin *out)
 {
     double of_open = fmin(ops, (double)record->order[ORDER_OF_OPEN]);
     size_t n = 0;
 
-    if (op != OP_STAT || of_open + (double)record->order[ORDER_BY_NAME] < STAT_KNOWN * ops) {
-        *out = (struct bin){.op = op, .ops = ops};
-        return 1;
-    }
+    if (of_open + (double)record->order[ORDER_BY_NAME] < KNOWN_MIN * ops)
+        return 0;
     if (of_open > 0)
         out[n++] = (struct bin){.op = op, .ops = of_open, .order = OF_OPEN};
     if (ops > of_open)
         out[n++] = (struct bin){.op = op, .ops = ops - of_open, .order = BY_NAME};
     return n;
+}
+
+/* By how large the files are, and all else. Few are not known: they are shared out. */
+static size_t file_bins(enum operation op, const struct record *record, double ops, struct bin *out)
+{
+    double kinds[FILE_SIZES + 1], known = 0;
+    size_t n = 0;
+
+    for (unsigned i = 0; i <= FILE_SIZES; i++) {
+        kinds[i] = (double)(i < FILE_SIZES ? record->file_size[i] : record->order[ORDER_OF_OTHERS]);
+        known += kinds[i];
+    }
+    for (unsigned i = 0; known >= KNOWN_MIN * ops && i <= FILE_SIZES; i++)
+        if (kinds[i] > 0)
+            out[n++] = (struct bin){.op = op, .ops = kinds[i] * ops / known, .files = 1u << i};
+    return n;
+}
+
+/* Those that succeeded and have no size, by what they are of, where that is known. */
+static size_t plain_bins(enum operation op, const struct record *record, double ops, struct bin *out)
+{
+    size_t n = op == OP_STAT                      ? stat_bins(op, record, ops, out)
+               : op == OP_SEEK || op == OP_CLOSE ? file_bins(op, record, ops, out)
+                                                  : 0;
+
+    if (n)
+        return n;
+    *out = (struct bin){.op = op, .ops = ops, .files = FILES_ANY | FILES_OTHERS};
+    return 1;
 }
 
 int bins_of(const struct tally *tally, struct bin **out, size_t *count)

@@ -104,6 +104,9 @@ enum order {
 #define ORDER_OF_OPEN ORDER_CONSECUTIVE
 #define ORDER_BY_NAME ORDER_RANDOM
 
+/* Of a seek or a close that succeeded: those that file_size does not count, where it is looked at. */
+#define ORDER_OF_OTHERS ORDER_SEQUENTIAL
+
 /* What the page cache did for reads that moved bytes, as far as it is known. Missing in it are: O_DIRECT, file systems
    without a page cache of the kernel's, transfers between files, and what was counted under a coarser key. */
 enum cache {
@@ -137,11 +140,13 @@ struct record {
     uint64_t bytes;          /* really transferred */
     uint64_t errors;         /* operations that failed; they are in latency and not in size */
     uint64_t latency_sum_ns; /* operation-seconds, in ns */
-    uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes; stats */
+    uint64_t order[ORDER_COUNT]; /* transfers by read and write calls that moved bytes; stats; seeks and closes */
     uint64_t cache[CACHE_COUNTS]; /* of read; of write, what its thread and its process received, and what that read */
     union {
         uint64_t faults[FAULT_KINDS]; /* of mmap_fault; minor ones are no operations */
-        uint64_t file_size[FILE_SIZES]; /* of read: those that moved something, by how large the file was, where that is known */
+        /* By how large the file was, where that is known: reads that moved something; seeks in what was open to be read only,
+           and its closes. */
+        uint64_t file_size[FILE_SIZES];
     };
     uint64_t in_flight; /* operations of this series running at the interval's end; in no histogram yet */
     uint64_t oldest_ns; /* for how long the oldest of them has been */

@@ -14,6 +14,7 @@ struct seen_row {
     uint64_t bytes, latency_sum_ns;
     uint64_t order[ORDER_COUNT];
     uint32_t touched, errors;
+    uint32_t others; /* of seeks and closes: those of which no file's size was said */
 };
 
 static struct seen_row *seen_row(const struct drain *drain, uint32_t row)
@@ -135,6 +136,22 @@ void drain_row_seen(void *context, uint32_t index, struct increase *increase)
     }
 }
 
+/* Of what files seeks and closes were that have succeeded since before. While a row changes, what it says of operations is
+   ahead of their number, never behind. */
+static void add_files(struct seen_row *seen, const struct seen_row *before, struct record *record)
+{
+    uint32_t others = seen->touched - seen->errors;
+
+    for (unsigned i = 0; i < FILE_SIZES; i++) {
+        record->file_size[i] += seen->order[i] - before->order[i];
+        others -= (uint32_t)seen->order[i];
+    }
+    if ((int32_t)(others - seen->others) > 0) { /* modulo 2^32 */
+        record->order[ORDER_OF_OTHERS] += others - seen->others;
+        seen->others = others;
+    }
+}
+
 /* What is new in a row that was read as now; news: the same, for its slots. */
 static int drain_counts(struct drain *drain, uint32_t index, const struct slots_row *now, struct record *record,
                         struct increase *news)
@@ -164,8 +181,11 @@ static int drain_counts(struct drain *drain, uint32_t index, const struct slots_
     record->bytes += news->bytes;
     record->latency_sum_ns += seen->latency_sum_ns - before.latency_sum_ns;
     record->errors += seen->errors - before.errors; /* modulo 2^32 */
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        record->order[i] += seen->order[i] - before.order[i];
+    if (record->op == OP_SEEK || record->op == OP_CLOSE)
+        add_files(seen, &before, record);
+    else
+        for (unsigned i = 0; i < ORDER_COUNT; i++)
+            record->order[i] += seen->order[i] - before.order[i];
     if (row->file_size != ABI_FILE_NO_SIZE && row->file_size < ABI_FILE_SIZES)
         record->file_size[row->file_size - ABI_FILE_SMALL] += histogram_filled(&record->size) - moved;
     return 0;

@@ -26,8 +26,7 @@ json_t *json_file_size(const struct tally *tally);
 json_t *json_operations(const struct tally *tally, const struct aggregate *totals);
 json_t *json_error_codes(const struct record *record);
 json_t *json_cached(const struct record *record); /* null where nothing is known */
-json_t *json_stat_of(const struct record *record); /* the same */
-json_t *json_read_of(const struct record *record); /* the same */
+json_t *json_of(const struct record *record); /* of which files reads, stats, seeks or closes were; the same */
 /* What the threads that write, and their processes, received from the network; null where not all nodes see it. */
 json_t *json_received(const struct record *write, const struct aggregate *totals);
 /* Page faults on mapped files by kind; null for kinds that some node could not see. */

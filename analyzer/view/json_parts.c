@@ -125,14 +125,12 @@ json_t *json_operations(const struct tally *tally, const struct aggregate *total
                  json_pack("{s:I,s:I,s:I,s:o,s:o,s:o}", "ops", (json_int_t)ops, "bytes", (json_int_t)record.bytes,
                            "errors", (json_int_t)record.errors, "error_codes", json_error_codes(&record), "size",
                            size_of(&record), "latency_ns", json_latency(&record.latency_ns)));
-        if (op == OP_READ && !failed) {
+        if (op == OP_READ && !failed)
             json_put(&failed, json_object_get(object, "read"), "cached", json_cached(&record));
-            json_put(&failed, json_object_get(object, "read"), "of", json_read_of(&record));
-        }
         if (op == OP_WRITE && !failed)
             failed = json_object_update_new(json_object_get(object, "write"), json_received(&record, totals)) != 0;
-        if (op == OP_STAT && !failed)
-            json_put(&failed, json_object_get(object, "stat"), "of", json_stat_of(&record));
+        if ((op == OP_READ || op == OP_STAT || op == OP_SEEK || op == OP_CLOSE) && !failed)
+            json_put(&failed, json_object_get(object, operation_info(op)->name), "of", json_of(&record));
     }
     if (!failed)
         return object;

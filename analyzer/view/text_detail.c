@@ -62,7 +62,7 @@ static void show_cache(const struct pen *pen, const struct record *read)
 
 static void show_files(const struct pen *pen, const struct record *read)
 {
-    uint64_t known = figure_sized_reads(read);
+    uint64_t known = figure_sized(read);
     char text[SENTENCE], number[HUMAN_SIZE];
 
     if (!known)

@@ -71,7 +71,8 @@ struct abi_position {
    has seen. */
 #define ABI_SEEDED 1ULL
 
-/* How large the regular file is that is read. */
+/* How large the regular file is that is read. Of a seek or a close, in the places of enum abi_order: the same of what is
+   open to be read only, so that it has no size where it may be written. */
 enum abi_file_size {
     ABI_FILE_NO_SIZE, /* none, or its size is not looked at */
     ABI_FILE_SMALL,
@@ -79,6 +80,8 @@ enum abi_file_size {
     ABI_FILE_LARGE,  /* from FILE_LARGE_MIN on */
     ABI_FILE_SIZES
 };
+
+_Static_assert((int)ABI_FILE_SIZES == (int)ABI_ORDERS, "they stand in the same places, of different operations");
 
 /* One series of one thread: the operations of one kind on one volume. Its first cache line is all that most calls change
    of it, and where the latencies of short ones are counted. */
@@ -93,7 +96,7 @@ struct abi_row {
     uint32_t size_page[ABI_SIZE_PAGES]; /* of open and create: the file's size */
     uint32_t errors;
     uint32_t file_size; /* of reads: enum abi_file_size; the thread has a row for each on a volume */
-    uint64_t order[ABI_ORDERS]; /* transfers; [0] is not used */
+    uint64_t order[ABI_ORDERS]; /* transfers; stats; seeks and closes, by enum abi_file_size; [0] is not used */
 };
 
 /* Demand is told apart by slots of this length, aligned to the wall clock. */
@@ -184,6 +187,7 @@ struct abi_file {
     uint8_t uses;      /* transfers while it was owned, modulo 256 */
     uint8_t uncached : 1; /* its reads do not go through the page cache */
     uint8_t file_size : 2; /* enum abi_file_size, as of its last read that was looked at closely, or of the open before it */
+    uint8_t written : 1;   /* it is open to be written */
     uint32_t tree;     /* ABI_TREE() of the folders it is in; 0: other, or nobody asks */
 };
 
@@ -194,6 +198,8 @@ struct abi_file {
 #define ABI_DEAD 0x80000000u
 
 #define ABI_FILE_CACHE 4
+#define ABI_BY_PATH    ABI_FILE_CACHE
+#define ABI_ELSEWHERE(file_size) (ABI_FILE_CACHE + 1 + (file_size)) /* a file that takes no place */
 #define ABI_OWNER(thread, place) ((thread) * ABI_FILE_CACHE + (place))
 
 /* Room for each of the file layer's operations, in whole cache lines. */
@@ -205,7 +211,7 @@ struct abi_thread {
     uint32_t pid; /* with ABI_DEAD when it is: nobody is found by that */
     uint32_t process;
     uint32_t quick; /* system call number + 1 while one is in flight of which all is known here, or ABI_NOT_QUICK */
-    uint16_t quick_place; /* which of the files that one is on, if it is on one */
+    uint16_t quick_place; /* which of the files that one is on, if it is on one; else ABI_BY_PATH or ABI_ELSEWHERE() */
     union {
         struct {
             uint8_t shedding;  /* not 0: abi_control.shed is to be looked at */

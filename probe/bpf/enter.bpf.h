@@ -244,7 +244,7 @@ by_path:
         goto by_descriptor;
     if (kind < ABI_SHAPE_BY_PATH)
         goto any;
-    begin_quick(regs, thread, op, ABI_FILE_CACHE, ABI_VOLUME_UNKNOWN);
+    begin_quick(regs, thread, op, ABI_BY_PATH, ABI_VOLUME_UNKNOWN);
     END_HERE();
     return 0;
 any:
@@ -259,6 +259,8 @@ elsewhere: /* one that is only looked at or closed takes no place */
     if (op <= OP_WRITE || !is_where_last(thread, &opened))
         goto any;
     volume = thread->device;
+    if (tells_file_size(op))
+        place = ABI_ELSEWHERE(kind_of_opened(&opened));
     goto begin;
 other:
     if (!shape->compat || !is_compat(bpf_get_current_task_btf()))

@@ -25,6 +25,10 @@ static __always_inline void opened(struct abi_task *state, struct abi_thread *th
 
     if (type == S_IFREG || type == S_IFBLK)
         begin_position(state, mine);
+    if (mine) { /* the file that was at this address before may have been another */
+        mine->written = is_written((struct file *)state->file);
+        settle(mine, mine->volume, file_size_of(inode));
+    }
     m->sized = type == S_IFREG;
     m->size = LOAD(inode, i_size);
     if (m->sized)
@@ -119,6 +123,8 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
     }
     if (m.op == OP_STAT)
         m.order = is_of_open(shape, regs, compat) ? ABI_OF_OPEN : ABI_BY_NAME;
+    if (tells_file_size(m.op) && result >= 0 && thread && (state->place > ABI_BY_PATH || place_of(state, thread)))
+        m.order = kind_at(thread, state->place);
     if (m.op <= OP_WRITE && result >= 0) {
         m.sized = true;
         m.bytes = m.size = result;

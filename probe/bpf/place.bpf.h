@@ -65,8 +65,31 @@ __noinline __u64 learn_file(__u32 thread_index, __u32 place, __u64 file, __u64 i
     settle(mine, volume_of_inode(as_number(&mine->inode), as_number(&mine->super), thread_index),
            file_size_of((struct inode *)as_number(&mine->inode)));
     mine->uncached = is_uncached((struct file *)as_number(&mine->file), (struct inode *)as_number(&mine->inode));
+    mine->written = is_written((struct file *)as_number(&mine->file));
     mine->tree = config.tree_depth ? tree_of_file(as_number(&mine->file), mine->volume, thread->process) : 0;
     return mine->volume;
+}
+
+/* Operations that say of what files they were, though nothing is transferred. */
+static __always_inline bool tells_file_size(__u32 op)
+{
+    return (1u << OP_SEEK | 1u << OP_CLOSE) >> op & 1;
+}
+
+/* What a seek or a close is of. */
+static __always_inline __u32 kind_of_opened(const struct opened *opened)
+{
+    return is_written(opened->file) ? ABI_FILE_NO_SIZE : file_size_of(opened->inode);
+}
+
+/* The same by what the thread remembers of the call under way. */
+static __always_inline __u32 kind_at(struct abi_thread *thread, __u32 place)
+{
+    const struct abi_file *mine = file_at(thread, place);
+
+    if (place > ABI_BY_PATH)
+        return place - ABI_ELSEWHERE(0);
+    return mine->written ? ABI_FILE_NO_SIZE : mine->file_size;
 }
 
 /* The thread's place for a descriptor is to be learnt anew. */

@@ -163,6 +163,7 @@ static __always_inline void keep_opened(struct abi_thread *thread, struct pt_reg
     take_place(thread, index, place, file, inode, (__u64)opened->super);
     settle(mine, thread->device, file_size_of(opened->inode));
     mine->uncached = is_uncached(opened->file, opened->inode);
+    mine->written = is_written(opened->file);
     mine->tree = 0;
     mine->end = 0;
     if (!regular)

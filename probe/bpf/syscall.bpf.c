@@ -72,12 +72,14 @@ familiar:
         goto other_size;
     goto count;
 plain:
-    if (thread->quick_place >= ABI_FILE_CACHE) {
+    if (thread->quick_place == ABI_BY_PATH) {
         if (kind != ABI_SHAPE_STAT && kind != ABI_SHAPE_STATX)
             goto by_path;
         order = leave_stat(shape, regs, thread);
     } else if (thread->pending_op == OP_STAT) {
         order = ABI_OF_OPEN;
+    } else if (tells_file_size(thread->pending_op)) {
+        order = kind_at(thread, thread->quick_place);
     }
     index = &thread->head[thread->pending_op & (ABI_HEADS - 1)];
 count:

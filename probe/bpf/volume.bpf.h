@@ -138,6 +138,13 @@ static __always_inline __u64 volume_of_file(struct file *file)
     return volume_of_inode((__u64)inode, (__u64)BPF_CORE_READ(inode, i_sb), 0);
 }
 
+#define FMODE_WRITE 0x2
+
+static __always_inline bool is_written(struct file *file)
+{
+    return LOAD(file, f_mode) & FMODE_WRITE;
+}
+
 /* Whether reads of it go past the page cache. */
 static __always_inline bool is_uncached(struct file *file, struct inode *inode)
 {

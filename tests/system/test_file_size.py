@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads by how large their file is: exact, whichever call reads, and whatever the same thread has read before."""
+"""Reads, seeks and closes by how large their file is: exact, whichever call it is, and whatever the same thread has used
+before."""
 import os
 import unittest
 
@@ -61,6 +62,31 @@ for i in range(7):
     os.read(here, 4096)
 """
 
+# More files than a thread's memory has places for. What fails is of no file.
+SEEKS = """
+import os, sys
+mount = sys.argv[1]
+kinds = {"small0": os.O_RDONLY, "medium0": os.O_RDONLY, "large": os.O_RDONLY, "small1": os.O_RDWR, "medium1": os.O_WRONLY}
+files = [(os.open(mount + "/" + name, flags), i + 1) for i, (name, flags) in enumerate(kinds.items()) for copy in range(3)]
+folder = os.open(mount, os.O_RDONLY)
+for round in range(7):
+    for file, times in files:
+        for i in range(times):
+            os.lseek(file, i, os.SEEK_SET)
+    os.lseek(folder, 0, os.SEEK_SET)
+    try:
+        os.lseek(folder, -1, os.SEEK_SET)
+    except OSError:
+        pass
+for file, times in files:
+    os.close(file)
+os.close(folder)
+for flags in (os.O_RDONLY, os.O_RDWR) * 20: # one address after the other, mostly
+    file = os.open(mount + "/medium2", flags)
+    os.lseek(file, 10, os.SEEK_SET)
+    os.close(file)
+"""
+
 
 def make(mount):
     for name, size in SIZES.items():
@@ -99,6 +125,14 @@ class FileSizeTest(harness.SystemTest):
 
     def test_between_files(self):
         self.expect(self.run_python(BETWEEN), 10, 0, 7)
+
+    def test_seeks_and_closes(self):
+        ops = self.record([PYTHON, "-I", "-S", "-c", SEEKS, self.volume.mount], cwd=self.directory).volume(self.volume.mount)
+        self.assertEqual({"small_files": 7 * 3, "medium_files": 7 * 6 + 20, "large_files": 7 * 9,
+                          "others": 7 * (12 + 15 + 1) + 20}, ops["seek"]["of"])
+        self.assertEqual(7, ops["seek"]["errors"])
+        self.assertEqual({"small_files": 3, "medium_files": 3 + 20, "large_files": 3, "others": 6 + 1 + 20},
+                         ops["close"]["of"])
 
     def test_requests(self):
         for engine in ("io_uring", "libaio"):

@@ -122,7 +122,7 @@ static void a_packer_is_no_copy(void **state)
     classified(sum_of(counted, 0, 0, 0), true, &list);
     share = classified_find(&list, "preprocess");
     assert_true(share && share->share_ops > 0.95 && share->share_bytes > 0.95);
-    assert_true(share->ops_interval.low < 0.7 && share->ops_interval.high > 0.99);
+    assert_true(isnan(share->ops_interval.low));
     profile_list_clear(&list);
 }
 
