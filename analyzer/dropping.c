@@ -30,6 +30,13 @@ int dropping_broken(struct fitting *fitting, uint32_t added, double floor)
     return err;
 }
 
+int dropping_for(struct fitting *fitting, uint32_t added, double floor)
+{
+    int err = dropping_unlike(fitting, added, floor);
+
+    return err ? err : dropping_broken(fitting, added, floor);
+}
+
 static uint32_t count_sure(const struct fitting *fitting)
 {
     uint32_t sure = 0;

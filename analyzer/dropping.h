@@ -14,6 +14,10 @@ int dropping_unlike(struct fitting *fitting, uint32_t profile, double floor);
    -ENOMEM, or 1 when it is not above the floor. */
 int dropping_broken(struct fitting *fitting, uint32_t added, double floor);
 
+/* Both for one that was added: what does not stand beside it, and of it what is unlike. 0, -ENOMEM, or 1 when the rest is not
+   above the floor. */
+int dropping_for(struct fitting *fitting, uint32_t added, double floor);
+
 /* Fits, and leaves recipes out by which a part in a sum is not sure enough to be named, if it is without them, and if
    no other gets unsure by that. 0 or -ENOMEM. */
 int dropping_unsure(struct fitting *fitting);

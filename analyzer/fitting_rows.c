@@ -97,28 +97,40 @@ static bool may_read(const struct signature *signature, const struct bin *bin)
     return bin->op != OP_READ || !bin->bucket || bin->files >> lower & ((2u << (upper - lower)) - 1);
 }
 
-/* Of what its seeks and closes may be: of the files that it reads or maps; of what it writes, and of folders. */
-static unsigned files_of(const struct signature *signature)
+/* Of what files a seek or a close is may be known, too. */
+static bool is_by_file(const struct bin *bin)
+{
+    return (bin->op == OP_SEEK || bin->op == OP_CLOSE) && bin->outcome == OUTCOME_OK;
+}
+
+/* What a signature has to say of its files. */
+struct files {
+    unsigned read; /* those that it reads or maps, a bit for each kind */
+    double others; /* so much of its closes is of what it writes, or of folders; and of its seeks */
+    double other_seeks;
+};
+
+static struct files files_of(const struct signature *signature)
 {
     unsigned lower = file_size_class(signature->files_lower), upper = file_size_class(signature->files_upper - 1);
-    unsigned read = ((2u << (upper - lower)) - 1) << lower, files = 0;
+    double made = 0, listings = 0, closes = 0;
+    bool reads = false, writes = false;
 
     for (uint32_t n = 0; n < signature->ingredient_count; n++) {
         const struct ingredient *ingredient = &signature->ingredients[n];
         bool file = ingredient->op == OP_OPEN && ingredient->sized && ingredient->upper > 1;
 
-        if (file || ingredient->op == OP_READ || ingredient->op == OP_MMAP_FAULT)
-            files |= read;
-        if (ingredient->op == OP_WRITE || ingredient->op == OP_CREATE || ingredient->op == OP_READDIR)
-            files |= FILES_OTHERS;
+        reads |= file || ingredient->op == OP_READ || ingredient->op == OP_MMAP_FAULT;
+        writes |= ingredient->op == OP_WRITE;
+        made += ingredient->op == OP_CREATE ? ingredient->weight : 0;
+        listings += ingredient->op == OP_READDIR ? ingredient->weight / READDIRS : 0;
+        closes += ingredient->op == OP_CLOSE ? ingredient->weight : 0;
     }
-    return files ? files : FILES_OTHERS;
-}
-
-/* Of what files a seek or a close is may be known, too. */
-static bool may_touch(const struct signature *signature, const struct bin *bin)
-{
-    return (bin->op != OP_SEEK && bin->op != OP_CLOSE) || bin->outcome != OUTCOME_OK || bin->files & files_of(signature);
+    if (!reads)
+        return (struct files){.others = 1, .other_seeks = 1};
+    return (struct files){.read = ((2u << (upper - lower)) - 1) << lower,
+                          .others = fmin(1, quotient(made + listings, closes)),
+                          .other_seeks = writes ? 0.5 : 0};
 }
 
 static bool takes(const struct fitting *fitting, const struct signature *signature, const struct ingredient *ingredient,
@@ -128,7 +140,6 @@ static bool takes(const struct fitting *fitting, const struct signature *signatu
     bool transfer = (bin->op == OP_READ || bin->op == OP_WRITE) && bin->bucket; /* nothing matches nothing */
 
     return fitting_holds(fitting, ingredient, bin) && may_start(signature, bin->order) && may_read(signature, bin) &&
-           may_touch(signature, bin) &&
            (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 
@@ -197,18 +208,44 @@ int fitting_weigh(struct fitting *fitting)
     return 0;
 }
 
+/* Spreads an ingredient over the groups that it takes; of seeks and closes, those of such files. */
+static void spread_over(const struct fitting *fitting, const struct signature *signature,
+                        const struct ingredient *ingredient, double weight, unsigned files, double *row)
+{
+    double total = 0;
+
+    for (size_t g = 0; g < fitting->group_count; g++)
+        if (takes(fitting, signature, ingredient, g) && (!is_by_file(fitting->of[g]) || fitting->of[g]->files & files))
+            total += fitting->observed[g];
+    for (size_t g = 0; total > 0 && g < fitting->group_count; g++)
+        if (takes(fitting, signature, ingredient, g) && (!is_by_file(fitting->of[g]) || fitting->of[g]->files & files))
+            row[g] += weight * fitting->observed[g] / total;
+}
+
+/* Whether it is known of an operation's groups of what files they are. */
+static bool tells_files(const struct fitting *fitting, const struct ingredient *ingredient)
+{
+    for (size_t g = 0; g < fitting->group_count; g++)
+        if (fitting->of[g]->op == ingredient->op && is_by_file(fitting->of[g]))
+            return fitting->of[g]->files != (FILES_ANY | FILES_OTHERS);
+    return false;
+}
+
 void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)
 {
+    struct files files = files_of(signature);
+
     for (uint32_t n = 0; n < signature->ingredient_count; n++) {
         const struct ingredient *ingredient = &signature->ingredients[n];
-        double total = 0, weight = fitting->recipes ? fitting->recipes[first + n] : fitting->weights[first + n];
+        double weight = fitting->recipes ? fitting->recipes[first + n] : fitting->weights[first + n];
+        double others = ingredient->op == OP_SEEK ? files.other_seeks : files.others;
 
-        for (size_t g = 0; g < fitting->group_count; g++)
-            if (takes(fitting, signature, ingredient, g))
-                total += fitting->observed[g];
-        for (size_t g = 0; total > 0 && g < fitting->group_count; g++)
-            if (takes(fitting, signature, ingredient, g))
-                row[g] += weight * fitting->observed[g] / total;
+        if (tells_files(fitting, ingredient)) {
+            spread_over(fitting, signature, ingredient, weight * (1 - others), files.read, row);
+            spread_over(fitting, signature, ingredient, weight * others, FILES_OTHERS, row);
+        } else {
+            spread_over(fitting, signature, ingredient, weight, FILES_ANY | FILES_OTHERS, row);
+        }
     }
     fitting_spread_margins(fitting, signature, row);
 }

@@ -77,6 +77,7 @@ double part_opens(const struct part *part);
  * are none. */
 uint64_t part_quantile(const double sizes[BUCKET_COUNT], double q);
 
+#define READDIRS 2.0 /* of a folder, mostly: one for its names, one that returns nothing more */
 #define FAULT_AROUND 65536 /* bytes that a minor page fault maps, as the kernel is built */
 
 /* What features are computed from. */

@@ -6,7 +6,6 @@
 #include "analyzer/figure.h"
 #include "analyzer/part.h"
 
-#define READDIRS   2.0 /* of a folder, mostly: one for its names, one that returns nothing more */
 #define WALK_NAMES 20  /* stats a readdir, */
 #define WALK_STATS 3   /* and a file that is opened */
 

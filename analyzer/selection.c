@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/dropping.h"
+#include "analyzer/pairing.h"
 #include "analyzer/standing.h"
 #include "analyzer/swapping.h"
 #include "lib/cleanup.h"
@@ -26,15 +27,6 @@ static int by_score(const void *a, const void *b)
     return (x->profile > y->profile) - (x->profile < y->profile);
 }
 
-/* Leaves out what does not stand beside a candidate that was fitted with the active ones. 0, -ENOMEM, or 1 when the
-   rest is not above the floor. */
-static int make_stand(struct fitting *fitting, uint32_t candidate, double floor)
-{
-    int err = dropping_unlike(fitting, candidate, floor);
-
-    return err ? err : dropping_broken(fitting, candidate, floor);
-}
-
 /* A candidate that is not worth all that it took may be without its largest recipe, which took what others explain as
    well. 0, -ENOMEM, or 1 when that is not above the floor. */
 static int fit_worthy(struct fitting *fitting, uint32_t candidate, double base, double floor)
@@ -47,7 +39,7 @@ static int fit_worthy(struct fitting *fitting, uint32_t candidate, double base, 
            fitting_drop_largest(fitting, candidate)) {
         err = fitting_fit_above(fitting, floor);
         if (!err)
-            err = make_stand(fitting, candidate, floor);
+            err = dropping_for(fitting, candidate, floor);
     }
     return err;
 }
@@ -66,7 +58,7 @@ static int try_candidate(struct fitting *fitting, struct candidate *candidate, d
     err = fitting_fit_above(fitting, floor);
     candidate->score = err ? floor : fitting->score;
     if (!err)
-        err = make_stand(fitting, candidate->profile, floor);
+        err = dropping_for(fitting, candidate->profile, floor);
     if (!err)
         err = fit_worthy(fitting, candidate->profile, base, floor);
     if (err)
@@ -161,7 +153,7 @@ static int drop_needless(struct fitting *fitting, double score)
     return 0;
 }
 
-/* When there is none to add: 1 if one was put in the place of another, so that there may be. 0 or -ENOMEM. */
+/* When there is none to add: 1 if one was put in the place of another, or two were added at once, so that there may be. 0 or -ENOMEM. */
 static int settle(struct fitting *fitting)
 {
     int err = fitting_fit(fitting);
@@ -169,6 +161,8 @@ static int settle(struct fitting *fitting)
     if (err || fitting->context.process)
         return err;
     err = swapping_better(fitting);
+    if (!err)
+        err = pairing_better(fitting);
     return err ? err : dropping_unsure(fitting);
 }
 
@@ -198,7 +192,7 @@ int selection_fit(struct fitting *fitting, double *rejected)
         fitting->active[best] = true;
         err = fitting_fit(fitting);
         if (!err)
-            err = make_stand(fitting, best, -INFINITY);
+            err = dropping_for(fitting, best, -INFINITY);
         while (!err && (err = drop_needless(fitting, fitting->score)) == 1)
             err = fitting_fit(fitting);
     }

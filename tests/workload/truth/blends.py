@@ -41,8 +41,9 @@ def batches_of(batch, mount):
             one = {**record, "job": 0, "volume": 0}
             one.pop("process", None)
             series[one["op"]].append(one)
+    batch = {key: value for key, value in batch.items() if key not in ("flows", "slot_ms")}
     for at in range(max(map(len, series.values()), default=0)):
-        yield {**batch, "processes": [], "jobs": [JOB], "volumes": [VOLUME], "flows": [], "storage": [],
+        yield {**batch, "processes": [], "jobs": [JOB], "volumes": [VOLUME], "storage": [],
                "records": [same[at] for same in series.values() if at < len(same)]}
 
 
