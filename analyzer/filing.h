@@ -12,8 +12,9 @@
 #include "analyzer/part.h"
 
 /* A bit for each enum file_size; and of seeks and closes, one for all else: what may be written, or is no regular file. */
-#define FILES_ANY    ((1u << FILE_SIZES) - 1)
-#define FILES_OTHERS (1u << FILE_SIZES)
+#define FILES_ANY     ((1u << FILE_SIZES) - 1)
+#define FILES_OTHERS  (1u << FILE_SIZES)
+#define FILES_UNKNOWN (FILES_ANY | FILES_OTHERS)
 
 /* Of how many reads that moved something it is known; 0 where of too few of them, as the others may be of one kind. */
 double filing_known(const struct record *read);

@@ -100,7 +100,7 @@ static bool may_read(const struct signature *signature, const struct bin *bin)
 /* Of what files a seek or a close is may be known, too. */
 static bool is_by_file(const struct bin *bin)
 {
-    return (bin->op == OP_SEEK || bin->op == OP_CLOSE) && bin->outcome == OUTCOME_OK;
+    return bin->files && bin->op != OP_READ;
 }
 
 /* What a signature has to say of its files. */
@@ -225,9 +225,11 @@ static void spread_over(const struct fitting *fitting, const struct signature *s
 /* Whether it is known of an operation's groups of what files they are. */
 static bool tells_files(const struct fitting *fitting, const struct ingredient *ingredient)
 {
+    if (ingredient->op != OP_SEEK && ingredient->op != OP_CLOSE)
+        return false;
     for (size_t g = 0; g < fitting->group_count; g++)
         if (fitting->of[g]->op == ingredient->op && is_by_file(fitting->of[g]))
-            return fitting->of[g]->files != (FILES_ANY | FILES_OTHERS);
+            return fitting->of[g]->files != FILES_UNKNOWN;
     return false;
 }
 
@@ -244,7 +246,7 @@ void fitting_spread(const struct fitting *fitting, const struct signature *signa
             spread_over(fitting, signature, ingredient, weight * (1 - others), files.read, row);
             spread_over(fitting, signature, ingredient, weight * others, FILES_OTHERS, row);
         } else {
-            spread_over(fitting, signature, ingredient, weight, FILES_ANY | FILES_OTHERS, row);
+            spread_over(fitting, signature, ingredient, weight, FILES_UNKNOWN, row);
         }
     }
     fitting_spread_margins(fitting, signature, row);

@@ -67,26 +67,49 @@ static int try_pair(struct fitting *fitting, const uint32_t of[2], double base, 
     return 0;
 }
 
+static bool may_join(const struct fitting *fitting, uint32_t p)
+{
+    return !fitting->active[p] && standing_may_be_part(fitting, &fitting->catalogue->profiles[p]);
+}
+
+/* Notes those that explain something alone, whatever else they are: 0 or -ENOMEM. */
+static int find_worthy(struct fitting *fitting, double base, bool *worthy)
+{
+    double least = standing_least_ops(fitting);
+    int err = 0;
+
+    for (uint32_t p = 0; err >= 0 && p < fitting->catalogue->count; p++) {
+        if (!may_join(fitting, p))
+            continue;
+        fitting->active[p] = true;
+        err = fitting_fit_above(fitting, base + standing_needed(fitting, p, least));
+        fitting->active[p] = false;
+        worthy[p] = !err;
+    }
+    return err < 0 ? err : 0;
+}
+
 int pairing_better(struct fitting *fitting)
 {
     const struct catalogue *catalogue = fitting->catalogue;
+    _cleanup_free_ bool *worthy = calloc(catalogue->count + 1, sizeof(*worthy));
     _cleanup_free_ bool *active = malloc(catalogue->count + 1);
     _cleanup_free_ bool *impossible = malloc(fitting->signature_count + 1);
     _cleanup_free_ bool *best_active = malloc(catalogue->count + 1);
     _cleanup_free_ bool *best_impossible = malloc(fitting->signature_count + 1);
     struct pair best = {.net = -INFINITY, .active = best_active, .impossible = best_impossible};
     double base;
-    int err = active && impossible && best_active && best_impossible ? fitting_fit(fitting) : -ENOMEM;
+    int err = worthy && active && impossible && best_active && best_impossible ? fitting_fit(fitting) : -ENOMEM;
 
     if (err || !leaves_much(fitting))
         return err;
     base = fitting->score;
     memcpy(active, fitting->active, catalogue->count);
     memcpy(impossible, fitting->impossible, fitting->signature_count);
+    err = find_worthy(fitting, base, worthy);
     for (uint32_t p = 0; !err && p < catalogue->count; p++)
         for (uint32_t q = p + 1; !err && q < catalogue->count; q++) {
-            if (active[p] || active[q] || !standing_may_be_part(fitting, &catalogue->profiles[p]) ||
-                !standing_may_be_part(fitting, &catalogue->profiles[q]))
+            if (!may_join(fitting, p) || !may_join(fitting, q) || !(worthy[p] || worthy[q]))
                 continue;
             err = try_pair(fitting, (const uint32_t[2]){p, q}, base, &best);
             memcpy(fitting->active, active, catalogue->count);

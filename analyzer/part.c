@@ -101,7 +101,7 @@ static size_t plain_bins(enum operation op, const struct record *record, double 
 
     if (n)
         return n;
-    *out = (struct bin){.op = op, .ops = ops, .files = FILES_ANY | FILES_OTHERS};
+    *out = (struct bin){.op = op, .ops = ops, .files = op == OP_SEEK || op == OP_CLOSE ? FILES_UNKNOWN : 0};
     return 1;
 }
 
