@@ -171,6 +171,29 @@ static void recipes_say_what_files_they_read(void **state)
     catalogue_clear(&catalogue);
 }
 
+/* NumPy's archives are written with five seeks an array, beside records of a large file, each read where the last one did
+   not end, without one: as seeks say that they are of what is written, they are no reader's. */
+static void seeks_are_whose_files_they_are(void **state)
+{
+    struct batch *batch = history_batch(0);
+    const struct profile_share *share;
+    struct profile_list list;
+
+    history_ops(batch, "j", 0, OP_WRITE, 8 * MIB, 600);
+    history_ops(batch, "j", 0, OP_WRITE, 100, 1200);
+    history_ops(batch, "j", 0, OP_SEEK, 0, 3000);
+    history_ops(batch, "j", 0, OP_READ, 64 * KIB, 12000);
+    history_order(batch, "j", 0, OP_READ, ORDER_RANDOM, 12000);
+    read_files(batch, 0, 0, 12000);
+    record_of(batch, OP_SEEK)->order[ORDER_OF_OTHERS] = 3000;
+    classified(batch, true, &list);
+    share = classified_find(&list, "checkpoint");
+    assert_true(share && fabs(share->share_ops - 4800.0 / 16800) < 0.02);
+    share = classified_find(&list, "sample-read");
+    assert_true(share && fabs(share->share_ops - 12000.0 / 16800) < 0.02);
+    profile_list_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +202,7 @@ int main(void)
         cmocka_unit_test(a_copy_reads_files_that_have_as_much),
         cmocka_unit_test(strays_are_of_files_that_nobody_opened),
         cmocka_unit_test(recipes_say_what_files_they_read),
+        cmocka_unit_test(seeks_are_whose_files_they_are),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
