@@ -12,10 +12,9 @@
 
 #define MUCH 0.1 /* of all operations, or of all bytes */
 
-/* What was tried: one or two, and what is left out with them. */
+/* The best that was tried: what is active with it, and what is left out. */
 struct pair {
-    uint32_t of[2];
-    double net; /* score, without what they have to be worth more */
+    double net; /* score, without what the two have to be worth more */
     bool *active, *impossible;
 };
 
@@ -59,8 +58,6 @@ static int try_pair(struct fitting *fitting, const uint32_t of[2], double base, 
     }
     if (fitting->score - base < needed || fitting->score - MORE_COST * needed <= best->net)
         return 0;
-    best->of[0] = of[0];
-    best->of[1] = of[1];
     best->net = fitting->score - MORE_COST * needed;
     memcpy(best->active, fitting->active, fitting->catalogue->count * sizeof(bool));
     memcpy(best->impossible, fitting->impossible, fitting->signature_count * sizeof(bool));

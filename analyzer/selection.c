@@ -153,7 +153,8 @@ static int drop_needless(struct fitting *fitting, double score)
     return 0;
 }
 
-/* When there is none to add: 1 if one was put in the place of another, or two were added at once, so that there may be. 0 or -ENOMEM. */
+/* When there is none to add: 1 if one was put in the place of another, or two were added at once, so that there may be. 0 or
+   -ENOMEM. */
 static int settle(struct fitting *fitting)
 {
     int err = fitting_fit(fitting);
