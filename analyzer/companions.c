@@ -67,13 +67,6 @@ static void move(const struct companion *companion, double ops, struct part *fro
     }
 }
 
-/* What has come does not change how well a part fits, nor how much of it another would explain. */
-static void keep_likeness(struct part *part, double had)
-{
-    part->fit = part->fit / had * part_ops(part);
-    part->contested = part->contested / had * part_ops(part);
-}
-
 static void take(const struct profile *profile, const struct kinds *shares, struct part *rest, struct part *part)
 {
     const struct part had = *part;
@@ -83,7 +76,7 @@ static void take(const struct profile *profile, const struct kinds *shares, stru
 
         move(companion, shares->of[companion->op][companion->kind] * most_of(companion, &had), rest, part);
     }
-    keep_likeness(part, part_ops(&had));
+    part_keep_likeness(part, part_ops(&had));
 }
 
 void companions_take(const struct catalogue *catalogue, struct part *rest, struct part *parts)
@@ -102,17 +95,8 @@ static void take_share(const struct part *rest, double ops, double bytes, struct
 {
     double had = part_ops(part);
 
-    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
-        part->ok[op] += ops * rest->ok[op];
-        part->failed[op] += ops * rest->failed[op];
-        part->bytes[op] += bytes * rest->bytes[op];
-    }
-    for (unsigned i = 0; i < BUCKET_COUNT; i++) {
-        part->read[i] += ops * rest->read[i];
-        part->write[i] += ops * rest->write[i];
-    }
+    part_add_share(part, rest, ops, bytes);
     part->given = part_ops(part) - had;
-    keep_likeness(part, had);
 }
 
 void companions_take_little(const struct catalogue *catalogue, struct part *rest, struct part *parts)

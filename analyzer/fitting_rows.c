@@ -89,12 +89,18 @@ static bool may_start(const struct signature *signature, enum order_known order)
     return !signature->runs && !(signature->jumps == (order == JUMPS ? 0 : 1));
 }
 
-/* Of what files it is may be known by its size. */
-static bool may_read(const struct signature *signature, const struct bin *bin)
+/* The files that a signature reads, a bit for each kind. */
+static unsigned files_read(const struct signature *signature)
 {
     unsigned lower = file_size_class(signature->files_lower), upper = file_size_class(signature->files_upper - 1);
 
-    return bin->op != OP_READ || !bin->bucket || bin->files >> lower & ((2u << (upper - lower)) - 1);
+    return ((2u << (upper - lower)) - 1) << lower;
+}
+
+/* Of what files it is may be known by its size. */
+static bool may_read(const struct signature *signature, const struct bin *bin)
+{
+    return bin->op != OP_READ || !bin->bucket || bin->files & files_read(signature);
 }
 
 /* Of what files a seek or a close is may be known, too. */
@@ -112,7 +118,6 @@ struct files {
 
 static struct files files_of(const struct signature *signature)
 {
-    unsigned lower = file_size_class(signature->files_lower), upper = file_size_class(signature->files_upper - 1);
     double made = 0, listings = 0, closes = 0;
     bool reads = false, writes = false;
 
@@ -128,7 +133,7 @@ static struct files files_of(const struct signature *signature)
     }
     if (!reads)
         return (struct files){.others = 1, .other_seeks = 1};
-    return (struct files){.read = ((2u << (upper - lower)) - 1) << lower,
+    return (struct files){.read = files_read(signature),
                           .others = fmin(1, quotient(made + listings, closes)),
                           .other_seeks = writes ? 0.5 : 0};
 }
@@ -225,7 +230,7 @@ static void spread_over(const struct fitting *fitting, const struct signature *s
 /* Whether it is known of an operation's groups of what files they are. */
 static bool tells_files(const struct fitting *fitting, const struct ingredient *ingredient)
 {
-    if (ingredient->op != OP_SEEK && ingredient->op != OP_CLOSE)
+    if (!operation_tells_file_size(ingredient->op))
         return false;
     for (size_t g = 0; g < fitting->group_count; g++)
         if (fitting->of[g]->op == ingredient->op && is_by_file(fitting->of[g]))

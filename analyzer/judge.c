@@ -112,10 +112,11 @@ static int rename_total(struct court *court, const struct tally *tally, bool sma
     uint32_t first = find_prelude(court->catalogue, parts), count = court->catalogue->count;
     const struct profile *alike = main_profile(court->catalogue, parts, first, tally), *profile;
     bool strange = is_unknown(&parts[count], tally), whole;
-    struct part *part, had;
+    struct part *part;
     struct tally own, other;
     enum side side;
-    double match;
+    double match, prelude;
+    uint32_t prelude_of;
     int err;
 
     profile = strange || alike ? name_total(court->catalogue, tally, &side, &match) : NULL;
@@ -129,16 +130,17 @@ static int rename_total(struct court *court, const struct tally *tally, bool sma
     part = &parts[profile - court->catalogue->profiles];
     if ((strange || profile != alike || part_ops(part) < ALIKE * (double)tally_file_ops(tally)) && court->draws && !small)
         court->draws->undrawn = true;
-    had = *part;
+    prelude = part->prelude;
+    prelude_of = part->first;
     if (first < count && part != &parts[first]) {
-        had.prelude = part_ops(&parts[first]);
-        had.first = first;
+        prelude = part_ops(&parts[first]);
+        prelude_of = first;
     }
     memset(parts, 0, (count + 1) * sizeof(*parts));
     err = give_total(court, profile, whole ? tally : &own, match, parts);
     if (whole) {
-        part->prelude = had.prelude;
-        part->first = had.first;
+        part->prelude = prelude;
+        part->first = prelude_of;
     }
     return err || whole ? err : divide_total(court, &other, NULL, parts);
 }

@@ -95,13 +95,12 @@ static size_t file_bins(enum operation op, const struct record *record, double o
 /* Those that succeeded and have no size, by what they are of, where that is known. */
 static size_t plain_bins(enum operation op, const struct record *record, double ops, struct bin *out)
 {
-    size_t n = op == OP_STAT                      ? stat_bins(op, record, ops, out)
-               : op == OP_SEEK || op == OP_CLOSE ? file_bins(op, record, ops, out)
-                                                  : 0;
+    bool by_file = operation_tells_file_size(op);
+    size_t n = by_file ? file_bins(op, record, ops, out) : op == OP_STAT ? stat_bins(op, record, ops, out) : 0;
 
     if (n)
         return n;
-    *out = (struct bin){.op = op, .ops = ops, .files = op == OP_SEEK || op == OP_CLOSE ? FILES_UNKNOWN : 0};
+    *out = (struct bin){.op = op, .ops = ops, .files = by_file ? FILES_UNKNOWN : 0};
     return 1;
 }
 
@@ -174,6 +173,28 @@ void part_add(struct part *part, const struct part *other)
         part->rival = other->rival;
     part->contested += other->contested;
     part->processes += other->processes;
+}
+
+void part_keep_likeness(struct part *part, double had)
+{
+    part->fit = part->fit / had * part_ops(part);
+    part->contested = part->contested / had * part_ops(part);
+}
+
+void part_add_share(struct part *part, const struct part *other, double ops, double bytes)
+{
+    double had = part_ops(part);
+
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
+        part->ok[op] += ops * other->ok[op];
+        part->failed[op] += ops * other->failed[op];
+        part->bytes[op] += bytes * other->bytes[op];
+    }
+    for (unsigned i = 0; i < BUCKET_COUNT; i++) {
+        part->read[i] += ops * other->read[i];
+        part->write[i] += ops * other->write[i];
+    }
+    part_keep_likeness(part, had);
 }
 
 double part_ops(const struct part *part)

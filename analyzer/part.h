@@ -68,6 +68,10 @@ struct part {
 
 void part_add_bin(struct part *part, const struct bin *bin, double ops);
 void part_add(struct part *part, const struct part *other);
+/* Adds such shares of another's operations and of its bytes, which do not change how well it fits, nor how much of it is
+   contested; nor does what has come since it had so many operations. */
+void part_add_share(struct part *part, const struct part *other, double ops, double bytes);
+void part_keep_likeness(struct part *part, double had);
 double part_ops(const struct part *part);
 double part_bytes(const struct part *part);
 /* Successful opens, with those that made the file. */

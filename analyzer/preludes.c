@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/preludes.h"
 
-#include <math.h>
-
 #define NAMES_PER_OPEN 1.5  /* of the files that others open */
 #define LITTLE         5000 /* operations */
 #define REMOVALS       0.05 /* of a walk's operations */
@@ -45,18 +43,9 @@ static bool is_prelude(const struct part *walk, const struct others *others)
 
 static void move(const struct part *walk, double share, uint32_t profile, struct part *to)
 {
-    double had = part_ops(to);
-
-    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
-        to->ok[op] += share * walk->ok[op];
-        to->failed[op] += share * walk->failed[op];
-        to->bytes[op] += share * walk->bytes[op];
-    }
-    to->read[0] += share * walk->read[0];
+    part_add_share(to, walk, share, share);
     to->prelude += share * part_ops(walk);
     to->first = profile;
-    to->fit = to->fit / had * part_ops(to);
-    to->contested = to->contested / had * part_ops(to);
 }
 
 void preludes_take(const struct catalogue *catalogue, struct part *parts)

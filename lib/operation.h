@@ -35,6 +35,12 @@ enum operation {
 #define OP_FIRST       OP_READ
 #define OP_FILE_END    OP_BLOCK_READ /* one past the last operation of the file layer */
 
+/* They say how large the file is that is open, though nothing is transferred (record.h, file_size). */
+static inline _Bool operation_tells_file_size(unsigned op)
+{
+    return (1u << OP_SEEK | 1u << OP_CLOSE) >> op & 1;
+}
+
 #ifndef __bpf__
 
 enum operation_class {

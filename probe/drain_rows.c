@@ -181,7 +181,7 @@ static int drain_counts(struct drain *drain, uint32_t index, const struct slots_
     record->bytes += news->bytes;
     record->latency_sum_ns += seen->latency_sum_ns - before.latency_sum_ns;
     record->errors += seen->errors - before.errors; /* modulo 2^32 */
-    if (record->op == OP_SEEK || record->op == OP_CLOSE)
+    if (operation_tells_file_size(record->op))
         add_files(seen, &before, record);
     else
         for (unsigned i = 0; i < ORDER_COUNT; i++)

@@ -31,31 +31,28 @@ json_t *json_cached(const struct record *record)
                      "known_ops", (json_int_t)known_ops, "known_bytes", (json_int_t)known_bytes);
 }
 
-static json_t *of_files(const uint64_t of[FILE_SIZES])
+static json_t *stat_of(const struct record *stat)
 {
-    return json_pack("{s:I,s:I,s:I}", "small_files", (json_int_t)of[FILE_SMALL], "medium_files",
-                     (json_int_t)of[FILE_MEDIUM], "large_files", (json_int_t)of[FILE_LARGE]);
+    uint64_t of_open = stat->order[ORDER_OF_OPEN], by_name = stat->order[ORDER_BY_NAME];
+
+    if (!of_open && !by_name)
+        return json_null();
+    return json_pack("{s:I,s:I}", "open", (json_int_t)of_open, "name", (json_int_t)by_name);
 }
 
 json_t *json_of(const struct record *record)
 {
-    uint64_t of_open = record->order[ORDER_OF_OPEN], by_name = record->order[ORDER_BY_NAME];
-    uint64_t others = record->order[ORDER_OF_OTHERS], known = figure_sized(record);
-    json_t *of;
+    const uint64_t *of = record->file_size;
+    bool has_others = operation_tells_file_size(record->op);
+    uint64_t others = has_others ? record->order[ORDER_OF_OTHERS] : 0;
 
     if (record->op == OP_STAT)
-        return !of_open && !by_name ? json_null()
-                                    : json_pack("{s:I,s:I}", "open", (json_int_t)of_open, "name", (json_int_t)by_name);
-    if (record->op == OP_READ)
-        others = 0;
-    if (!known && !others)
+        return stat_of(record);
+    if (!figure_sized(record) && !others)
         return json_null();
-    of = of_files(record->file_size);
-    if (of && record->op != OP_READ && json_object_set_new(of, "others", json_integer((json_int_t)others))) {
-        json_decref(of);
-        of = NULL;
-    }
-    return of;
+    return json_pack("{s:I,s:I,s:I,s:o*}", "small_files", (json_int_t)of[FILE_SMALL], "medium_files",
+                     (json_int_t)of[FILE_MEDIUM], "large_files", (json_int_t)of[FILE_LARGE], "others",
+                     has_others ? json_integer((json_int_t)others) : NULL);
 }
 
 static json_t *count_if(bool known, uint64_t count)

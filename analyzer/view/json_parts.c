@@ -129,7 +129,7 @@ json_t *json_operations(const struct tally *tally, const struct aggregate *total
             json_put(&failed, json_object_get(object, "read"), "cached", json_cached(&record));
         if (op == OP_WRITE && !failed)
             failed = json_object_update_new(json_object_get(object, "write"), json_received(&record, totals)) != 0;
-        if ((op == OP_READ || op == OP_STAT || op == OP_SEEK || op == OP_CLOSE) && !failed)
+        if ((op == OP_READ || op == OP_STAT || operation_tells_file_size(op)) && !failed)
             json_put(&failed, json_object_get(object, operation_info(op)->name), "of", json_of(&record));
     }
     if (!failed)

@@ -123,7 +123,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
     }
     if (m.op == OP_STAT)
         m.order = is_of_open(shape, regs, compat) ? ABI_OF_OPEN : ABI_BY_NAME;
-    if (tells_file_size(m.op) && result >= 0 && thread && (state->place > ABI_BY_PATH || place_of(state, thread)))
+    if (operation_tells_file_size(m.op) && result >= 0 && thread && (state->place > ABI_BY_PATH || place_of(state, thread)))
         m.order = kind_at(thread, state->place);
     if (m.op <= OP_WRITE && result >= 0) {
         m.sized = true;

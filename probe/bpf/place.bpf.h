@@ -70,12 +70,6 @@ __noinline __u64 learn_file(__u32 thread_index, __u32 place, __u64 file, __u64 i
     return mine->volume;
 }
 
-/* Operations that say of what files they were, though nothing is transferred. */
-static __always_inline bool tells_file_size(__u32 op)
-{
-    return (1u << OP_SEEK | 1u << OP_CLOSE) >> op & 1;
-}
-
 /* What a seek or a close is of. */
 static __always_inline __u32 kind_of_opened(const struct opened *opened)
 {

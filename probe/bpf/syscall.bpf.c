@@ -78,7 +78,7 @@ plain:
         order = leave_stat(shape, regs, thread);
     } else if (thread->pending_op == OP_STAT) {
         order = ABI_OF_OPEN;
-    } else if (tells_file_size(thread->pending_op)) {
+    } else if (operation_tells_file_size(thread->pending_op)) {
         order = kind_at(thread, thread->quick_place);
     }
     index = &thread->head[thread->pending_op & (ABI_HEADS - 1)];
