@@ -119,6 +119,7 @@ static void of_names(const struct tally *tally, struct behaviour *out)
 {
     double stats = (double)tally_ops(tally, OP_STAT), opens = (double)tally_ops(tally, OP_OPEN);
     double missing = figure_missing(&tally->op[OP_STAT]) + figure_missing(&tally->op[OP_OPEN]);
+    double by_descriptor = (double)tally->op[OP_STAT].order[ORDER_OF_OPEN]; /* as far as it was recorded */
     double directories = (double)tally_succeeded(tally, OP_OPEN) - out->opens;
     double looked_up = stats + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK) +
                        (double)tally_ops(tally, OP_SETATTR); /* of each name: ls, rm -r, chown -R */
@@ -130,7 +131,7 @@ static void of_names(const struct tally *tally, struct behaviour *out)
                    (tally->op[OP_OPEN].size.length ? 2 * directories
                                                    : 2 * fmin(opens, (double)tally_ops(tally, OP_READDIR)));
     out->lookups = quotient(fmin(out->lookups, out->ops), out->ops);
-    out->names = quotient(looked_up + opens, out->ops);
+    out->names = quotient(looked_up - by_descriptor + opens, out->ops);
     out->stats_per_open = quotient(stats, opens);
     out->seeks_per_open = quotient((double)tally_ops(tally, OP_SEEK), opens);
     out->missing = quotient(missing, stats + opens);

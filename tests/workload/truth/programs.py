@@ -22,9 +22,9 @@ FAMILIES = {}  # of programs that share a library and data: they lie on one side
 
 
 class Program:
-    def __init__(self, name, truth, family, needs, work, modules=(), tool=None, apart=False):
+    def __init__(self, name, truth, family, needs, work, modules=(), tool=None, apart=False, before=None):
         self.name, self.truth, self.family, self.needs, self.work = name, truth, family, needs, work
-        self.modules, self.tool, self.apart = modules, tool, apart
+        self.modules, self.tool, self.apart, self.before = modules, tool, apart, before
 
 
 PROGRAMS = {}
@@ -39,9 +39,9 @@ def program(truth, needs, family=None, modules=(), apart=False):
     return add
 
 
-def command(name, truth, needs, text, family=None, apart=False):
-    """A program that is a shell command; {data}, {out} and {n} are filled in."""
-    PROGRAMS[name] = Program(name, truth, family or name, needs, text, (), text.split()[0], apart)
+def command(name, truth, needs, text, family=None, apart=False, before=None):
+    """A program that is a shell command; {data}, {out} and {n} are filled in. What it needs before is done once."""
+    PROGRAMS[name] = Program(name, truth, family or name, needs, text, (), text.split()[0], apart, before)
 
 
 def files(root, ending=""):
@@ -604,6 +604,8 @@ def load(name):
     """A program's libraries: once, and not in each of its workers."""
     for module in PROGRAMS[name].modules:
         importlib.import_module(module)
+    if PROGRAMS[name].before:
+        PROGRAMS[name].before()
 
 
 def run(name, root, out, seconds, workers):
