@@ -61,7 +61,8 @@ static bool is_unknown(const struct part *unknown, const struct tally *tally)
     double seeks = unknown->ok[OP_SEEK] + unknown->failed[OP_SEEK];
 
     return part_ops(unknown) - seeks > UNKNOWN_LARGE * ops ||
-           part_bytes(unknown) > UNKNOWN_LARGE * (double)tally_file_bytes(tally);
+           (part_bytes(unknown) > UNKNOWN_LARGE * (double)tally_file_bytes(tally) &&
+            tally_file_bytes(tally) >= MIXTURE_BYTES_MIN);
 }
 
 /* The largest part that is what others do first; catalogue->count, the unknown one, for none. */
