@@ -34,12 +34,43 @@ void classified(struct batch *batch, bool draws, struct profile_list *list)
     aggregate_clear(&totals);
 }
 
+struct batch *classified_sum(const struct counted *counted, double jumps, uint64_t of_open, uint64_t by_name)
+{
+    struct batch *batch = history_batch(0);
+    double reads = 0;
+
+    for (; counted->count; counted++) {
+        history_ops(batch, "j", 0, counted->op, counted->size, counted->count);
+        reads += counted->op == OP_READ && counted->size ? (double)counted->count : 0;
+    }
+    history_order(batch, "j", 0, OP_READ, ORDER_CONSECUTIVE, (uint64_t)(reads * (1 - jumps)));
+    history_order(batch, "j", 0, OP_READ, ORDER_SEQUENTIAL, (uint64_t)(reads * jumps / 3));
+    history_order(batch, "j", 0, OP_READ, ORDER_RANDOM, (uint64_t)(reads * jumps * 2 / 3));
+    history_order(batch, "j", 0, OP_STAT, ORDER_OF_OPEN, of_open);
+    history_order(batch, "j", 0, OP_STAT, ORDER_BY_NAME, by_name);
+    return batch;
+}
+
 const struct profile_share *classified_find(const struct profile_list *list, const char *pattern)
 {
     for (uint32_t i = 0; i < list->count; i++)
         if (!list->shares[i].pipeline && strcmp(list->shares[i].profile, pattern) == 0)
             return &list->shares[i];
     return NULL;
+}
+
+double classified_ops(const struct profile_list *list, const char *pattern)
+{
+    const struct profile_share *share = classified_find(list, pattern);
+
+    return share ? share->share_ops : 0;
+}
+
+double classified_bytes(const struct profile_list *list, const char *pattern)
+{
+    const struct profile_share *share = classified_find(list, pattern);
+
+    return share ? share->share_bytes : 0;
 }
 
 bool classified_says(const struct profile_share *share, const char *words)

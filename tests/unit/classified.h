@@ -14,8 +14,22 @@ int classified_unload(void **state);
 /* The profiles of the batch's one job, with intervals if draws; frees the batch. Release with profile_list_clear(). */
 void classified(struct batch *batch, bool draws, struct profile_list *list);
 
+/* Operations of a sum: what succeeded; the last has a count of 0. Of opens, the size of the file. */
+struct counted {
+    enum operation op;
+    uint64_t size, count;
+};
+
+/* A batch of them, of the job "j", without processes. That share of the reads that moved something jumps, a third of these
+ * ahead; of so many stats it is known what they are of. */
+struct batch *classified_sum(const struct counted *counted, double jumps, uint64_t of_open, uint64_t by_name);
+
 /* A pattern's; NULL when it is none of them. */
 const struct profile_share *classified_find(const struct profile_list *list, const char *pattern);
+
+/* A pattern's share of the operations, and of the bytes; 0 when it is none of them. */
+double classified_ops(const struct profile_list *list, const char *pattern);
+double classified_bytes(const struct profile_list *list, const char *pattern);
 
 /* Whether its evidence says that somewhere. */
 bool classified_says(const struct profile_share *share, const char *words);

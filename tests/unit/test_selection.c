@@ -15,37 +15,6 @@
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
-/* Operations of a sum: what succeeded. */
-struct counted {
-    enum operation op;
-    uint64_t size, count;
-};
-
-/* So many of the reads that moved something jump, a third of them ahead; of so many stats it is known what they are of. */
-static struct batch *sum_of(const struct counted *counted, double jumps, uint64_t of_open, uint64_t by_name)
-{
-    struct batch *batch = history_batch(0);
-    double reads = 0;
-
-    for (; counted->count; counted++) {
-        history_ops(batch, "j", 0, counted->op, counted->size, counted->count);
-        reads += counted->op == OP_READ && counted->size ? (double)counted->count : 0;
-    }
-    history_order(batch, "j", 0, OP_READ, ORDER_CONSECUTIVE, (uint64_t)(reads * (1 - jumps)));
-    history_order(batch, "j", 0, OP_READ, ORDER_SEQUENTIAL, (uint64_t)(reads * jumps / 3));
-    history_order(batch, "j", 0, OP_READ, ORDER_RANDOM, (uint64_t)(reads * jumps * 2 / 3));
-    history_order(batch, "j", 0, OP_STAT, ORDER_OF_OPEN, of_open);
-    history_order(batch, "j", 0, OP_STAT, ORDER_BY_NAME, by_name);
-    return batch;
-}
-
-static double bytes_of(const struct profile_list *list, const char *pattern)
-{
-    const struct profile_share *share = classified_find(list, pattern);
-
-    return share ? share->share_bytes : 0;
-}
-
 /* Perl's copies of shards, and chown -R: attributes that it changes are not the copy's, nor is the copy one who reads and one
    who writes. */
 static void a_copy_is_found_beside_a_walk(void **state)
@@ -60,8 +29,8 @@ static void a_copy_is_found_beside_a_walk(void **state)
     };
     struct profile_list list;
 
-    classified(sum_of(counted, 0, 26700, 86), true, &list);
-    assert_true(bytes_of(&list, "stage-copy") > 0.95);
+    classified(classified_sum(counted, 0, 26700, 86), true, &list);
+    assert_true(classified_bytes(&list, "stage-copy") > 0.95);
     assert_true(classified_find(&list, "ingest-scan")->share_ops > 0.95);
     profile_list_clear(&list);
 }
@@ -78,10 +47,10 @@ static void a_copy_is_found_beside_who_reads_as_it_does(void **state)
     };
     struct profile_list list;
 
-    classified(sum_of(counted, 0, 27310, 290000), true, &list);
-    assert_true(bytes_of(&list, "stage-copy") > 0.75);
-    assert_true(bytes_of(&list, "cv-training") > 0.05);
-    assert_true(bytes_of(&list, "checkpoint") < 0.02);
+    classified(classified_sum(counted, 0, 27310, 290000), true, &list);
+    assert_true(classified_bytes(&list, "stage-copy") > 0.75);
+    assert_true(classified_bytes(&list, "cv-training") > 0.05);
+    assert_true(classified_bytes(&list, "checkpoint") < 0.02);
     profile_list_clear(&list);
 }
 
@@ -95,13 +64,13 @@ static void a_checkpoint_is_found_beside_a_large_walk(void **state)
         {OP_OPEN, 4 * MIB, 420},    {OP_CREATE, 0, 881},       {OP_CLOSE, 0, 20433},       {OP_STAT, 0, 279976},
         {OP_SEEK, 0, 3581},         {OP_READDIR, 0, 35680},    {OP_MKDIR, 0, 138},         {0},
     };
-    struct batch *batch = sum_of(counted, 0, 0, 0);
+    struct batch *batch = classified_sum(counted, 0, 0, 0);
     struct profile_list list;
 
     history_errors(batch, "j", 0, OP_STAT, ENODATA, 257786);
     classified(batch, true, &list);
-    assert_true(bytes_of(&list, "checkpoint") > 0.6);
-    assert_true(bytes_of(&list, "stage-copy") > 0.3);
+    assert_true(classified_bytes(&list, "checkpoint") > 0.6);
+    assert_true(classified_bytes(&list, "stage-copy") > 0.3);
     profile_list_clear(&list);
 }
 
@@ -119,7 +88,7 @@ static void a_packer_is_no_copy(void **state)
     const struct profile_share *share;
     struct profile_list list;
 
-    classified(sum_of(counted, 0, 0, 0), true, &list);
+    classified(classified_sum(counted, 0, 0, 0), true, &list);
     share = classified_find(&list, "preprocess");
     assert_true(share && share->share_ops > 0.95 && share->share_bytes > 0.95);
     assert_true(isnan(share->ops_interval.low));
@@ -137,7 +106,7 @@ static void mapped_files_are_found_beside_writes(void **state)
     };
 
     for (unsigned mapped = 0; mapped < 2; mapped++) {
-        struct batch *batch = sum_of(counted, 0, 9 + 278, 37);
+        struct batch *batch = classified_sum(counted, 0, 9 + 278, 37);
         const struct profile_share *share;
         struct profile_list list;
 
@@ -145,7 +114,7 @@ static void mapped_files_are_found_beside_writes(void **state)
         classified(batch, true, &list);
         share = classified_find(&list, "mmap-read");
         assert_int_equal(share && share->share_ops > 0.5, mapped);
-        assert_true(bytes_of(&list, "checkpoint") > 0.98);
+        assert_true(classified_bytes(&list, "checkpoint") > 0.98);
         profile_list_clear(&list);
     }
 }
@@ -160,13 +129,13 @@ static void who_reads_and_writes_is_one(void **state)
     };
 
     for (unsigned percent = 0; percent <= 100; percent += 20) {
-        struct batch *batch = sum_of(counted, 0, 2282, 0);
+        struct batch *batch = classified_sum(counted, 0, 2282, 0);
         struct profile_list list;
 
         history_reworked(batch, "j", (2239 * 4 + 2149 * 52) * KIB * percent / 100);
         classified(batch, true, &list);
-        assert_int_equal(bytes_of(&list, "preprocess") > 0.95, percent >= 80);
-        assert_int_equal(bytes_of(&list, "losf") > 0.5, percent < 80);
+        assert_int_equal(classified_bytes(&list, "preprocess") > 0.95, percent >= 80);
+        assert_int_equal(classified_bytes(&list, "losf") > 0.5, percent < 80);
         profile_list_clear(&list);
     }
 }
@@ -180,8 +149,8 @@ static void blocks_may_be_a_packers(void **state)
     };
     struct profile_list list;
 
-    classified(sum_of(counted, 0, 3000, 3000), true, &list);
-    assert_true(bytes_of(&list, "preprocess") > 0.95);
+    classified(classified_sum(counted, 0, 3000, 3000), true, &list);
+    assert_true(classified_bytes(&list, "preprocess") > 0.95);
     profile_list_clear(&list);
 }
 
@@ -197,7 +166,7 @@ static void who_reads_files_lists_them(void **state)
     const struct profile_share *share;
     struct profile_list list;
 
-    classified(sum_of(counted, 0, 2560, 2889), true, &list);
+    classified(classified_sum(counted, 0, 2560, 2889), true, &list);
     share = classified_find(&list, "cv-training");
     assert_true(share && share->share_ops > 0.99);
     assert_true(share->ops_interval.low < 0.7 && share->ops_interval.high > 0.99);
@@ -205,7 +174,7 @@ static void who_reads_files_lists_them(void **state)
     profile_list_clear(&list);
     counted[6].count *= 8;
     counted[7].count *= 8;
-    classified(sum_of(counted, 0, 2560, 41000), true, &list);
+    classified(classified_sum(counted, 0, 2560, 41000), true, &list);
     share = classified_find(&list, "ingest-scan");
     assert_true(share && share->share_ops > 0.5);
     profile_list_clear(&list);
@@ -221,8 +190,8 @@ static void shards_are_read_beside_a_database(void **state)
     };
     struct profile_list list;
 
-    classified(sum_of(counted, 0, 200, 200), true, &list);
-    assert_true(bytes_of(&list, "shard-streaming") > 0.95);
+    classified(classified_sum(counted, 0, 200, 200), true, &list);
+    assert_true(classified_bytes(&list, "shard-streaming") > 0.95);
     profile_list_clear(&list);
 }
 
@@ -241,13 +210,13 @@ static void a_checkpoint_may_have_a_small_buffer(void **state)
             {OP_READ, 0, 2000},         {OP_STAT, 0, 2000}, {OP_CLOSE, 0, 2012 + sums[i].creates},
             {OP_CREATE, 0, sums[i].creates}, {0},
         };
-        struct batch *batch = sum_of(counted, 0, 2000, 0);
+        struct batch *batch = classified_sum(counted, 0, 2000, 0);
         struct profile_list list;
 
         history_order(batch, "j", 0, OP_WRITE, ORDER_CONSECUTIVE, 40960 - sums[i].jumps);
         history_order(batch, "j", 0, OP_WRITE, ORDER_RANDOM, sums[i].jumps);
         classified(batch, true, &list);
-        assert_true(sums[i].is ? bytes_of(&list, "checkpoint") > 0.75 : bytes_of(&list, "checkpoint") < 0.02);
+        assert_true(sums[i].is ? classified_bytes(&list, "checkpoint") > 0.75 : classified_bytes(&list, "checkpoint") < 0.02);
         profile_list_clear(&list);
     }
 }
@@ -291,7 +260,7 @@ static void a_compiler_is_nobody(void **state)
         {OP_OPEN, 2883584, 160}, {OP_OPEN, 0, 320}, {OP_STAT, 0, 13301}, {OP_SEEK, 0, 37040}, {OP_CLOSE, 0, 7580},
         {OP_CREATE, 0, 240}, {OP_UNLINK, 0, 239}, {OP_SETATTR, 0, 40}, {0},
     };
-    struct batch *batch = sum_of(counted, 0.55, 9219, 57225);
+    struct batch *batch = classified_sum(counted, 0.55, 9219, 57225);
     const struct profile_share *unknown;
     struct profile_list list;
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sums of what programs of a kind were counted to do: their catalogue's recipes say so, and nobody else's. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "tests/unit/classified.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (1024 * KIB)
+
+/* Lua, by the C library's fseek() and fread(): the page where a record starts jumps, and the rest of it, as often, goes on. */
+static void a_record_may_be_a_page_and_the_rest(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 4 * KIB, 455910}, {OP_READ, 8 * KIB, 21581}, {OP_READ, 12 * KIB, 206419}, {OP_SEEK, 0, 228000},
+        {OP_OPEN, 120 * MIB, 57},   {OP_OPEN, 0, 58},          {OP_CLOSE, 0, 115},          {OP_STAT, 0, 117},
+        {OP_READDIR, 0, 116},       {0},
+    };
+    struct profile_list list;
+
+    classified(classified_sum(counted, 0.333, 115, 2), true, &list);
+    assert_true(classified_bytes(&list, "sample-read") > 0.95 && classified_ops(&list, "sample-read") > 0.95);
+    profile_list_clear(&list);
+}
+
+/* libsndfile: the last block of a record is shorter, and there are as many of these as there are jumps. */
+static void a_record_may_be_blocks_and_the_rest(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 7 * KIB, 136000}, {OP_READ, 8 * KIB, 408000}, {OP_READ, 4, 238}, {OP_SEEK, 0, 272374}, {OP_OPEN, 120 * MIB, 34},
+        {OP_OPEN, 0, 35},           {OP_CLOSE, 0, 69},          {OP_STAT, 0, 139}, {OP_READDIR, 0, 70},  {0},
+    };
+    struct profile_list list;
+
+    classified(classified_sum(counted, 0.25, 103, 36), true, &list);
+    assert_true(classified_bytes(&list, "sample-read") > 0.95 && classified_ops(&list, "sample-read") > 0.95);
+    profile_list_clear(&list);
+}
+
+/* Tcl: each name is resolved, so nearly all stats fail, as nothing is a symbolic link. Where so much is not said by recipes, a
+   total is looked at as one process; one of which somebody reads much is no walk's. */
+static void a_walk_may_resolve_names(void **state)
+{
+    struct counted counted[] = {
+        {OP_STAT, 0, 138454}, {OP_OPEN, 0, 5464}, {OP_CLOSE, 0, 5461}, {OP_READDIR, 0, 10926}, {OP_READ, MIB, 0}, {0},
+    };
+
+    for (unsigned reads = 0; reads <= 2000; reads += 2000) {
+        struct batch *batch;
+        struct profile_list list;
+
+        counted[4].count = reads;
+        batch = classified_sum(counted, 0, 5463, 132991);
+        history_errors(batch, "j", 0, OP_STAT, EINVAL, 391746);
+        classified(batch, true, &list);
+        assert_true(classified_ops(&list, "ingest-scan") > 0.95);
+        assert_true(reads ? classified_bytes(&list, "ingest-scan") < 0.01 : !classified_bytes(&list, "shard-streaming"));
+        profile_list_clear(&list);
+    }
+}
+
+/* bsdtar, through a pipe: it reads blocks of 64 KiB, and writes those of an archive. */
+static void a_copy_may_write_other_blocks_than_it_reads(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 64 * KIB, 24606}, {OP_WRITE, 10 * KIB, 154859}, {OP_WRITE, 4 * KIB, 6500}, {OP_OPEN, 512 * KIB, 5760}, {OP_OPEN, 0, 8047},
+        {OP_CREATE, 0, 2880},       {OP_CLOSE, 0, 17461},         {OP_STAT, 0, 11450},       {OP_SEEK, 0, 17658},        {OP_SETATTR, 0, 6876},
+        {OP_UNLINK, 0, 3258},       {OP_READDIR, 0, 1550},        {0},
+    };
+    struct batch *batch = classified_sum(counted, 0, 10999, 451);
+    struct profile_list list;
+
+    history_errors(batch, "j", 0, OP_STAT, ENOENT, 10135);
+    classified(batch, true, &list);
+    assert_true(classified_bytes(&list, "stage-copy") > 0.95 && classified_ops(&list, "stage-copy") > 0.95);
+    profile_list_clear(&list);
+}
+
+/* Java forces a checkpoint of 30 MiB to disk over what is there, beside who reads images in blocks of 8 KiB: the files that are
+   written over are not those that are read, where it is known of what files reads are. */
+static void files_that_are_written_over_are_not_read(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 8 * KIB, 359568}, {OP_READ, 6 * KIB, 5280}, {OP_READ, 0, 5280},   {OP_WRITE, 6 * MIB, 863}, {OP_OPEN, 512 * KIB, 5280},
+        {OP_OPEN, 30 * MIB, 166},   {OP_OPEN, 0, 736},        {OP_CLOSE, 0, 8241},  {OP_STAT, 0, 22787},      {OP_FSYNC, 0, 172},
+        {OP_CREATE, 0, 8},          {OP_READDIR, 0, 1472},    {0},
+    };
+    struct batch *batch = classified_sum(counted, 0, 6016, 16771);
+    struct profile_list list;
+
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        if (batch->records[i].op == OP_READ)
+            batch->records[i].file_size[FILE_MEDIUM] = 364848;
+    classified(batch, true, &list);
+    assert_true(classified_ops(&list, "cv-training") > 0.9);
+    assert_true(classified_bytes(&list, "checkpoint") > 0.6 && classified_bytes(&list, "cv-training") > 0.3);
+    profile_list_clear(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_record_may_be_a_page_and_the_rest),
+        cmocka_unit_test(a_record_may_be_blocks_and_the_rest),
+        cmocka_unit_test(a_walk_may_resolve_names),
+        cmocka_unit_test(a_copy_may_write_other_blocks_than_it_reads),
+        cmocka_unit_test(files_that_are_written_over_are_not_read),
+    };
+
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
+}
