@@ -42,13 +42,6 @@ static void note_impossible(struct fitting *fitting)
             fitting->impossible[s] = !fitting_is_possible(fitting, &fitting->catalogue->profiles[p].signatures[n]);
 }
 
-/* Where it is known of what files reads are. */
-static void note_unread(struct fitting *fitting, const struct record *read)
-{
-    for (unsigned i = 0; i < FILE_SIZES && figure_sized(read); i++)
-        fitting->unread[i] = !read->file_size[i];
-}
-
 /* Bytes of small files that were opened, but for what may have been mapped of them, as each page fault maps some pages;
    at least what was read of files at once. */
 static double samples_of(const struct fitting *fitting, double fault_bytes)
@@ -85,7 +78,6 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     if (err)
         return err;
     count_signatures(fitting);
-    note_unread(fitting, &tally->op[OP_READ]);
     err = fitting_weigh(fitting);
     if (err)
         return err;

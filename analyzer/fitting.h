@@ -31,7 +31,6 @@ struct fitting {
     size_t all_count;      /* with these */
     struct part whole;
     bool sized_opens; /* it is known how large opened files are */
-    bool unread[FILE_SIZES]; /* files of such a kind, where that is known */
     struct feature_context context; /* but for the part */
     bool claimed[MATCH_KINDS]; /* by a signature that takes part: the others leave such transfers to it */
     bool *active;    /* by profile */

@@ -103,20 +103,6 @@ static bool may_read(const struct signature *signature, const struct bin *bin)
     return bin->op != OP_READ || !bin->bucket || bin->files & files_read(signature);
 }
 
-/* Of a kind of which nothing is read: who reads files does not open these. */
-static bool is_unread(const struct fitting *fitting, const struct bin *bin)
-{
-    return bin->op == OP_OPEN && bin->bucket && fitting->unread[file_size_class(bucket_lower(bin->bucket))];
-}
-
-static bool reads_something(const struct signature *signature)
-{
-    for (uint32_t n = 0; n < signature->ingredient_count; n++)
-        if (signature->ingredients[n].op == OP_READ && signature->ingredients[n].upper > 1)
-            return true;
-    return false;
-}
-
 /* Of what files a seek or a close is may be known, too. */
 static bool is_by_file(const struct bin *bin)
 {
@@ -159,7 +145,6 @@ static bool takes(const struct fitting *fitting, const struct signature *signatu
     bool transfer = (bin->op == OP_READ || bin->op == OP_WRITE) && bin->bucket; /* nothing matches nothing */
 
     return fitting_holds(fitting, ingredient, bin) && may_start(signature, bin->order) && may_read(signature, bin) &&
-           !(is_unread(fitting, bin) && reads_something(signature)) &&
            (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 
@@ -173,7 +158,7 @@ static void add_held(const struct fitting *fitting, const struct ingredient *ing
     for (size_t i = 0; i < fitting->bin_count; i++) {
         const struct bin *bin = &fitting->bins[i];
 
-        if (!bin->bucket || !fitting_holds(fitting, ingredient, bin) || is_unread(fitting, bin))
+        if (!bin->bucket || !fitting_holds(fitting, ingredient, bin))
             continue;
         held->ops += bin->ops;
         held->bytes += bin->op == OP_OPEN ? bin->ops * bucket_middle(bin->bucket) : bin->bytes;
