@@ -21,8 +21,8 @@ def imageio(root, rng):
 
 
 for size, truth in (("small", "losf"), ("large", "cv-training")):
-    programs.PROGRAMS["imageio-" + size] = programs.Program(
-        "imageio-" + size, truth, "imageio", size, lambda d, out, rng: imageio(d, rng), ("imageio", "PIL"))
+    programs.add(programs.Program("imageio-" + size, truth, "imageio", size, lambda d, out, rng: imageio(d, rng),
+                                  ("imageio", "PIL")))
 
 command("vips-large", "cv-training", "large", "find {data} -type f | shuf | while read f; do vips avg $f; done", "vips")
 

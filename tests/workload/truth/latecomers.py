@@ -90,14 +90,6 @@ command("sox-stream", "shard-streaming", "wav", "sox {data}/long.wav -n stat")
 command("lbzip2-shards", "shard-streaming", "packed_text", "for f in $(ls {data}/*.bz2 | shuf); do lbzip2 -n1 -dc $f | wc -c; done")
 
 
-@program("shard-streaming", "packed_text", modules=("lz4.frame",))
-def lz4_lines(d, out, rng):
-    import lz4.frame
-    for path in shuffled(d, rng, ".lz4"):
-        with lz4.frame.open(path) as file:
-            sum(1 for _ in file)
-
-
 @program("shard-streaming", "fasta", modules=("Bio.SeqIO",))
 def fasta_stream(d, out, rng):
     from Bio import SeqIO

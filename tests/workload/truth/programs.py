@@ -30,18 +30,24 @@ class Program:
 PROGRAMS = {}
 
 
+def add(chosen):
+    if chosen.name in PROGRAMS:
+        raise ValueError(f"two programs are named {chosen.name}")
+    PROGRAMS[chosen.name] = chosen
+
+
 def program(truth, needs, family=None, modules=(), apart=False):
     """Makes a function a program of that name."""
-    def add(function):
+    def make(function):
         name = function.__name__.replace("_", "-")
-        PROGRAMS[name] = Program(name, truth, family or name, needs, function, modules, None, apart)
+        add(Program(name, truth, family or name, needs, function, modules, None, apart))
         return function
-    return add
+    return make
 
 
 def command(name, truth, needs, text, family=None, apart=False, before=None):
     """A program that is a shell command; {data}, {out} and {n} are filled in. What it needs before is done once."""
-    PROGRAMS[name] = Program(name, truth, family or name, needs, text, (), text.split()[0], apart, before)
+    add(Program(name, truth, family or name, needs, text, (), text.split()[0], apart, before))
 
 
 def files(root, ending=""):
@@ -112,9 +118,8 @@ def pathlib_read(root, rng):
 for size, truth_of_size in (("small", "losf"), ("large", "cv-training")):
     for reader, module in ((pillow, "PIL"), (opencv, "cv2"), (torchvision, "torchvision"), (python_read, None)):
         program_name = reader.__name__.replace("_", "-") + "-" + size
-        PROGRAMS[program_name] = Program(
-            program_name, truth_of_size, reader.__name__, size,
-            lambda d, out, rng, reader=reader: reader(d, rng), (module,) if module else ())
+        add(Program(program_name, truth_of_size, reader.__name__, size,
+                    lambda d, out, rng, reader=reader: reader(d, rng), (module,) if module else ()))
     command("md5sum-" + size, truth_of_size, size, "find {data} -type f -print0 | xargs -0 md5sum", "md5sum",
             apart=True)
 

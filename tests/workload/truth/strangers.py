@@ -22,8 +22,8 @@ def soundfile(root, rng):
 
 
 for size, truth in (("small", "losf"), ("large", "cv-training")):
-    programs.PROGRAMS["soundfile-" + size] = programs.Program(
-        "soundfile-" + size, truth, "soundfile", "wavs_" + size, lambda d, out, rng: soundfile(d, rng), ("soundfile",))
+    programs.add(programs.Program("soundfile-" + size, truth, "soundfile", "wavs_" + size,
+                                  lambda d, out, rng: soundfile(d, rng), ("soundfile",)))
     command("djpeg-" + size, truth, size, EACH + "-n 1 djpeg -scale 1/8", "djpeg")
 
 command("awk-small", "losf", "csv", EACH + "awk 'END {{ print NR }}'")
