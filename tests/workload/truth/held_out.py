@@ -260,8 +260,7 @@ def ranks_joblib(d, out, rng):
 
 for name, modules in (("django", "django.contrib.admin, django.core.management, django.test, django.forms"),
                       ("sympy", "sympy"), ("pandas", "pandas, scipy.stats")):
-    command("import-" + name, "import-storm", "libraries",
-            f"PYTHONPATH={{data}} PYTHONDONTWRITEBYTECODE=1 python3 -c 'import {modules}'", "import-" + name)
+    programs.python_starts(name, "libraries", modules)
 command("import-ruby", "import-storm", "ruby", "ruby -I{data} -e 'require \"net/http\"; require \"json\"; require \"csv\"; "
         "require \"optparse\"; require \"erb\"; require \"set\"; require \"open3\"; require \"yaml\"; require \"racc\"'")
 

@@ -8,11 +8,10 @@ import tempfile
 
 import newcomers  # noqa: F401: these come after those
 import programs
-from programs import command, files, program, shuffled
+from programs import EACH, command, files, program, shuffled
 
 KNOWN = set(programs.PROGRAMS)
 LANGUAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "languages")
-EACH = "find {data} -type f -print0 | shuf -z | xargs -0 "
 SPEAKS = {"php": f"php -d memory_limit=-1 {LANGUAGES}/work.php", "java": "java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp $CLASSES Work",
           "r": f"Rscript {LANGUAGES}/work.R", "tcl": f"tclsh {LANGUAGES}/work.tcl", "lua": f"lua5.4 {LANGUAGES}/work.lua"}
 
@@ -170,9 +169,8 @@ for speaker in ("php", "java", "r"):
 
 # --- starts of programs ---
 
-for name, modules in (("sklearn", "sklearn.ensemble, sklearn.linear_model"), ("dask", "dask.dataframe")):
-    command("import-" + name, "import-storm", "science",
-            f"PYTHONPATH={{data}} PYTHONDONTWRITEBYTECODE=1 python3 -c 'import {modules}'", "import-" + name)
+programs.python_starts("sklearn", "science", "sklearn.ensemble, sklearn.linear_model")
+programs.python_starts("dask", "science", "dask.dataframe")
 
 # --- what is none of these ---
 

@@ -54,11 +54,15 @@ def make_geotiff(root):
     picture.FlushCache()
 
 
+def bases(rng):
+    return "".join(rng.choice("ACGT") for _ in range(1 << 16))
+
+
 def make_fasta(root):
     """Shards of sequences."""
     rng = random.Random(data.SEED)
     os.makedirs(root)
-    letters = "".join(rng.choice("ACGT") for _ in range(1 << 16))
+    letters = bases(rng)
     for number in range(4):
         with open(os.path.join(root, "part-%d.fa" % number), "w", encoding="ascii") as file:
             for row in range(6000):
@@ -72,7 +76,7 @@ def make_bam(root):
     rng = random.Random(data.SEED)
     os.makedirs(root)
     sam = os.path.join(root, "reads.sam")
-    letters = "".join(rng.choice("ACGT") for _ in range(1 << 16))
+    letters = bases(rng)
     with open(sam, "w", encoding="ascii") as file:
         file.write("@HD\tVN:1.6\tSO:coordinate\n@SQ\tSN:one\tLN:100000000\n")
         for row in range(250000):

@@ -7,10 +7,9 @@ import time
 
 import programs
 import strangers  # noqa: F401: these come after those
-from programs import command, program, shuffled
+from programs import EACH, command, program, shuffled
 
 KNOWN = set(programs.PROGRAMS)
-EACH = "find {data} -type f -print0 | shuf -z | xargs -0 "
 SHARDS = "for f in $(ls {data}/*.tar | shuf); do "
 
 # --- a file a sample ---
@@ -119,9 +118,8 @@ command("ranks-node", "model-load", "weights", "node -e 'require(\"fs\").readFil
 
 # --- starts of programs ---
 
-for name, modules in (("networkx", "networkx"), ("sqlalchemy", "sqlalchemy, sqlalchemy.orm, sqlalchemy.ext.declarative")):
-    command("import-" + name, "import-storm", "newer_libraries",
-            f"PYTHONPATH={{data}} PYTHONDONTWRITEBYTECODE=1 python3 -c 'import {modules}'", "import-" + name)
+programs.python_starts("networkx", "newer_libraries", "networkx")
+programs.python_starts("sqlalchemy", "newer_libraries", "sqlalchemy, sqlalchemy.orm, sqlalchemy.ext.declarative")
 
 # --- what is none of these ---
 

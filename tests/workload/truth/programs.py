@@ -50,6 +50,15 @@ def command(name, truth, needs, text, family=None, apart=False, before=None):
     add(Program(name, truth, family or name, needs, text, (), text.split()[0], apart, before))
 
 
+def python_starts(name, needs, modules, settings=""):
+    """A start of Python, with modules from the volume."""
+    command("import-" + name, "import-storm", needs,
+            f"PYTHONPATH={{data}} PYTHONDONTWRITEBYTECODE=1 {settings}python3 -c 'import {modules}'")
+
+
+EACH = "find {data} -type f -print0 | shuf -z | xargs -0 "
+
+
 def files(root, ending=""):
     """All files, listed without an entry of the name space being looked at twice."""
     found = []
@@ -500,13 +509,10 @@ def ranks_mapped(d, out, rng):
 
 # --- starts of programs ---
 
-command("import-numpy", "import-storm", "modules",
-        "PYTHONPATH={data} PYTHONDONTWRITEBYTECODE=1 python3 -c 'import numpy, numpy.testing'")
-command("import-stdlib", "import-storm", "modules",
-        "PYTHONPATH={data} PYTHONDONTWRITEBYTECODE=1 python3 -c 'import asyncio, email.mime.text, xml.dom.minidom, "
-        "unittest, http.server, multiprocessing.pool, concurrent.futures, sqlite3, ctypes, logging.config, zipfile'")
-command("import-tables", "import-storm", "modules",
-        "PYTHONPATH={data} PYTHONDONTWRITEBYTECODE=1 python3 -c 'import tables, h5py'")
+python_starts("numpy", "modules", "numpy, numpy.testing")
+python_starts("stdlib", "modules", "asyncio, email.mime.text, xml.dom.minidom, unittest, http.server, multiprocessing.pool, "
+              "concurrent.futures, sqlite3, ctypes, logging.config, zipfile")
+python_starts("tables", "modules", "tables, h5py")
 command("import-perl", "import-storm", "perl",
         "perl -I{data} -e 'use CPAN; use Test::More; use Pod::Man; use File::Find; use Unicode::UCD; use Archive::Tar'")
 

@@ -7,10 +7,9 @@ import time
 
 import held_out
 import programs
-from programs import command, files, program, read_members, shuffled
+from programs import EACH, command, files, program, read_members, shuffled
 
 KNOWN = set(programs.PROGRAMS)
-EACH = "find {data} -type f -print0 | shuf -z | xargs -0 "
 
 
 # --- a file a sample ---
@@ -224,8 +223,7 @@ def ranks_pickle(d, out, rng):
 for name, modules in (("matplotlib", "matplotlib.pyplot, mpl_toolkits.mplot3d"),
                       ("twisted", "twisted.internet.reactor, twisted.web.server, twisted.web.client"),
                       ("astropy", "astropy.io.fits, astropy.table, astropy.coordinates")):
-    command("import-" + name, "import-storm", "more_libraries",
-            f"PYTHONPATH={{data}} PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR=/tmp python3 -c 'import {modules}'", "import-" + name)
+    programs.python_starts(name, "more_libraries", modules, "MPLCONFIGDIR=/tmp ")
 
 # --- what is none of these ---
 
