@@ -105,7 +105,8 @@ class BoundedTest(harness.SystemTest):
                 self.assertLess(memory + PROCESSES * 448, max(size * MIB, STATES + 4 * MIB))
 
     def test_threads_without_a_state_are_counted(self):
-        """More threads than may have one: each of their calls borrows one, and counts for its job alone."""
+        """More threads than may have one: each of their calls borrows one, and counts for its job alone, or as lost
+        where too many are in calls at once, as behind a lock whose holder does not run."""
         report, done, _ = self.record_crowd("threads.rec", "-a", "--kernel-memory", "16M",
                                             processes=1000, threads=20)
         totals = {}
@@ -116,8 +117,9 @@ class BoundedTest(harness.SystemTest):
                         for name, cell in volume["ops"].items():
                             key = directory, name
                             totals[key] = totals.get(key, 0) + cell["ops"]
-        for directory, ops in done.items():
-            self.assertEqual(ops["write"][0], totals[directory, "write"])
-            self.assertLessEqual(ops["read"][0], totals[directory, "read"])
-        # What is lost is not looked at: it is the whole node's, block requests of others included.
+        missing = [ops["write"][0] - totals[directory, "write"] for directory, ops in done.items()]
+        self.assertTrue(all(0 <= ops < done[self.disk]["write"][0] / 10 for ops in missing), missing)
+        # Others of the node may read the same volumes, and what they lose is lost, too.
+        missing += [max(0, ops["read"][0] - totals[directory, "read"]) for directory, ops in done.items()]
+        self.assertLessEqual(sum(missing), report.coverage["lost_ops"])
         self.assertGreater(report.coverage["overflow_ops"], 0)
