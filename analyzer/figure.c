@@ -5,6 +5,7 @@
 
 #define ORDER_MIN   16
 #define ORDER_KNOWN 0.5
+#define JOINT_MIN   0.9 /* of transfers, and of those that jump */
 
 /* Extended attributes that a file lacks are no failure to find it. */
 struct failures figure_failures(const struct record *record)
@@ -51,6 +52,26 @@ double figure_jumps(const struct record *transfers)
     return ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * (double)histogram_filled(&transfers->size)
                ? 1 - (double)transfers->order[ORDER_CONSECUTIVE] / ordered
                : NAN;
+}
+
+int figure_jumped(const struct record *transfers, struct histogram *out)
+{
+    double goes_on = (double)transfers->order[ORDER_CONSECUTIVE];
+    double jumps = (double)transfers->order[ORDER_SEQUENTIAL] + (double)transfers->order[ORDER_RANDOM];
+    int err = 0;
+
+    *out = (struct histogram){0};
+    for (unsigned i = 0; !err && i < transfers->joint.length; i++) {
+        const struct histogram_cell *cell = &transfers->joint.cells[i];
+
+        if (joint_of(cell->bucket) == JOINT_JUMPED)
+            err = histogram_add_bucket(out, joint_size(cell->bucket), cell->count);
+    }
+    if (!err && goes_on + jumps >= JOINT_MIN * (double)histogram_filled(&transfers->size) &&
+        (double)histogram_count(out) >= JOINT_MIN * jumps)
+        return 1;
+    histogram_clear(out);
+    return err;
 }
 
 uint64_t figure_sized(const struct record *record)

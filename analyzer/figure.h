@@ -29,6 +29,10 @@ uint64_t figure_sized(const struct record *record);
 /* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */
 double figure_jumps(const struct record *transfers);
 
+/* Sizes of transfers that do not start where the one before ended; *out is to be cleared. 1, 0 and an empty one where that is
+   not known of nearly all of them, or -ENOMEM. */
+int figure_jumped(const struct record *transfers, struct histogram *out);
+
 /* Share of the bytes written that had just come from the network; NAN: none were written. */
 double figure_received(const struct record *write);
 /* Bytes written to bytes that their processes received meanwhile, or the reverse where these are fewer; NAN alike. */

@@ -11,6 +11,7 @@
 #include "analyzer/fitting_parts.h"
 #include "analyzer/fitting_possible.h"
 #include "analyzer/fitting_rows.h"
+#include "analyzer/joining.h"
 #include "analyzer/matching.h"
 #include "analyzer/ordering.h"
 
@@ -70,10 +71,13 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     if (!err)
         err = matching_split(&fitting->bins, &fitting->bin_count);
     if (!err)
+        err = joining_split(tally, &fitting->bins, &fitting->bin_count);
+    fitting->joint = err == 1;
+    if (!err) {
         ordering_note(tally, fitting->bins, fitting->bin_count);
-    if (!err)
         filing_note(tally, fitting->bins, fitting->bin_count);
-    if (!err)
+    }
+    if (err >= 0)
         err = fitting_group(fitting, tally);
     if (err)
         return err;

@@ -31,6 +31,7 @@ struct fitting {
     size_t all_count;      /* with these */
     struct part whole;
     bool sized_opens; /* it is known how large opened files are */
+    bool joint;       /* and of reads, by size, whether they jump and of what files they are */
     struct feature_context context; /* but for the part */
     bool claimed[MATCH_KINDS]; /* by a signature that takes part: the others leave such transfers to it */
     bool *active;    /* by profile */

@@ -81,12 +81,13 @@ static bool may_take(const struct fitting *fitting, const struct signature *sign
     return !fitting->claimed[match];
 }
 
-/* Whose reads all go on does not jump, and the other way round; of runs, no size does only the one or the other. */
-static bool may_start(const struct signature *signature, enum order_known order)
+/* Whose reads all go on does not jump, and the other way round; of runs, no size does only the one or the other, where it is
+   sizes of which that is known. */
+static bool may_start(const struct fitting *fitting, const struct signature *signature, enum order_known order)
 {
     if (order != GOES_ON && order != JUMPS)
         return true;
-    return !signature->runs && !(signature->jumps == (order == JUMPS ? 0 : 1));
+    return (fitting->joint || !signature->runs) && !(signature->jumps == (order == JUMPS ? 0 : 1));
 }
 
 /* The files that a signature reads, a bit for each kind. */
@@ -144,7 +145,7 @@ static bool takes(const struct fitting *fitting, const struct signature *signatu
     const struct bin *bin = fitting->of[group];
     bool transfer = (bin->op == OP_READ || bin->op == OP_WRITE) && bin->bucket; /* nothing matches nothing */
 
-    return fitting_holds(fitting, ingredient, bin) && may_start(signature, bin->order) && may_read(signature, bin) &&
+    return fitting_holds(fitting, ingredient, bin) && may_start(fitting, signature, bin->order) && may_read(signature, bin) &&
            (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 

@@ -11,7 +11,7 @@
 #include "lib/codec.h"
 #include "lib/codec_errors.h"
 
-#define COLUMNS 27
+#define COLUMNS 28
 #define EPOCH_2000_US 946684800000000
 
 int copy_histogram(struct copy *rows, const struct histogram *histogram)
@@ -72,6 +72,9 @@ int sample_row_add(struct copy *rows, const struct sample_place *place, const st
     if (add_errors(rows, &record->error_codes))
         return -ENOMEM;
     copy_int8(rows, (int64_t)record->in_flight_ns);
+    if (record->joint.length)
+        return copy_histogram(rows, &record->joint);
+    copy_null(rows);
     return 0;
 }
 
@@ -95,6 +98,12 @@ static int histogram_at(const PGresult *result, int row, int column, struct hist
 {
     return codec_histogram_unpack(PQgetvalue(result, row, column),
                                   (size_t)PQgetlength(result, row, column), out);
+}
+
+/* NULL where there is none. */
+static int joint_at(const PGresult *result, int row, int column, struct histogram *out)
+{
+    return codec_joint_unpack(PQgetvalue(result, row, column), (size_t)PQgetlength(result, row, column), out);
 }
 
 static int errors_at(const PGresult *result, int row, int column, struct histogram *out)
@@ -137,5 +146,7 @@ int sample_row_read(const PGresult *result, int row, struct sample_place *place,
         err = histogram_at(result, row, 12, &record->latency_ns);
     if (!err)
         err = errors_at(result, row, column, &record->error_codes);
+    if (!err)
+        err = joint_at(result, row, column + 2, &record->joint);
     return !err || err == -ENOMEM ? err : -EBADMSG;
 }

@@ -13,14 +13,15 @@
     "time, batch_id, job_id, volume_id, node_id, position, op, ops, bytes, errors, latency_sum_ns, " \
     "size, latency, sequential, consecutive, random, in_flight, oldest_ns, cache_hit_ops, "        \
     "cache_hit_bytes, cache_miss_ops, cache_miss_bytes, read_faults, write_faults, minor_faults, " \
-    "error_codes, in_flight_ns"
+    "error_codes, in_flight_ns, joint"
 
 /* The same, of a table called s, for sample_row_read(). */
 #define SAMPLE_COLUMNS_OF_S                                                                        \
     "s.time, s.batch_id, s.job_id, s.volume_id, s.node_id, s.position, s.op, s.ops, s.bytes, "     \
     "s.errors, s.latency_sum_ns, s.size, s.latency, s.sequential, s.consecutive, s.random, "       \
     "s.in_flight, s.oldest_ns, s.cache_hit_ops, s.cache_hit_bytes, s.cache_miss_ops, "             \
-    "s.cache_miss_bytes, s.read_faults, s.write_faults, s.minor_faults, s.error_codes, s.in_flight_ns"
+    "s.cache_miss_bytes, s.read_faults, s.write_faults, s.minor_faults, s.error_codes, s.in_flight_ns, " \
+    "s.joint"
 
 /* Where a record belongs. */
 struct sample_place {

@@ -196,6 +196,7 @@ static json_t *record_value(const struct record *r)
                          (r->oldest_ns && put(o, "oldest_ns", count(r->oldest_ns))) ||
                          (r->in_flight_ns && put(o, "in_flight_ns", count(r->in_flight_ns))) ||
                          (r->size.length && put(o, "size", histogram(&r->size))) ||
+                         (r->joint.length && put(o, "joint", histogram(&r->joint))) ||
                          put(o, "latency_ns", histogram(&r->latency_ns)));
 }
 

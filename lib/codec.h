@@ -36,6 +36,7 @@ char *codec_histogram_encode(const struct histogram *h);
 
 /* Adds the string's values to h. 0, -EINVAL for what is no such string, -ENOMEM, -ERANGE. */
 int codec_histogram_decode(const char *text, struct histogram *h);
+int codec_joint_decode(const char *text, struct histogram *h); /* the same of record.joint's buckets */
 
 /*
  * The same pairs for the database's bytea: per cell the delta to the bucket before (the first: to 0) and the
@@ -47,5 +48,6 @@ unsigned char *codec_histogram_pack(const struct histogram *h, size_t *size);
 size_t codec_histogram_room(const struct histogram *h);
 unsigned char *codec_histogram_put(unsigned char *to, const struct histogram *h);
 int codec_histogram_unpack(const void *data, size_t size, struct histogram *h);
+int codec_joint_unpack(const void *data, size_t size, struct histogram *h);
 
 #endif

@@ -185,7 +185,8 @@ static int decode_record(struct batch *batch, const struct field_place *p, json_
         (json_object_get(o, "in_flight_ns") &&
          (err = field_count(p, o, "in_flight_ns", &record->in_flight_ns))))
         return err;
-    if (json_object_get(o, "size") && (err = field_histogram(p, o, "size", &record->size)))
+    if ((json_object_get(o, "size") && (err = field_histogram(p, o, "size", &record->size))) ||
+        (json_object_get(o, "joint") && (err = field_joint(p, o, "joint", &record->joint))))
         return err;
     /* That size or errors exceed latency_ns is no reason to refuse: counters are read while they move, so one
        interval may have what the next one lacks. */

@@ -6,7 +6,7 @@
 
 #include "lib/varint.h"
 
-#define CELL_TEXT_MAX 25 /* "495:9223372036854775807 " and '\0' */
+#define CELL_TEXT_MAX 26 /* "3967:9223372036854775807 " and '\0' */
 
 /* What of a cell still fits under a sum that JSON and PostgreSQL can hold; never wraps. */
 static uint64_t clamp(const struct histogram_cell *cell, uint64_t *total)
@@ -48,6 +48,7 @@ char *codec_histogram_encode(const struct histogram *h)
 /* A histogram that grows cell by cell, in ascending order. */
 struct growing {
     struct histogram histogram;
+    unsigned buckets;
     uint64_t bucket;
     uint64_t total;
 };
@@ -56,11 +57,11 @@ static int grow(struct growing *g, uint64_t delta, uint64_t count)
 {
     if (!count || (!delta && g->histogram.length))
         return -EINVAL;
-    if (delta >= BUCKET_COUNT - g->bucket || count > INT64_MAX - g->total)
+    if (delta >= g->buckets - g->bucket || count > INT64_MAX - g->total)
         return -ERANGE;
     g->bucket += delta;
     g->total += count;
-    return histogram_add_bucket(&g->histogram, (unsigned)g->bucket, count);
+    return histogram_add_below(&g->histogram, g->buckets, (unsigned)g->bucket, count);
 }
 
 /* Moves what has grown into h: all of it, or nothing. */
@@ -77,9 +78,9 @@ static int harvest(struct growing *g, struct histogram *h, int err)
     return err;
 }
 
-int codec_histogram_decode(const char *text, struct histogram *h)
+static int decode(const char *text, unsigned buckets, struct histogram *h)
 {
-    struct growing g = {0};
+    struct growing g = {.buckets = buckets};
     int err = 0;
 
     while (*text && !err) {
@@ -97,6 +98,16 @@ int codec_histogram_decode(const char *text, struct histogram *h)
             err = -EINVAL;
     }
     return harvest(&g, h, err);
+}
+
+int codec_histogram_decode(const char *text, struct histogram *h)
+{
+    return decode(text, BUCKET_COUNT, h);
+}
+
+int codec_joint_decode(const char *text, struct histogram *h)
+{
+    return decode(text, JOINT_BUCKETS, h);
 }
 
 unsigned char *codec_histogram_put(unsigned char *to, const struct histogram *h)
@@ -130,16 +141,16 @@ unsigned char *codec_histogram_pack(const struct histogram *h, size_t *size)
     return data;
 }
 
-int codec_histogram_unpack(const void *data, size_t size, struct histogram *h)
+static int unpack(const void *data, size_t size, unsigned buckets, struct histogram *h)
 {
     const unsigned char *at = data, *end = at + size;
-    struct growing g = {0};
+    struct growing g = {.buckets = buckets};
     unsigned numbers = 0;
     int err;
 
     /* a number ends with the byte that has no high bit: of most there is one, and the cells take no more than they
        need */
-    for (size_t i = 0; i < size && numbers < 2 * BUCKET_COUNT; i++)
+    for (size_t i = 0; i < size && numbers < 2 * buckets; i++)
         numbers += at[i] < 0x80;
     err = histogram_reserve(&g.histogram, numbers / 2);
     while (at < end && !err) {
@@ -152,4 +163,14 @@ int codec_histogram_unpack(const void *data, size_t size, struct histogram *h)
             err = grow(&g, delta, count);
     }
     return harvest(&g, h, err);
+}
+
+int codec_histogram_unpack(const void *data, size_t size, struct histogram *h)
+{
+    return unpack(data, size, BUCKET_COUNT, h);
+}
+
+int codec_joint_unpack(const void *data, size_t size, struct histogram *h)
+{
+    return unpack(data, size, JOINT_BUCKETS, h);
 }

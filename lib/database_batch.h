@@ -24,7 +24,7 @@
     "nullif(sequential, 0), nullif(consecutive, 0), nullif(random, 0), nullif(in_flight, 0), nullif(oldest_ns, 0), " \
     "nullif(cache_hit_ops, 0), nullif(cache_hit_bytes, 0), nullif(cache_miss_ops, 0), nullif(cache_miss_bytes, 0), " \
     "nullif(read_faults, 0), nullif(write_faults, 0), nullif(minor_faults, 0), error_codes, nullif(in_flight_ns, 0), " \
-    "position"
+    "joint, position"
 #define DATABASE_FLOW_COLUMNS                                                                      \
     "batch_id, job_id, volume_id, first_slot, slots, read_bytes, write_bytes, read_ops, write_ops, metadata_ops, " \
     "data_burst, data_steady, metadata_burst, metadata_steady, in_flight_max, files, position"

@@ -172,6 +172,9 @@ static int add_sample(struct batch *batch, const struct database_place *jobs, co
         err = codec_histogram_unpack(PQgetvalue(samples, row, 8),
                                      (size_t)PQgetlength(samples, row, 8), &record->latency_ns);
     if (!err)
+        err = codec_joint_unpack(PQgetvalue(samples, row, 16 + CACHE_COUNTS + FAULT_KINDS),
+                                 (size_t)PQgetlength(samples, row, 16 + CACHE_COUNTS + FAULT_KINDS), &record->joint);
+    if (!err)
         err = set_errors(record, samples, row, 14 + CACHE_COUNTS + FAULT_KINDS);
     return err == -ENOMEM || !err ? err : -EBADMSG;
 }

@@ -165,15 +165,15 @@ int field_choice(const struct field_place *p, const json_t *o, const char *key, 
                : field_refuse(p, key, "is \"%.40s\", neither %s nor %s", word, yes, no);
 }
 
-int field_histogram(const struct field_place *p, const json_t *o, const char *key,
-                    struct histogram *out)
+static int get_pairs(const struct field_place *p, const json_t *o, const char *key,
+                     int (*decode)(const char *, struct histogram *), struct histogram *out)
 {
     const char *pairs = NULL;
     int err = field_text(p, o, key, &pairs);
 
     if (err)
         return err;
-    err = codec_histogram_decode(pairs, out);
+    err = decode(pairs, out);
     if (err == -ENOMEM)
         return err;
     if (err)
@@ -181,6 +181,16 @@ int field_histogram(const struct field_place *p, const json_t *o, const char *ke
                             err == -ERANGE ? "has a bucket or a count that is too large"
                                            : "is no list of bucket:count pairs");
     return 0;
+}
+
+int field_histogram(const struct field_place *p, const json_t *o, const char *key, struct histogram *out)
+{
+    return get_pairs(p, o, key, codec_histogram_decode, out);
+}
+
+int field_joint(const struct field_place *p, const json_t *o, const char *key, struct histogram *out)
+{
+    return get_pairs(p, o, key, codec_joint_decode, out);
 }
 
 int field_array(const struct field_place *p, const json_t *o, const char *key, size_t max,

@@ -57,6 +57,7 @@ int field_choice(const struct field_place *p, const json_t *o, const char *key, 
 /* A string of pairs, see lib/codec.h. -ENOMEM, too. */
 int field_histogram(const struct field_place *p, const json_t *o, const char *key,
                     struct histogram *out);
+int field_joint(const struct field_place *p, const json_t *o, const char *key, struct histogram *out);
 
 int field_array(const struct field_place *p, const json_t *o, const char *key, size_t max,
                 json_t **out);

@@ -65,10 +65,15 @@ static unsigned find(const struct histogram *h, unsigned bucket)
 
 int histogram_add_bucket(struct histogram *h, unsigned bucket, uint64_t count)
 {
+    return histogram_add_below(h, BUCKET_COUNT, bucket, count);
+}
+
+int histogram_add_below(struct histogram *h, unsigned buckets, unsigned bucket, uint64_t count)
+{
     unsigned at;
     int err;
 
-    if (bucket >= BUCKET_COUNT)
+    if (bucket >= buckets)
         return -EINVAL;
     if (count > INT64_MAX)
         return -ERANGE;

@@ -27,6 +27,9 @@ void histogram_clear(struct histogram *h);
    count would pass 2^63 - 1 (what JSON integers and PostgreSQL's bigint hold); unchanged on failure. */
 int histogram_add_bucket(struct histogram *h, unsigned bucket, uint64_t count);
 
+/* The same of one with more buckets than lib/bucket.h has, as lib/joint.h. */
+int histogram_add_below(struct histogram *h, unsigned buckets, unsigned bucket, uint64_t count);
+
 static inline int histogram_add(struct histogram *h, uint64_t value, uint64_t count);
 
 /* Room for so many cells and no more: for one that does not grow any further. 0 or -ENOMEM. */

@@ -45,12 +45,15 @@ int record_add(struct record *dst, const struct record *src)
         return -ERANGE;
     err = histogram_prepare(&dst->size, &src->size);
     if (!err)
+        err = histogram_prepare(&dst->joint, &src->joint);
+    if (!err)
         err = histogram_prepare(&dst->latency_ns, &src->latency_ns);
     if (!err)
         err = histogram_prepare(&dst->error_codes, &src->error_codes);
     if (err)
         return err;
     histogram_merge_prepared(&dst->size, &src->size);
+    histogram_merge_prepared(&dst->joint, &src->joint);
     histogram_merge_prepared(&dst->latency_ns, &src->latency_ns);
     histogram_merge_prepared(&dst->error_codes, &src->error_codes);
     dst->bytes += src->bytes;

@@ -10,9 +10,9 @@
 #include "lib/varint.h"
 
 /* Of a record, what is not always there. */
-enum part { PART_SIZE = 1, PART_ORDER = 2, PART_CACHE = 4, PART_FAULTS = 8, PART_ERRORS = 16, PART_FLIGHT = 32 };
+enum part { PART_SIZE = 1, PART_ORDER = 2, PART_CACHE = 4, PART_FAULTS = 8, PART_ERRORS = 16, PART_FLIGHT = 32, PART_JOINT = 64 };
 
-#define PARTS_ALL      63
+#define PARTS_ALL      127
 #define HISTOGRAM_MAX  ((2 * BUCKET_COUNT + 1) * VARINT_MAX)
 #define NUMBERS_MAX    (32 * VARINT_MAX) /* of a process or a record */
 #define RECORD_MAX     (NUMBERS_MAX + 3 * HISTOGRAM_MAX)
@@ -75,6 +75,15 @@ static void put_histogram(struct packing *p, const struct histogram *h)
     p->to += size;
 }
 
+/* There may be too many of its cells for a buffer on the stack. */
+static int put_joint(struct packing *p, const struct histogram *h)
+{
+    size_t size;
+    _cleanup_free_ unsigned char *pairs = codec_histogram_pack(h, &size);
+
+    return pairs ? put_bytes(p, pairs, size) : -ENOMEM;
+}
+
 static int put_process(struct packing *p, const struct process *process)
 {
     int err = make_room(p, NUMBERS_MAX);
@@ -103,7 +112,7 @@ static unsigned parts_of(const struct record *r)
     return (r->size.length ? PART_SIZE : 0u) | (any(r->order, ORDER_COUNT) ? PART_ORDER : 0u) |
            (any(r->cache, CACHE_COUNTS) ? PART_CACHE : 0u) | (any(r->faults, FAULT_KINDS) ? PART_FAULTS : 0u) |
            (r->error_codes.length ? PART_ERRORS : 0u) |
-           (r->in_flight || r->oldest_ns || r->in_flight_ns ? PART_FLIGHT : 0u);
+           (r->in_flight || r->oldest_ns || r->in_flight_ns ? PART_FLIGHT : 0u) | (r->joint.length ? PART_JOINT : 0u);
 }
 
 static int put_record(struct packing *p, const struct record *r)
@@ -134,7 +143,7 @@ static int put_record(struct packing *p, const struct record *r)
         put_histogram(p, &r->error_codes);
     if (parts & PART_FLIGHT)
         put_all(p, (const uint64_t[]){r->in_flight, r->oldest_ns, r->in_flight_ns}, 3);
-    return 0;
+    return parts & PART_JOINT ? put_joint(p, &r->joint) : 0;
 }
 
 int packed_encode(const struct batch *batch, void **out, size_t *size)
@@ -215,14 +224,19 @@ static const unsigned char *get_bytes(struct unpacking *u, size_t *size)
     return bytes;
 }
 
-static void get_histogram(struct unpacking *u, struct histogram *h)
+static void get_pairs(struct unpacking *u, int (*unpack)(const void *, size_t, struct histogram *), struct histogram *h)
 {
     size_t size;
     const unsigned char *bytes = get_bytes(u, &size);
-    int err = u->err ? 0 : codec_histogram_unpack(bytes, size, h);
+    int err = u->err ? 0 : unpack(bytes, size, h);
 
     if (err)
         u->err = err == -ENOMEM ? err : -EBADMSG;
+}
+
+static void get_histogram(struct unpacking *u, struct histogram *h)
+{
+    get_pairs(u, codec_histogram_unpack, h);
 }
 
 static int get_process(struct unpacking *u, struct batch *batch, uint32_t at)
@@ -281,6 +295,8 @@ static int get_record(struct unpacking *u, struct batch *batch, uint32_t at)
         get_histogram(u, &r->error_codes);
     if (parts & PART_FLIGHT)
         get_all(u, flight, 3);
+    if (parts & PART_JOINT)
+        get_pairs(u, codec_joint_unpack, &r->joint);
     r->in_flight = flight[0];
     r->oldest_ns = flight[1];
     r->in_flight_ns = flight[2];

@@ -17,7 +17,7 @@
 
 #include "lib/codec.h"
 
-#define PACKED_FORM "packed-2"
+#define PACKED_FORM "packed-3"
 
 /* Malloc'ed. 0 or -ENOMEM. */
 int packed_encode(const struct batch *batch, void **out, size_t *size);

@@ -31,6 +31,7 @@ int batch_new(struct batch **out)
 void record_clear(struct record *record)
 {
     histogram_clear(&record->size);
+    histogram_clear(&record->joint);
     histogram_clear(&record->latency_ns);
     histogram_clear(&record->error_codes);
 }

@@ -85,10 +85,30 @@ static unsigned octave_of(unsigned latency_bucket)
     return abi_octave(latency_bucket / BUCKET_SUB);
 }
 
-/* The increments of one page since last time go into the histogram, from that bucket on. Counts wrap at 2^32,
-   differences do not. octaves: they are added there, too; NULL: nowhere. */
-static int drain_page(struct drain *drain, uint32_t index, unsigned bucket, struct histogram *histogram,
-                      uint32_t *octaves)
+/* Where the increments of a row's pages go. */
+struct sink {
+    struct histogram *histogram; /* NULL: nowhere else than to what follows */
+    uint32_t *octaves;           /* of latencies; NULL for sizes */
+    struct histogram *joint;     /* of transfers; NULL: nowhere */
+    unsigned kind;               /* in it */
+    enum joint which;
+};
+
+static int pour(const struct sink *to, unsigned bucket, uint32_t count)
+{
+    int err = 0;
+
+    if (to->joint && bucket)
+        err = histogram_add_below(to->joint, JOINT_BUCKETS, joint_bucket(to->which, to->kind, bucket), count);
+    if (!err && to->histogram)
+        err = histogram_add_bucket(to->histogram, bucket, count);
+    if (!err && to->octaves)
+        to->octaves[octave_of(bucket)] += count;
+    return err;
+}
+
+/* The increments of one page since last time, from that bucket on. Counts wrap at 2^32, differences do not. */
+static int drain_page(struct drain *drain, uint32_t index, unsigned bucket, const struct sink *to)
 {
     const volatile struct abi_page *page = page_at(drain->from.tables, index);
 
@@ -98,27 +118,41 @@ static int drain_page(struct drain *drain, uint32_t index, unsigned bucket, stru
 
         if (!more)
             continue;
-        err = histogram_add_bucket(histogram, bucket + i, more);
+        err = pour(to, bucket + i, more);
         if (err)
             return err;
-        if (octaves)
-            octaves[octave_of(bucket + i)] += more;
         see_count(drain, index, i, now);
     }
     return 0;
 }
 
-static int drain_pages(struct drain *drain, const uint32_t *indices, unsigned count, struct histogram *histogram,
-                       uint32_t *octaves)
+static int drain_pages(struct drain *drain, const uint32_t *indices, unsigned count, const struct sink *to)
 {
     for (unsigned i = 0; i < count; i++) {
         uint32_t index = page_in(drain, &indices[i]);
-        int err = index ? drain_page(drain, index, i * ABI_PAGE_BUCKETS, histogram, octaves) : 0;
+        int err = index ? drain_page(drain, index, i * ABI_PAGE_BUCKETS, to) : 0;
 
         if (err)
             return err;
     }
     return 0;
+}
+
+/* The indices of the pages of transfers that jumped; all 0 while the row has none. */
+static uint32_t *jump_pages(const struct drain *drain, const struct abi_row *row)
+{
+    return page_at(drain->from.tables, row->jumps < drain->from.tables->table[ABI_TABLE_PAGES].entries ? row->jumps : 0)->count;
+}
+
+/* Those that jumped first: while they are read, no more of a size may have jumped than there are. */
+static int drain_sizes(struct drain *drain, const struct abi_row *row, struct record *record)
+{
+    unsigned kind = record->op == OP_READ ? row->file_size : ABI_FILE_NO_SIZE;
+    struct sink all = {.histogram = &record->size, .joint = kind ? &record->joint : NULL, .kind = kind, .which = JOINT_ALL};
+    struct sink jumped = {.joint = &record->joint, .kind = kind, .which = JOINT_JUMPED};
+    int err = row->jumps ? drain_pages(drain, jump_pages(drain, row), ABI_JUMP_PAGES, &jumped) : 0;
+
+    return err ? err : drain_pages(drain, row->size_page, ABI_SIZE_PAGES, &all);
 }
 
 void drain_row_seen(void *context, uint32_t index, struct increase *increase)
@@ -157,6 +191,7 @@ static int drain_counts(struct drain *drain, uint32_t index, const struct slots_
                         struct increase *news)
 {
     const volatile struct abi_row *row = row_at(drain->from.tables, index);
+    const struct sink latencies = {.histogram = &record->latency_ns, .octaves = news->octave};
     struct seen_row *seen = seen_row(drain, index);
     struct seen_row before = *seen;
     uint64_t moved = histogram_filled(&record->size);
@@ -166,10 +201,9 @@ static int drain_counts(struct drain *drain, uint32_t index, const struct slots_
     seen->errors = row->errors;
     for (unsigned i = 0; i < ORDER_COUNT; i++)
         seen->order[i] = row->order[ABI_SEQUENTIAL + i];
-    err = drain_pages(drain, (const uint32_t *)row->size_page, ABI_SIZE_PAGES, &record->size, NULL);
+    err = drain_sizes(drain, (const struct abi_row *)row, record);
     if (!err)
-        err = drain_pages(drain, (const uint32_t *)row->latency_page, ABI_LATENCY_PAGES, &record->latency_ns,
-                          news->octave);
+        err = drain_pages(drain, (const uint32_t *)row->latency_page, ABI_LATENCY_PAGES, &latencies);
     if (err) { /* these counts come with the next batch */
         *seen = before;
         return err;
@@ -186,7 +220,7 @@ static int drain_counts(struct drain *drain, uint32_t index, const struct slots_
     else
         for (unsigned i = 0; i < ORDER_COUNT; i++)
             record->order[i] += seen->order[i] - before.order[i];
-    if (row->file_size != ABI_FILE_NO_SIZE && row->file_size < ABI_FILE_SIZES)
+    if (row->file_size != ABI_FILE_NO_SIZE)
         record->file_size[row->file_size - ABI_FILE_SMALL] += histogram_filled(&record->size) - moved;
     return 0;
 }
@@ -241,6 +275,10 @@ void drain_recycle(struct drain *drain, uint32_t index)
             if (op != OP_NONE) { /* else it is a detail */
                 recycle_pages(drain, row->size_page, ABI_SIZE_PAGES);
                 recycle_pages(drain, row->latency_page, ABI_LATENCY_PAGES);
+                if (row->jumps) {
+                    recycle_pages(drain, jump_pages(drain, row), ABI_JUMP_PAGES);
+                    table_give(tables, ABI_TABLE_PAGES, row->jumps);
+                }
             }
             details_forget(drain->details, at);
             memset(seen_row(drain, at), 0, sizeof(struct seen_row));

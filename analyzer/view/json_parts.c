@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/human.h"
 
 void json_put(bool *failed, json_t *to, const char *key, json_t *value)
@@ -94,6 +95,17 @@ static json_t *size_of(const struct record *record)
     return operation_info(record->op)->has_size ? json_size(&record->size) : json_null();
 }
 
+/* Sizes of transfers that jump; null where it is not known. */
+static json_t *jumped_of(const struct record *record)
+{
+    struct histogram jumped;
+    int known = figure_jumped(record, &jumped);
+    json_t *json = known < 0 ? NULL : known ? json_size(&jumped) : json_null();
+
+    histogram_clear(&jumped);
+    return json;
+}
+
 json_t *json_file_size(const struct tally *tally)
 {
     struct histogram sizes = {0};
@@ -125,6 +137,8 @@ json_t *json_operations(const struct tally *tally, const struct aggregate *total
                  json_pack("{s:I,s:I,s:I,s:o,s:o,s:o}", "ops", (json_int_t)ops, "bytes", (json_int_t)record.bytes,
                            "errors", (json_int_t)record.errors, "error_codes", json_error_codes(&record), "size",
                            size_of(&record), "latency_ns", json_latency(&record.latency_ns)));
+        if ((op == OP_READ || op == OP_WRITE) && !failed)
+            json_put(&failed, json_object_get(object, operation_info(op)->name), "jumped", jumped_of(&record));
         if (op == OP_READ && !failed)
             json_put(&failed, json_object_get(object, "read"), "cached", json_cached(&record));
         if (op == OP_WRITE && !failed)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/human.h"
 #include "analyzer/view/text_detail.h"
 #include "analyzer/view/text_volume.h"
@@ -183,6 +184,28 @@ static void show_wait(const struct pen *pen, const struct job_total *job)
                 human_duration(b, 3600 * loss.low_h), human_duration(c, 3600 * loss.high_h));
 }
 
+static void show_row(const struct pen *pen, const struct axis *axis, const char *name, const struct histogram *h)
+{
+    if (!h->length)
+        return;
+    fprintf(pen->out, "  %-11s", name);
+    draw_octaves(pen, axis, h);
+    fputc('\n', pen->out);
+}
+
+/* Beneath the sizes of transfers, those of them that jump. */
+static void show_jumped(const struct pen *pen, const struct axis *axis, const struct record *record)
+{
+    struct histogram jumped;
+
+    if (figure_jumped(record, &jumped) == 1) {
+        draw_tone(pen, TONE_FAINT);
+        show_row(pen, axis, "  jumping", &jumped);
+        draw_tone(pen, TONE_PLAIN);
+    }
+    histogram_clear(&jumped);
+}
+
 static void show_shape(const struct pen *pen, const struct tally *tally, const char *name,
                        const struct histogram *(*of)(const struct tally *, enum operation),
                        char *(*unit)(char *, double))
@@ -197,12 +220,11 @@ static void show_shape(const struct pen *pen, const struct tally *tally, const c
     if (axis.first == axis.last)
         return;
     text_heading(pen, name);
-    for (unsigned i = 0; i < count; i++)
-        if (of(tally, drawn[i])->length) {
-            fprintf(pen->out, "  %-11s", operation_info(drawn[i])->name);
-            draw_octaves(pen, &axis, of(tally, drawn[i]));
-            fputc('\n', pen->out);
-        }
+    for (unsigned i = 0; i < count; i++) {
+        show_row(pen, &axis, operation_info(drawn[i])->name, of(tally, drawn[i]));
+        if (of == size_of && drawn[i] <= OP_WRITE)
+            show_jumped(pen, &axis, &tally->op[drawn[i]]);
+    }
     draw_tone(pen, TONE_FAINT);
     fprintf(pen->out, "  %-11s", "");
     draw_axis(pen, &axis, unit);

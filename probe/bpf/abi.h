@@ -35,6 +35,8 @@ typedef __s8 int8_t;
 #define ABI_PAGE_BUCKETS  16
 #define ABI_SIZE_PAGES    (ABI_SIZE_BUCKETS / ABI_PAGE_BUCKETS)
 #define ABI_LATENCY_PAGES (ABI_LATENCY_BUCKETS / ABI_PAGE_BUCKETS)
+#define ABI_JUMP_PAGES    ABI_PAGE_BUCKETS /* of the sizes that transfers may have */
+_Static_assert(ABI_JUMP_PAGES * ABI_PAGE_BUCKETS >= BUCKETS_FOR_BITS(31), "a page has room for the indices of all of theirs");
 
 /* A piece of a histogram, taken from a common pool when its first bucket is needed. */
 struct abi_page {
@@ -95,7 +97,8 @@ struct abi_row {
     uint32_t latency_page[ABI_LATENCY_PAGES];
     uint32_t size_page[ABI_SIZE_PAGES]; /* of open and create: the file's size */
     uint32_t errors;
-    uint32_t file_size; /* of reads: enum abi_file_size; the thread has a row for each on a volume */
+    uint32_t file_size : 2; /* of reads: enum abi_file_size; the thread has a row for each on a volume */
+    uint32_t jumps : 30;    /* of transfers that jump: a page of the indices of pages, by the places in size_page */
     uint64_t order[ABI_ORDERS]; /* transfers; stats; seeks and closes, by enum abi_file_size; [0] is not used */
 };
 

@@ -100,6 +100,30 @@ static __always_inline __u32 *page_bucket(__u32 *index, __u32 bucket)
     return bucket_in(index, bucket);
 }
 
+/* Where it starts is known, and it is not where the one before it has ended. */
+static __always_inline bool is_jump(__u32 order)
+{
+    return order == ABI_SEQUENTIAL || order == ABI_RANDOM;
+}
+
+/* Counts transfers that jump once more, by their size. Those for which the pool has no page are told of all sizes together
+   only. Not inlined, for the stack's sake. */
+static __noinline int count_jumps(struct abi_row *row, __u32 size, __u32 count)
+{
+    __u32 index = row->jumps, bucket = bucket_of(size), *place, *jumped;
+
+    if (!index) {
+        if (bpf_map_pop_elem(&free_pages, &index))
+            return 0;
+        row->jumps = index;
+    }
+    place = bucket_in(&index, bucket / ABI_PAGE_BUCKETS);
+    jumped = place ? page_bucket(place, bucket) : NULL;
+    if (jumped)
+        *jumped += count;
+    return 0;
+}
+
 /* The thread's row of that operation, volume and, of reads, files, made at first use. NULL when there is no room. at: its
    index */
 static __always_inline struct abi_row *find_row(struct abi_thread *thread, __u32 op, __u64 volume, __u32 file_size,
@@ -174,6 +198,8 @@ static __always_inline bool account_row(struct abi_row *row, __u32 index, const 
     *latency += m->count;
     if (size)
         *size += m->count;
+    if (m->op <= OP_WRITE && is_jump(m->order))
+        count_jumps(row, m->size, m->count);
     row->bytes += m->bytes;
     row->order[m->order & (ABI_ORDERS - 1)] += m->count;
     row->latency_sum_ns += m->latency_ns * m->count;

@@ -112,6 +112,8 @@ transfer:
     row->bytes += result;
     row->order[order & (ABI_ORDERS - 1)] += 1;
     row->touched += 1;
+    if (is_jump(order))
+        count_jumps(row, result, 1);
     goto counted;
 
 other:

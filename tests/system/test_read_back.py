@@ -29,7 +29,8 @@ class TestReadBack(Database):
                                                 (1, 0, "mmap_fault"), (0, 0, "read")])]
         rows[1] |= {"in_flight": 2, "oldest_ns": 7, "in_flight_ns": 12}
         rows[3] |= {"size": "80:2", "faults": [4, 5, 600]}
-        rows[4] |= {"order": [1, 2, 3], "cache": [7, 70, 8, 80], "error_codes": {"ENOENT": 1, "EIO": 9, "400": 3}}
+        rows[4] |= {"order": [1, 2, 3], "cache": [7, 70, 8, 80], "error_codes": {"ENOENT": 1, "EIO": 9, "400": 3},
+                    "joint": "575:4 2000:7 1392"}
         for row in rows:
             row.update({k: v.replace(":1 ", " ") for k, v in row.items() if isinstance(v, str)})
         coverage = {"lost_ops": 1, "killed_ops": 2, "in_flight_ops": 3, "unattributed_ops": 4, "overflow_ops": 5,
@@ -251,6 +252,15 @@ class TestReadBack(Database):
         self.assertEqual(quantiles.split(), ["0", "8", "8", "2048", str(8 << 49), str(8 << 49)])
         self.assertEqual(self.sql("select unblend.bucket_lower(b) from unnest(array[7, 8, 16, 17, 487, 495]) as b"),
                          "\n".join(map(str, (7, 8, 16, 18, 15 << 59, 15 << 60))))
+
+    def test_joint_counts_in_sql(self):
+        """Of small files 4 reads of 2 KiB; of files of unknown size 7 that jumped, of large ones one of the last size."""
+        value = batch(1)
+        value["records"][0].update({"joint": "568:4 1488:7 1911"})
+        self.assertEqual(self.collector.post(value, self.token)[0], 200)
+        self.assertEqual(self.sql("select coalesce(files, '?') || ' ' || jumped || ' ' || bucket || ' ' || c.count "
+                                  "from unblend.samples, unblend.joint_cells(joint) as c order by 1"),
+                         "? true 72 7\nlarge true 495 1\nsmall false 72 4")
 
     def test_views_agree_on_operations(self):
         classes = dict(line.split("|") for line in self.sql(

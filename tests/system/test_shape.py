@@ -88,6 +88,21 @@ EXPECTED = {
 }
 
 
+BUCKETS = 496  # of a histogram (lib/bucket.h)
+
+
+def joint_cells(pairs):
+    """What lib/joint.h says, as (("small", 4096, "all"), count)."""
+    bucket = 0
+    for pair in pairs.split():
+        delta, _, count = pair.partition(":")
+        bucket += int(delta)
+        size = bucket % BUCKETS
+        lower = size if size < 8 else (8 + size % 8) << (size // 8 - 1)
+        yield ((("?", "small", "medium", "large")[bucket // BUCKETS % 4], lower,
+                ("all", "jumped")[bucket // BUCKETS // 4]), int(count or 1))
+
+
 class ShapeTest(harness.DataTest):
     SIZE = SIZE
 
@@ -99,6 +114,42 @@ class ShapeTest(harness.DataTest):
                 ratios = self.on_volume(report)["ratios"]
                 got = tuple(round(ratios[key] * 64, 6) for key in ("sequential", "consecutive", "random"))
                 self.assertEqual(EXPECTED[name], got)
+
+    def test_which_sizes_jump_and_of_what_files_they_are(self):
+        """Counted together: by size, by how large the file is, and by whether it goes on."""
+        paths = []
+        for size in (16384, SIZE, 8 << 20):
+            paths.append(os.path.join(self.volume.mount, f"joint-{size}"))
+            with open(paths[-1], "wb") as file:
+                file.write(bytes(size))
+        program = ("import os, sys\n"
+                   "small, medium, large = sys.argv[1:]\n"
+                   "for i in range(5):\n  f = os.open(small, os.O_RDONLY)\n"
+                   "  for j in range(4): os.read(f, 4096)\n  os.read(f, 4096)\n  os.close(f)\n"
+                   "f = os.open(medium, os.O_RDONLY)\n"
+                   "for i in range(7): os.pread(f, 4096, 8192 + 65536 * i)\n"
+                   "for i in range(6): os.pread(f, 65536, 65536 * i)\n"
+                   "os.close(f)\nf = os.open(large, os.O_RDWR)\n"
+                   "for i in range(3): os.pread(f, 1 << 20, i << 20)\n"
+                   "for i in range(9): os.pread(f, 512, (8 - i) << 20)\n"
+                   "for i in range(11): os.pwrite(f, bytes(512), 3000 + 5000 * i)\n"
+                   "for i in range(2): os.pwrite(f, bytes(4096), i << 12)\n")
+        self.record([harness.PYTHON, "-I", "-S", "-c", program, *paths])
+        joint = {}
+        for batch in harness.batches(self.path("unblend.rec")):
+            for record in batch["records"]:
+                if self.volume.mount in batch["volumes"][record["volume"]]["mounts"]:
+                    for key, count in joint_cells(record.get("joint", "")):
+                        joint[record["op"], *key] = joint.get((record["op"], *key), 0) + count
+        self.assertEqual({
+            ("read", "small", 4096, "all"): 20,
+            ("read", "medium", 4096, "all"): 7, ("read", "medium", 4096, "jumped"): 7,
+            # the first of them starts before where the last one ended
+            ("read", "medium", 65536, "all"): 6, ("read", "medium", 65536, "jumped"): 1,
+            ("read", "large", 1 << 20, "all"): 3,
+            ("read", "large", 512, "all"): 8, ("read", "large", 512, "jumped"): 8,
+            ("write", "?", 512, "jumped"): 11, ("write", "?", 4096, "jumped"): 1,
+        }, joint)
 
     def test_sizes_of_opened_files(self):
         sizes = [0, 1, 4096, 98304, SIZE]

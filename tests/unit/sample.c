@@ -135,6 +135,8 @@ static void add_record(struct batch *batch, uint64_t *state)
     ops = record_ops(r);
     if (operation_info(r->op)->has_size && below(state, 4))
         must(histogram_merge(&r->size, &r->latency_ns));
+    for (unsigned i = 0; i < below(state, 4); i++)
+        must(histogram_add_below(&r->joint, JOINT_BUCKETS, (unsigned)below(state, JOINT_BUCKETS), 1 + below(state, 50)));
     r->errors = ops ? below(state, ops + 1) : 0;
     for (unsigned i = 0; ops && i < ORDER_COUNT; i++)
         r->order[i] = below(state, 3) * below(state, 1000);
@@ -311,7 +313,7 @@ static bool records_differ(const struct record *a, const struct record *b)
            a->in_flight != b->in_flight || a->oldest_ns != b->oldest_ns || a->in_flight_ns != b->in_flight_ns ||
            a->errors != b->errors ||
            a->latency_sum_ns != b->latency_sum_ns || !histogram_equal(&a->size, &b->size) ||
-           !histogram_equal(&a->latency_ns, &b->latency_ns);
+           !histogram_equal(&a->joint, &b->joint) || !histogram_equal(&a->latency_ns, &b->latency_ns);
 }
 
 static bool stations_differ(const struct station *a, const struct station *b)

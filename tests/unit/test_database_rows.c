@@ -9,7 +9,7 @@
 
 #include "lib/database_private.h"
 
-#define COLUMNS  24
+#define COLUMNS  25
 #define OP       3
 #define BYTES    4
 #define LATENCY  8

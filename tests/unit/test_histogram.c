@@ -132,6 +132,7 @@ static void refusals_change_nothing(void **state)
     _cleanup_histogram_ struct histogram h = {0}, other = {0}, before = {0};
 
     assert_int_equal(histogram_add_bucket(&h, BUCKET_COUNT, 1), -EINVAL);
+    assert_int_equal(histogram_add_below(&h, JOINT_BUCKETS, JOINT_BUCKETS, 1), -EINVAL);
     assert_int_equal(histogram_add_bucket(&h, 3, (uint64_t)INT64_MAX + 1), -ERANGE);
     assert_int_equal(h.length, 0);
     assert_int_equal(histogram_add_bucket(&h, 3, INT64_MAX), 0);

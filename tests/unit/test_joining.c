@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyzer/filing.h"
+#include "analyzer/joining.h"
+#include "analyzer/matching.h"
+
+#define KIB UINT64_C(1024)
+
+static void add(struct record *record, uint64_t size, unsigned kind, uint64_t goes_on, uint64_t jumps)
+{
+    unsigned bucket = bucket_of(size);
+    struct histogram *joint = &record->joint;
+
+    assert_int_equal(histogram_add_bucket(&record->size, bucket, goes_on + jumps), 0);
+    assert_int_equal(histogram_add_bucket(&record->latency_ns, 9, goes_on + jumps), 0);
+    if (kind) {
+        assert_int_equal(
+            histogram_add_below(joint, JOINT_BUCKETS, joint_bucket(JOINT_ALL, kind, bucket), goes_on + jumps), 0);
+        record->file_size[kind - 1] += goes_on + jumps;
+    }
+    assert_int_equal(histogram_add_below(joint, JOINT_BUCKETS, joint_bucket(JOINT_JUMPED, kind, bucket), jumps), 0);
+    record->order[ORDER_CONSECUTIVE] += goes_on;
+    record->order[ORDER_RANDOM] += jumps;
+    record->bytes += size * (goes_on + jumps);
+}
+
+/* Blocks of 4 KiB: of small files one after the other, of large ones anywhere; and 100 of files of which nobody knows. */
+static void fill(struct tally *tally)
+{
+    add(&tally->op[OP_READ], 4 * KIB, 1 + FILE_SMALL, 3000, 0);
+    add(&tally->op[OP_READ], 4 * KIB, 1 + FILE_LARGE, 500, 1500);
+    add(&tally->op[OP_READ], 4 * KIB, 0, 60, 40);
+    add(&tally->op[OP_READ], 64 * KIB, 1 + FILE_LARGE, 700, 0);
+}
+
+static double ops_of(const struct bin *bins, size_t count, uint64_t size, enum match match, unsigned files,
+                     enum order_known order)
+{
+    double ops = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (bins[i].op == OP_READ && bins[i].bucket == bucket_of(size) && bins[i].match == match && bins[i].files == files &&
+            bins[i].order == order)
+            ops += bins[i].ops;
+    return ops;
+}
+
+static void expect(double ops, double is)
+{
+    assert_float_equal(ops, is, 1e-6);
+}
+
+static size_t split(const struct tally *tally, struct bin **bins)
+{
+    size_t count;
+
+    assert_int_equal(bins_of(tally, bins, &count), 0);
+    assert_int_equal(matching_split(bins, &count), 0);
+    assert_int_equal(joining_split(tally, bins, &count), 1);
+    return count;
+}
+
+static void each_read_is_what_it_was_counted_as(void **state)
+{
+    const unsigned small = 1u << FILE_SMALL, large = 1u << FILE_LARGE;
+    struct tally tally = {0};
+    struct bin *bins;
+    double ops = 0, bytes = 0;
+    size_t count;
+
+    fill(&tally);
+    count = split(&tally, &bins);
+    expect(ops_of(bins, count, 4 * KIB, MATCH_NONE, small, GOES_ON), 3000);
+    expect(ops_of(bins, count, 4 * KIB, MATCH_NONE, small, JUMPS), 0);
+    expect(ops_of(bins, count, 4 * KIB, MATCH_NONE, large, GOES_ON), 500);
+    expect(ops_of(bins, count, 4 * KIB, MATCH_NONE, large, JUMPS), 1500);
+    expect(ops_of(bins, count, 4 * KIB, MATCH_NONE, FILES_ANY, GOES_ON), 60);
+    expect(ops_of(bins, count, 4 * KIB, MATCH_NONE, FILES_ANY, JUMPS), 40);
+    expect(ops_of(bins, count, 64 * KIB, MATCH_NONE, large, GOES_ON), 700);
+    for (size_t i = 0; i < count; i++) {
+        ops += bins[i].ops;
+        bytes += bins[i].bytes;
+    }
+    expect(ops, 5800);
+    assert_float_equal(bytes, (double)tally.op[OP_READ].bytes, 1);
+    free(bins);
+    tally_clear(&tally);
+}
+
+/* Files of 4 KiB that are read at once are small ones, and what is written as it was read goes on. */
+static void matched_reads_take_what_suits_them(void **state)
+{
+    const unsigned small = 1u << FILE_SMALL, large = 1u << FILE_LARGE;
+    struct tally tally = {0};
+    struct bin *bins;
+    size_t count;
+
+    fill(&tally);
+    assert_int_equal(histogram_add(&tally.op[OP_OPEN].size, 4 * KIB, 1000), 0);
+    assert_int_equal(histogram_add(&tally.op[OP_OPEN].latency_ns, 500, 1000), 0);
+    assert_int_equal(histogram_add(&tally.op[OP_WRITE].size, 64 * KIB, 650), 0);
+    assert_int_equal(histogram_add(&tally.op[OP_WRITE].latency_ns, 500, 650), 0);
+    count = split(&tally, &bins);
+    expect(ops_of(bins, count, 4 * KIB, MATCH_FILE, small, NOT_KNOWN), 1000);
+    expect(ops_of(bins, count, 4 * KIB, MATCH_NONE, small, GOES_ON), 2000);
+    expect(ops_of(bins, count, 64 * KIB, MATCH_COPY, large, NOT_KNOWN), 650);
+    expect(ops_of(bins, count, 64 * KIB, MATCH_NONE, large, GOES_ON), 50);
+    free(bins);
+    tally_clear(&tally);
+}
+
+/* As in what an older version has recorded, or where too much was counted under a coarser key. */
+static void what_was_not_counted_is_not_split(void **state)
+{
+    for (unsigned missing = 0; missing < 3; missing++) {
+        struct tally tally = {0};
+        struct bin *bins;
+        size_t count, before;
+
+        fill(&tally);
+        if (missing == 0)
+            histogram_clear(&tally.op[OP_READ].joint);
+        else if (missing == 1)
+            tally.op[OP_READ].order[ORDER_CONSECUTIVE] = 0;
+        else
+            tally.op[OP_READ].order[ORDER_RANDOM] += 1000;
+        assert_int_equal(bins_of(&tally, &bins, &count), 0);
+        before = count;
+        assert_int_equal(joining_split(&tally, &bins, &count), 0);
+        assert_int_equal(count, before);
+        free(bins);
+        tally_clear(&tally);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_read_is_what_it_was_counted_as),
+        cmocka_unit_test(matched_reads_take_what_suits_them),
+        cmocka_unit_test(what_was_not_counted_is_not_split),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
