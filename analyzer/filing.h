@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How large the files of reads are, by the size of the reads. It is counted of all reads together only; but who reads in
- * blocks of one size mostly reads files of one kind with them, so that when as many reads are of small files as there are
- * of some sizes, these are they. And nothing reads more of a file than there is.
+ * How large the files of reads are, by the size of the reads, where that was not counted (analyzer/joining.h) but of all
+ * reads together: who reads in blocks of one size mostly reads files of one kind with them, so that when as many reads are of
+ * small files as there are of some sizes, these are they. And nothing reads more of a file than there is.
  */
 #ifndef UNBLEND_ANALYZER_FILING_H
 #define UNBLEND_ANALYZER_FILING_H

@@ -69,15 +69,15 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
     fitting->sized_opens = tally->op[OP_OPEN].size.length > 0;
     err = bins_of(tally, &fitting->bins, &fitting->bin_count);
     if (!err)
-        err = matching_split(&fitting->bins, &fitting->bin_count);
-    if (!err)
         err = joining_split(tally, &fitting->bins, &fitting->bin_count);
     fitting->joint = err == 1;
-    if (!err) {
+    if (err >= 0)
+        err = matching_split(&fitting->bins, &fitting->bin_count);
+    if (!err && !fitting->joint) {
         ordering_note(tally, fitting->bins, fitting->bin_count);
         filing_note(tally, fitting->bins, fitting->bin_count);
     }
-    if (err >= 0)
+    if (!err)
         err = fitting_group(fitting, tally);
     if (err)
         return err;

@@ -83,11 +83,11 @@ static bool may_take(const struct fitting *fitting, const struct signature *sign
 
 /* Whose reads all go on does not jump, and the other way round; of runs, no size does only the one or the other, where it is
    sizes of which that is known. */
-static bool may_start(const struct fitting *fitting, const struct signature *signature, enum order_known order)
+static bool may_start(const struct fitting *fitting, const struct signature *signature, const struct bin *bin)
 {
-    if (order != GOES_ON && order != JUMPS)
+    if (bin->op != OP_READ || (bin->order != GOES_ON && bin->order != JUMPS))
         return true;
-    return (fitting->joint || !signature->runs) && !(signature->jumps == (order == JUMPS ? 0 : 1));
+    return (fitting->joint || !signature->runs) && !(signature->jumps == (bin->order == JUMPS ? 0 : 1));
 }
 
 /* The files that a signature reads, a bit for each kind. */
@@ -145,7 +145,7 @@ static bool takes(const struct fitting *fitting, const struct signature *signatu
     const struct bin *bin = fitting->of[group];
     bool transfer = (bin->op == OP_READ || bin->op == OP_WRITE) && bin->bucket; /* nothing matches nothing */
 
-    return fitting_holds(fitting, ingredient, bin) && may_start(fitting, signature, bin->order) && may_read(signature, bin) &&
+    return fitting_holds(fitting, ingredient, bin) && may_start(fitting, signature, bin) && may_read(signature, bin) &&
            (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 
@@ -239,6 +239,26 @@ static bool tells_files(const struct fitting *fitting, const struct ingredient *
     return false;
 }
 
+/* The reads of a signature's row that start so are made as many as that. */
+static void scale_reads(const struct fitting *fitting, enum order_known order, double now, double then, double *row)
+{
+    for (size_t g = 0; now > 0 && g < fitting->group_count; g++)
+        if (fitting->of[g]->op == OP_READ && fitting->of[g]->order == order)
+            row[g] *= then / now;
+}
+
+/* Of a signature that jumps to some of its reads as many jump as it says, where that was counted. */
+static void divide_reads(const struct fitting *fitting, const struct signature *signature, double *row)
+{
+    double goes_on = 0, jumps = 0;
+
+    for (size_t g = 0; g < fitting->group_count; g++)
+        if (fitting->of[g]->op == OP_READ)
+            *(fitting->of[g]->order == JUMPS ? &jumps : &goes_on) += fitting->of[g]->bucket ? row[g] : 0;
+    scale_reads(fitting, GOES_ON, goes_on, (1 - signature->jumps) * (goes_on + jumps), row);
+    scale_reads(fitting, JUMPS, jumps, signature->jumps * (goes_on + jumps), row);
+}
+
 void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)
 {
     struct files files = files_of(signature);
@@ -255,6 +275,8 @@ void fitting_spread(const struct fitting *fitting, const struct signature *signa
             spread_over(fitting, signature, ingredient, weight, FILES_UNKNOWN, row);
         }
     }
+    if (fitting->joint && signature->jumps > 0 && signature->jumps < 1)
+        divide_reads(fitting, signature, row);
     fitting_spread_margins(fitting, signature, row);
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/figure.h"
 #include "analyzer/filing.h"
@@ -12,96 +13,74 @@
 #define KNOWN_MIN 0.9 /* of the reads of files of a kind */
 #define CELLS     (2 * JOINT_KINDS)
 
-/* Reads of one size, by kind of file; those that jump behind those that go on. */
+/* Transfers of one size, by kind of file; those that jump behind those that go on. */
 struct cells {
-    double reads[CELLS];
+    double ops[CELLS];
 };
 
-static bool is_read(const struct bin *bin)
-{
-    return bin->op == OP_READ && bin->outcome == OUTCOME_OK && bin->bucket;
-}
-
-/* Where it is not known of some of them, these may all be of one kind. 1, 0 or -ENOMEM. */
-static int is_known(const struct record *read)
-{
-    double all = 0;
-    struct histogram jumped;
-    int known = figure_jumped(read, &jumped);
-
-    histogram_clear(&jumped);
-    for (unsigned i = 0; i < read->joint.length; i++)
-        all += joint_of(read->joint.cells[i].bucket) == JOINT_ALL ? (double)read->joint.cells[i].count : 0;
-    return known < 0 ? known : known && filing_known(read) > 0 && all >= KNOWN_MIN * (double)figure_sized(read);
-}
-
 /* By bucket; NULL without memory. */
-static struct cells *count_cells(const struct record *read)
+static struct cells *count_cells(const struct record *record)
 {
     struct cells *of = calloc(BUCKET_COUNT, sizeof(*of));
 
-    for (unsigned i = 0; of && i < read->size.length; i++)
-        of[read->size.cells[i].bucket].reads[0] = (double)read->size.cells[i].count;
-    for (unsigned i = 0; of && i < read->joint.length; i++) {
-        const struct histogram_cell *cell = &read->joint.cells[i];
+    for (unsigned i = 0; of && i < record->size.length; i++)
+        of[record->size.cells[i].bucket].ops[0] = (double)record->size.cells[i].count;
+    for (unsigned i = 0; of && i < record->joint.length; i++) {
+        const struct histogram_cell *cell = &record->joint.cells[i];
         unsigned kind = joint_kind(cell->bucket);
-        double *reads = of[joint_size(cell->bucket)].reads, count = (double)cell->count;
+        double *ops = of[joint_size(cell->bucket)].ops, count = (double)cell->count;
 
         if (joint_of(cell->bucket) == JOINT_ALL) {
-            reads[0] = fmax(0, reads[0] - count);
-            reads[kind] += count;
-        } else { /* those of all reads come before */
-            count = fmin(count, reads[kind]);
-            reads[kind] -= count;
-            reads[JOINT_KINDS + kind] += count;
+            ops[0] = fmax(0, ops[0] - count);
+            ops[kind] += count;
+        } else { /* those of all come before */
+            count = fmin(count, ops[kind]);
+            ops[kind] -= count;
+            ops[JOINT_KINDS + kind] += count;
         }
     }
     return of;
 }
 
-static unsigned files_of(unsigned cell)
+/* Where it is not known of some of them, these may all be of one kind. 1, 0 or -ENOMEM. */
+static int is_known(const struct record *record)
+{
+    struct histogram jumped;
+    int known = figure_jumped(record, &jumped);
+    double all = 0;
+
+    histogram_clear(&jumped);
+    if (known != 1 || record->op == OP_WRITE)
+        return known;
+    for (unsigned i = 0; i < record->joint.length; i++)
+        all += joint_of(record->joint.cells[i].bucket) == JOINT_ALL ? (double)record->joint.cells[i].count : 0;
+    return filing_known(record) > 0 && all >= KNOWN_MIN * (double)figure_sized(record);
+}
+
+static unsigned files_of(const struct bin *bin, unsigned cell)
 {
     unsigned kind = cell % JOINT_KINDS;
 
-    return kind ? 1u << (kind - 1) : FILES_ANY;
+    return bin->op != OP_READ ? 0 : kind ? 1u << (kind - 1) : FILES_ANY;
 }
 
-/* Takes of a cell what there is, and no more than *left. */
-static double take(double *cell, double *left)
+static size_t split(const struct bin *bin, const struct cells *of, struct bin *out)
 {
-    double ops = fmin(*cell, *left);
-
-    *cell -= ops;
-    *left -= ops;
-    return ops;
-}
-
-/* The reads of a bin that are of such a cell; whether matched ones go on is not asked, as they need not. */
-static struct bin part_of(const struct bin *bin, unsigned cell, double ops)
-{
-    struct bin part = *bin;
-
-    part.ops = ops;
-    part.bytes *= ops / bin->ops;
-    part.files = files_of(cell);
-    if (bin->match == MATCH_NONE)
-        part.order = cell < JOINT_KINDS ? GOES_ON : JUMPS;
-    return part;
-}
-
-/* Whole files are as large as what is read of them, and they and copies go on sooner than they jump. */
-static size_t split(const struct bin *bin, double *reads, struct bin *out)
-{
-    unsigned whole = 1 + file_size_class(bucket_lower(bin->bucket));
-    double left = bin->ops, ops = bin->match == MATCH_FILE ? take(&reads[whole], &left) : 0;
+    double all = 0;
     size_t n = 0;
 
-    if (ops > 0)
-        out[n++] = part_of(bin, whole, ops);
-    for (unsigned cell = 0; cell < CELLS && left > 0; cell++) {
-        ops = take(&reads[cell], &left);
-        if (ops > 0)
-            out[n++] = part_of(bin, cell, ops);
+    for (unsigned cell = 0; cell < CELLS; cell++)
+        all += of->ops[cell];
+    for (unsigned cell = 0; cell < CELLS; cell++) {
+        double share = of->ops[cell] / all;
+
+        if (!(share > 0))
+            continue;
+        out[n] = *bin;
+        out[n].ops *= share;
+        out[n].bytes *= share;
+        out[n].files = files_of(bin, cell);
+        out[n++].order = cell < JOINT_KINDS ? GOES_ON : JUMPS;
     }
     return n;
 }
@@ -110,51 +89,72 @@ static size_t split(const struct bin *bin, double *reads, struct bin *out)
 static int compare(const void *a, const void *b)
 {
     const struct bin *x = a, *y = b;
-    const int by[] = {(int)x->op - (int)y->op,       (int)x->outcome - (int)y->outcome, (int)x->match - (int)y->match,
-                      (int)x->order - (int)y->order, (int)x->files - (int)y->files,     x->bucket - y->bucket};
 
-    for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++)
-        if (by[i])
-            return by[i];
-    return 0;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    if (x->files != y->files)
+        return x->files < y->files ? -1 : 1;
+    return x->bucket - y->bucket;
 }
 
-static size_t split_all(const struct bin *bins, size_t count, struct cells *of, struct bin *out)
+/* Splits the transfers of one kind among so many bins; *out has room. Returns how many there are then; 0 without memory. */
+static size_t split_all(const struct record *record, const struct bin *bins, size_t count, struct bin *out)
 {
-    static const enum match choose[MATCH_KINDS] = {MATCH_FILE, MATCH_COPY, MATCH_NONE};
-    size_t n = 0, first;
+    struct cells *of = count_cells(record);
+    size_t n = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (!is_read(&bins[i]))
+    for (size_t i = 0; of && i < count; i++)
+        if (bins[i].op == record->op && bins[i].outcome == OUTCOME_OK && bins[i].bucket)
+            n += split(&bins[i], &of[bins[i].bucket], out + n);
+        else
             out[n++] = bins[i];
-    first = n;
-    for (unsigned k = 0; k < MATCH_KINDS; k++)
-        for (size_t i = 0; i < count; i++)
-            if (is_read(&bins[i]) && bins[i].match == choose[k])
-                n += split(&bins[i], of[bins[i].bucket].reads, out + n);
-    qsort(out + first, n - first, sizeof(*out), compare);
+    free(of);
     return n;
+}
+
+/* The bins of an operation, split if that was counted. 1, 0 or -ENOMEM. */
+static int take(const struct tally *tally, const struct bin *bins, size_t count, struct bin *out, size_t *n)
+{
+    struct record record = tally->op[bins->op];
+    bool transfer = bins->op == OP_READ || bins->op == OP_WRITE;
+    int known;
+
+    record.op = bins->op;
+    known = transfer ? is_known(&record) : 0;
+    if (known < 0)
+        return known;
+    if (!known) {
+        memcpy(out, bins, count * sizeof(*out));
+        *n = count;
+        return 0;
+    }
+    *n = split_all(&record, bins, count, out);
+    qsort(out, *n, sizeof(*out), compare);
+    return *n ? 1 : -ENOMEM;
 }
 
 int joining_split(const struct tally *tally, struct bin **bins, size_t *count)
 {
-    const struct record *read = &tally->op[OP_READ];
-    struct cells *of;
-    struct bin *out;
-    int known = is_known(read);
+    struct bin *out = calloc(CELLS * *count + 1, sizeof(*out));
+    size_t n = 0, more;
+    int reads = 0;
 
-    if (known != 1)
-        return known;
-    of = count_cells(read);
-    out = calloc((CELLS + 1) * *count + 1, sizeof(*out));
-    if (!of || !out) {
-        free(of);
-        free(out);
+    if (!out)
         return -ENOMEM;
+    for (size_t first = 0, end = 0; first < *count; first = end, n += more) {
+        int known;
+
+        while (end < *count && (*bins)[end].op == (*bins)[first].op)
+            end++;
+        known = take(tally, *bins + first, end - first, out + n, &more);
+        if (known < 0) {
+            free(out);
+            return known;
+        }
+        reads = (*bins)[first].op == OP_READ ? known : reads;
     }
-    *count = split_all(*bins, *count, of, out);
-    free(of);
     free(*bins);
     *bins = out;
-    return 1;
+    *count = n;
+    return reads;
 }

@@ -10,7 +10,8 @@
 
 #include "analyzer/part.h"
 
-/* Splits the reads of (*bins)[*count], which is malloc'ed. 1, 0 if it was not counted, or -ENOMEM. */
+/* Splits (*bins)[*count], which is malloc'ed and in the order of operations: reads, and writes into those that go on and those
+   that jump. 1, 0 if it was not counted of reads, or -ENOMEM. */
 int joining_split(const struct tally *tally, struct bin **bins, size_t *count);
 
 #endif

@@ -8,23 +8,43 @@
 
 #define EXACT     0.98 /* of the reads and of the writes of a size: hardly by chance */
 #define EXACT_MIN 20   /* of so many at least */
+#define NOTHING   1e-9 /* is what rounding leaves of a bin */
 
 /* By size: operations, and how many of them match. */
 struct sizes {
-    double reads[BUCKET_COUNT], writes[BUCKET_COUNT], opens[BUCKET_COUNT];
+    double reads[BUCKET_COUNT], writes[BUCKET_COUNT], opens[BUCKET_COUNT]; /* reads and writes that may be copies' */
+    double whole[BUCKET_COUNT];  /* reads that may be of a whole file */
     double copies[BUCKET_COUNT]; /* reads with as many writes */
     double files[BUCKET_COUNT];  /* other reads, of as much as there is in a file */
 };
 
+/* Who copies goes from the start to the end. */
+static bool may_be_copied(const struct bin *bin)
+{
+    return bin->outcome == OUTCOME_OK && (bin->op == OP_READ || bin->op == OP_WRITE) && bin->order != JUMPS;
+}
+
+/* So does who reads a file at once, which then is as large as the read. */
+static bool may_be_whole(const struct bin *bin)
+{
+    return bin->op == OP_READ && may_be_copied(bin) &&
+           (!bin->files || bin->files >> file_size_class(bucket_lower(bin->bucket)) & 1);
+}
+
 static void count_sizes(const struct bin *bins, size_t count, struct sizes *out)
 {
-    for (size_t i = 0; i < count; i++)
-        if (bins[i].outcome == OUTCOME_OK && bins[i].op == OP_READ)
-            out->reads[bins[i].bucket] += bins[i].ops;
-        else if (bins[i].outcome == OUTCOME_OK && bins[i].op == OP_WRITE)
-            out->writes[bins[i].bucket] += bins[i].ops;
-        else if (bins[i].outcome == OUTCOME_OK && bins[i].op == OP_OPEN)
+    for (size_t i = 0; i < count; i++) {
+        if (may_be_copied(&bins[i]))
+            (bins[i].op == OP_READ ? out->reads : out->writes)[bins[i].bucket] += bins[i].ops;
+        out->whole[bins[i].bucket] += may_be_whole(&bins[i]) ? bins[i].ops : 0;
+        if (bins[i].outcome == OUTCOME_OK && bins[i].op == OP_OPEN)
             out->opens[bins[i].bucket] += bins[i].ops;
+    }
+}
+
+static double share_of(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
 }
 
 /* A read of a file may be a little shorter than the file, as without its header. */
@@ -34,7 +54,8 @@ static void match_sizes(struct sizes *sizes)
         sizes->copies[bucket] = fmin(sizes->reads[bucket], sizes->writes[bucket]);
     for (unsigned less = 0; less < 2; less++)
         for (unsigned bucket = 1; bucket + less < BUCKET_COUNT; bucket++) {
-            double left = sizes->reads[bucket] - sizes->copies[bucket] - sizes->files[bucket];
+            double copied = share_of(sizes->copies[bucket], sizes->reads[bucket]);
+            double left = sizes->whole[bucket] * (1 - copied) - sizes->files[bucket];
             double files = fmin(left, sizes->opens[bucket + less]);
 
             sizes->files[bucket] += files;
@@ -45,8 +66,9 @@ static void match_sizes(struct sizes *sizes)
 /* How many operations of a bin match so. */
 static double ops_of(const struct sizes *sizes, const struct bin *bin, enum match match)
 {
-    bool ok = bin->outcome == OUTCOME_OK, read = ok && bin->op == OP_READ, write = ok && bin->op == OP_WRITE;
-    double copies = read || write ? sizes->copies[bin->bucket] : 0, files = read ? sizes->files[bin->bucket] : 0;
+    const double *all = bin->op == OP_READ ? sizes->reads : sizes->writes;
+    double copies = may_be_copied(bin) ? bin->ops * share_of(sizes->copies[bin->bucket], all[bin->bucket]) : 0;
+    double files = may_be_whole(bin) ? bin->ops * share_of(sizes->files[bin->bucket], sizes->whole[bin->bucket]) : 0;
 
     return match == MATCH_COPY ? copies : match == MATCH_FILE ? files : bin->ops - copies - files;
 }
@@ -66,7 +88,7 @@ static size_t take(const struct sizes *sizes, const struct bin *bins, size_t cou
     for (size_t i = 0; i < count; i++) {
         double ops = ops_of(sizes, &bins[i], match);
 
-        if (!(ops > 0))
+        if (!(ops > NOTHING * bins[i].ops))
             continue;
         out[n] = bins[i];
         out[n].match = match;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which reads go on and which jump, by size. It is counted of all reads together only; but who reads in blocks of one
- * size mostly either goes on with all of them or jumps to each, so that when as many reads go on as there are of some
- * sizes, these are they.
+ * Which reads go on and which jump, by size, where that was not counted (analyzer/joining.h) but of all reads together: who
+ * reads in blocks of one size mostly either goes on with all of them or jumps to each, so that when as many reads go on as
+ * there are of some sizes, these are they.
  */
 #ifndef UNBLEND_ANALYZER_ORDERING_H
 #define UNBLEND_ANALYZER_ORDERING_H

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "analyzer/figure.h"
 #include "lib/vector.h"
 
 #define FILES_MAX   1000
@@ -57,13 +58,38 @@ static void pace(struct section *section, const struct record *record, double sp
     section->pause_us = (uint64_t)(1e6 * pause_s * every / ops);
 }
 
-static unsigned random_percent(const struct record *record)
+/* Of all sizes together. */
+static double random_share(const struct record *record)
 {
     double all = 0;
 
     for (unsigned i = 0; i < ORDER_COUNT; i++)
         all += (double)record->order[i];
-    return all > 0 ? (unsigned)(100 * (1 - (double)record->order[ORDER_CONSECUTIVE] / all) + 0.5) : 0;
+    return all > 0 ? 1 - (double)record->order[ORDER_CONSECUTIVE] / all : 0;
+}
+
+static double count_in(const struct histogram *h, unsigned bucket)
+{
+    for (unsigned i = 0; i < h->length; i++)
+        if (h->cells[i].bucket == bucket)
+            return (double)h->cells[i].count;
+    return 0;
+}
+
+/* Of the sizes in a mixture; jumped: those that jump, NULL where that is not known. */
+static unsigned random_percent(const struct record *record, const struct size_mix *mix, const struct histogram *jumped)
+{
+    double share = 0;
+
+    if (!jumped)
+        return (unsigned)(100 * random_share(record) + 0.5);
+    for (unsigned i = 0; i < mix->count; i++) {
+        unsigned bucket = bucket_of(mix->shares[i].bytes);
+        double all = count_in(&record->size, bucket);
+
+        share += mix->shares[i].percent / 100.0 * (all > 0 ? count_in(jumped, bucket) / all : random_share(record));
+    }
+    return (unsigned)(100 * share + 0.5);
 }
 
 /* All reads went past the page cache, where that can be told. */
@@ -99,13 +125,13 @@ static int add_transfers(struct plan *plan, const struct tally *tally, enum oper
                          const struct burst *burst)
 {
     const struct record *record = &tally->op[op];
-    struct size_mixes mixes;
+    struct histogram jumped;
+    struct size_mixes mixes = {0};
     uint64_t syncs = tally_ops(tally, OP_FSYNC), writes = record_ops(record);
-    int err = sizes_of(&record->size, record->bytes, plan->direct ? SECTOR : 1, &mixes);
+    int known = figure_jumped(record, &jumped);
+    int err = known < 0 ? known : sizes_of(&record->size, record->bytes, plan->direct ? SECTOR : 1, &mixes);
 
-    if (err)
-        return err;
-    for (uint32_t i = 0; i < mixes.count; i++) {
+    for (uint32_t i = 0; !err && i < mixes.count; i++) {
         struct section *section = add(plan, op == OP_READ ? STEP_READ : STEP_WRITE, mixes.list[i].ops);
         uint64_t largest = size_mix_max(&mixes.list[i]);
 
@@ -114,7 +140,7 @@ static int add_transfers(struct plan *plan, const struct tally *tally, enum oper
             break;
         }
         section->mix = mixes.list[i];
-        section->random = random_percent(record);
+        section->random = random_percent(record, &section->mix, known ? &jumped : NULL);
         plan->shared_bytes = MAX(plan->shared_bytes, round_up(MAX(file_bytes(tally), FILE_PARTS * largest), PAGE));
         if (op == OP_WRITE && syncs && writes) {
             section->sync_every = MAX(writes / MIN(syncs, writes), 1);
@@ -122,6 +148,7 @@ static int add_transfers(struct plan *plan, const struct tally *tally, enum oper
         }
         pace(section, record, span_s, burst);
     }
+    histogram_clear(&jumped);
     sizes_clear(&mixes);
     return err;
 }

@@ -191,7 +191,10 @@ struct abi_file {
     uint8_t uncached : 1; /* its reads do not go through the page cache */
     uint8_t file_size : 2; /* enum abi_file_size, as of its last read that was looked at closely, or of the open before it */
     uint8_t written : 1;   /* it is open to be written */
-    uint32_t tree;     /* ABI_TREE() of the folders it is in; 0: other, or nobody asks */
+    union {
+        uint32_t tree;      /* where trees are told: ABI_TREE() of the folders it is in; 0: other */
+        uint32_t jump_page; /* where they are not: where those of size_page that jump are counted; 0: not known */
+    };
 };
 
 /* Transfers are below 2^31, so none has the last key. */

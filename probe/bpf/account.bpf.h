@@ -106,9 +106,9 @@ static __always_inline bool is_jump(__u32 order)
     return order == ABI_SEQUENTIAL || order == ABI_RANDOM;
 }
 
-/* Counts transfers that jump once more, by their size. Those for which the pool has no page are told of all sizes together
-   only. Not inlined, for the stack's sake. */
-static __noinline int count_jumps(struct abi_row *row, __u32 size, __u32 count)
+/* Counts transfers that jump once more, by their size; the index of the page is returned. Those for which the pool has none are
+   told of all sizes together only. Not inlined, for the stack's sake. */
+static __noinline __u32 count_jumps(struct abi_row *row, __u32 size, __u32 count)
 {
     __u32 index = row->jumps, bucket = bucket_of(size), *place, *jumped;
 
@@ -119,9 +119,10 @@ static __noinline int count_jumps(struct abi_row *row, __u32 size, __u32 count)
     }
     place = bucket_in(&index, bucket / ABI_PAGE_BUCKETS);
     jumped = place ? page_bucket(place, bucket) : NULL;
-    if (jumped)
-        *jumped += count;
-    return 0;
+    if (!jumped)
+        return 0;
+    *jumped += count;
+    return *place;
 }
 
 /* The thread's row of that operation, volume and, of reads, files, made at first use. NULL when there is no room. at: its

@@ -124,6 +124,25 @@ static __always_inline bool begin_row(struct abi_thread *thread, struct abi_file
     return false;
 }
 
+/* A transfer of the size that the file's last one had, in that row, jumps: it is counted where the like of it was before, if that
+   is known. */
+static __always_inline void count_jump(struct abi_file *mine, struct abi_row *row, __u32 bytes)
+{
+    __u32 *jumped;
+
+    if (config.tree_depth) {
+        count_jumps(row, bytes, 1);
+        return;
+    }
+    if (!mine->jump_page) {
+        mine->jump_page = count_jumps(row, bytes, 1);
+        return;
+    }
+    jumped = bucket_in(&mine->jump_page, mine->size_bucket);
+    if (jumped)
+        *jumped += 1;
+}
+
 /*
  * Where transfers of that size are counted is where the next ones of the thread's file are, too; false when none was
  * counted before. Not inlined, for the stack's sake.
@@ -146,6 +165,8 @@ static __noinline bool learn_size(struct abi_thread *thread, __u32 bytes)
     if (!*page)
         return false;
     mine->size = ABI_SIZE_KEY(bytes, writes);
+    if (mine->size_page != *page && !config.tree_depth)
+        mine->jump_page = 0;
     mine->size_page = *page;
     mine->size_bucket = bucket % ABI_PAGE_BUCKETS;
     return true;

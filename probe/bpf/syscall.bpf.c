@@ -113,7 +113,7 @@ transfer:
     row->order[order & (ABI_ORDERS - 1)] += 1;
     row->touched += 1;
     if (is_jump(order))
-        count_jumps(row, result, 1);
+        count_jump(mine, row, result);
     goto counted;
 
 other:

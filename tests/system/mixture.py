@@ -63,5 +63,24 @@ def stream(directory):
         os.close(fd)
 
 
+def jumps(directory):
+    """Shards from front to back, and pages of an index anywhere."""
+    dice = random.Random(2)
+    path = os.path.join(directory, "shard")
+    os.close(put(path, [65536] * 512))
+    fd = os.open(path, os.O_RDONLY)
+    for _ in range(512):
+        os.read(fd, 65536)
+    index = os.open(path, os.O_RDONLY)
+    for _ in range(2000):
+        os.pread(index, 4096, 8192 * dice.randrange(4000) + 4096)
+    os.close(index)
+    os.close(fd)
+    fd = os.open(path, os.O_RDWR)
+    for number in range(100):
+        os.pwrite(fd, bytes(4096), 4096 * number)
+    os.close(fd)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](sys.argv[2])

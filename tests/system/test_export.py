@@ -81,6 +81,17 @@ class ExportTest(harness.SystemTest):
         self.assert_same(before, after)
         self.assertNotIn("percentage_random", text)
 
+    def test_which_sizes_are_read_at_random(self):
+        before, after, text = self.round_trip("jumps")
+        self.assert_same(before, after)
+        sections = re.findall(r"^rw=(read|randread)\n(?:percentage_random=(\d+)\nnorandommap=1\n)?bs=(\d+)$", text,
+                              re.MULTILINE)
+        self.assertEqual([("randread", "100", "4096"), ("read", "", "65536")], sorted(sections), text)
+        for report in (before, after):
+            jumped = {low: count for low, high, count in report["ops"]["read"]["jumped"]["histogram"]}
+            self.assertAlmostEqual(1, jumped.get(4096, 0) / 2000, delta=0.01)
+            self.assertLess(jumped.get(65536, 0), 10)
+
     def dlio(self, name):
         done = self.export("dlio", "--volume", self.volume_of(name), self.path(name + ".rec"))
         self.assertEqual((0, ""), (done.returncode, done.stderr))
