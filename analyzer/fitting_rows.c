@@ -9,6 +9,7 @@
 #include "analyzer/filing.h"
 #include "analyzer/fitting_margins.h"
 
+#define JUMPS_MIN 0.6  /* of as many as a recipe says: its records may be that much larger */
 #define SCALE_MAX 32.0 /* a recipe's blocks may be so many times more, or less, in files of other sizes */
 
 bool fitting_in_range(const struct ingredient *ingredient, const struct bin *bin)
@@ -247,16 +248,19 @@ static void scale_reads(const struct fitting *fitting, enum order_known order, d
             row[g] *= then / now;
 }
 
-/* Of a signature that jumps to some of its reads as many jump as it says, where that was counted. */
+/* Of a signature that jumps to some of its reads as many jump as in the data, where that was counted, and not many fewer than it
+   says: who reads through a buffer jumps to each record, however many blocks that has. */
 static void divide_reads(const struct fitting *fitting, const struct signature *signature, double *row)
 {
-    double goes_on = 0, jumps = 0;
+    double goes_on = 0, jumps = 0, all, then;
 
     for (size_t g = 0; g < fitting->group_count; g++)
         if (fitting->of[g]->op == OP_READ)
             *(fitting->of[g]->order == JUMPS ? &jumps : &goes_on) += fitting->of[g]->bucket ? row[g] : 0;
-    scale_reads(fitting, GOES_ON, goes_on, (1 - signature->jumps) * (goes_on + jumps), row);
-    scale_reads(fitting, JUMPS, jumps, signature->jumps * (goes_on + jumps), row);
+    all = goes_on + jumps;
+    then = fmax(jumps, JUMPS_MIN * signature->jumps * all);
+    scale_reads(fitting, GOES_ON, goes_on, all - then, row);
+    scale_reads(fitting, JUMPS, jumps, then, row);
 }
 
 void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)
