@@ -24,11 +24,8 @@ int tally_merge(struct tally *tally, const struct tally *other)
 
 void tally_clear(struct tally *tally)
 {
-    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
-        histogram_clear(&tally->op[op].size);
-        histogram_clear(&tally->op[op].latency_ns);
-        histogram_clear(&tally->op[op].error_codes);
-    }
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        record_clear(&tally->op[op]);
     *tally = (struct tally){0};
 }
 

@@ -39,6 +39,23 @@ static uint64_t draw(uint64_t *state)
     return *state >> 33;
 }
 
+/* Every other size jumps; reads are of large files. */
+static int add_joint(struct record *record, unsigned bucket, bool jumps, uint64_t ops)
+{
+    unsigned kind = record->op == OP_READ ? 1 + FILE_LARGE : 0;
+    int err = 0;
+
+    if (record->op != OP_READ && record->op != OP_WRITE)
+        return 0;
+    if (kind) {
+        record->file_size[FILE_LARGE] += ops;
+        err = histogram_add_below(&record->joint, JOINT_BUCKETS, joint_bucket(JOINT_ALL, kind, bucket), ops);
+    }
+    if (!err && jumps)
+        err = histogram_add_below(&record->joint, JOINT_BUCKETS, joint_bucket(JOINT_JUMPED, kind, bucket), ops);
+    return err;
+}
+
 static int fill_record(struct batch *batch, uint32_t job, uint32_t volume, const struct habit *habit, uint64_t *state)
 {
     struct record *record;
@@ -55,6 +72,8 @@ static int fill_record(struct batch *batch, uint32_t job, uint32_t volume, const
         err = histogram_add(&record->size, habit->size + habit->size * i / 16, ops);
         record->bytes += (habit->size + habit->size * i / 16) * ops;
         record->order[i % 2 ? ORDER_CONSECUTIVE : ORDER_RANDOM] += ops;
+        if (!err)
+            err = add_joint(record, bucket_of(habit->size + habit->size * i / 16), i % 2 == 0, ops);
     }
     return err;
 }

@@ -32,6 +32,23 @@ static void fill(struct node *node, struct histogram *h, unsigned octave, unsign
     }
 }
 
+/* Reads of large files, of which every other size jumps, and writes of which none does. */
+static void add_joint(struct record *read)
+{
+    for (unsigned i = 0; i < read->size.length; i++) {
+        const struct histogram_cell *cell = &read->size.cells[i];
+        bool jumps = i % 2;
+
+        (void)histogram_add_below(&read->joint, JOINT_BUCKETS, joint_bucket(JOINT_ALL, 1 + FILE_LARGE, cell->bucket),
+                                  cell->count);
+        if (jumps)
+            (void)histogram_add_below(&read->joint, JOINT_BUCKETS,
+                                      joint_bucket(JOINT_JUMPED, 1 + FILE_LARGE, cell->bucket), cell->count);
+        read->file_size[FILE_LARGE] += cell->count;
+        read->order[jumps ? ORDER_RANDOM : ORDER_CONSECUTIVE] += cell->count;
+    }
+}
+
 static int add_record(struct node *node, struct batch *batch, uint32_t job, uint32_t volume, enum operation op)
 {
     struct record *record;
@@ -43,6 +60,8 @@ static int add_record(struct node *node, struct batch *batch, uint32_t job, uint
     record->latency_sum_ns = histogram_count(&record->latency_ns) * 9000;
     if (op == OP_READ || op == OP_WRITE || op == OP_OPEN || op == OP_BLOCK_WRITE)
         fill(node, &record->size, 12, 1, 6);
+    if (op == OP_READ)
+        add_joint(record);
     record->bytes = op == OP_OPEN ? 0 : histogram_count(&record->size) * 5000;
     return 0;
 }

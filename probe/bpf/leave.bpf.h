@@ -32,7 +32,8 @@ static __always_inline void opened(struct abi_task *state, struct abi_thread *th
     m->sized = type == S_IFREG;
     m->size = LOAD(inode, i_size);
     if (m->sized)
-        tell_file(as_number(&state->inode), state->volume, (__u64)state->process << 32 | state->job, m->end_ns, mine && config.tree_depth ? mine->tree : 0);
+        tell_file(as_number(&state->inode), state->volume, (__u64)state->process << 32 | state->job, m->end_ns,
+                  mine && config.tree_depth ? mine->tree : 0);
 }
 
 /* The operation and the volume of a call that is not by descriptor. */
