@@ -33,7 +33,7 @@ static bool are_alike(const struct fitting *fitting, const struct bin *a, const 
     const struct catalogue *catalogue = fitting->catalogue;
 
     if (a->op != b->op || a->outcome != b->outcome || a->match != b->match || a->twin != b->twin || a->order != b->order ||
-        a->files != b->files)
+        a->lone != b->lone || a->files != b->files)
         return false;
     for (uint32_t p = 0; p < catalogue->count; p++)
         for (uint32_t s = 0; s < catalogue->profiles[p].signature_count; s++) {
@@ -82,13 +82,14 @@ static bool may_take(const struct fitting *fitting, const struct signature *sign
     return !fitting->claimed[match];
 }
 
-/* Whose reads all go on does not jump, and the other way round; of runs, no size does only the one or the other, where it is
-   sizes of which that is known. */
+/* Whose reads all go on does not jump, and the other way round; of runs, no size does only the one or the other. */
 static bool may_start(const struct fitting *fitting, const struct signature *signature, const struct bin *bin)
 {
     if (bin->op != OP_READ || (bin->order != GOES_ON && bin->order != JUMPS))
         return true;
-    return (fitting->joint || !signature->runs) && !(signature->jumps == (bin->order == JUMPS ? 0 : 1));
+    if (signature->runs && (bin->lone || !fitting->joint))
+        return false;
+    return !(signature->jumps == (bin->order == JUMPS ? 0 : 1));
 }
 
 /* The files that a signature reads, a bit for each kind. */

@@ -11,6 +11,7 @@
 #include "analyzer/filing.h"
 
 #define KNOWN_MIN 0.9 /* of the reads of files of a kind */
+#define RUN_MAX   8   /* reads that go on, for each of their size that jumps */
 #define CELLS     (2 * JOINT_KINDS)
 
 /* Transfers of one size, by kind of file; those that jump behind those that go on. */
@@ -64,6 +65,19 @@ static unsigned files_of(const struct bin *bin, unsigned cell)
     return bin->op != OP_READ ? 0 : kind ? 1u << (kind - 1) : FILES_ANY;
 }
 
+/* Appends so many of a bin's operations. */
+static size_t append(struct bin *out, size_t n, const struct bin *bin, double ops)
+{
+    if (!(ops > 0))
+        return n;
+    out[n] = *bin;
+    out[n].ops = ops;
+    out[n].bytes *= ops / bin->ops;
+    return n + 1;
+}
+
+/* Of what goes on, as much may follow what jumps as a run of that is long; all the rest is somebody's who does not jump to that
+   size, mostly. */
 static size_t split(const struct bin *bin, const struct cells *of, struct bin *out)
 {
     double all = 0;
@@ -72,15 +86,17 @@ static size_t split(const struct bin *bin, const struct cells *of, struct bin *o
     for (unsigned cell = 0; cell < CELLS; cell++)
         all += of->ops[cell];
     for (unsigned cell = 0; cell < CELLS; cell++) {
-        double share = of->ops[cell] / all;
+        bool jumps = cell >= JOINT_KINDS;
+        double share = bin->ops / all, run = INFINITY;
+        struct bin part = *bin;
 
-        if (!(share > 0))
-            continue;
-        out[n] = *bin;
-        out[n].ops *= share;
-        out[n].bytes *= share;
-        out[n].files = files_of(bin, cell);
-        out[n++].order = cell < JOINT_KINDS ? GOES_ON : JUMPS;
+        part.files = files_of(bin, cell);
+        part.order = jumps ? JUMPS : GOES_ON;
+        if (bin->op == OP_READ && !jumps)
+            run = RUN_MAX * of->ops[JOINT_KINDS + cell];
+        n = append(out, n, &part, share * fmin(of->ops[cell], run));
+        part.lone = true;
+        n = append(out, n, &part, share * fmax(0, of->ops[cell] - run));
     }
     return n;
 }
@@ -92,6 +108,8 @@ static int compare(const void *a, const void *b)
 
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
+    if (x->lone != y->lone)
+        return x->lone ? 1 : -1;
     if (x->files != y->files)
         return x->files < y->files ? -1 : 1;
     return x->bucket - y->bucket;
@@ -135,7 +153,7 @@ static int take(const struct tally *tally, const struct bin *bins, size_t count,
 
 int joining_split(const struct tally *tally, struct bin **bins, size_t *count)
 {
-    struct bin *out = calloc(CELLS * *count + 1, sizeof(*out));
+    struct bin *out = calloc((CELLS + JOINT_KINDS) * *count + 1, sizeof(*out));
     size_t n = 0, more;
     int reads = 0;
 

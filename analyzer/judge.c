@@ -14,6 +14,7 @@
 #define UNKNOWN_LARGE 0.6 /* of totals without processes: then the bounds on behaviour are asked, too */
 #define ALIKE         0.92 /* of operations and of bytes: totals of which a profile has so much may be one process's of it */
 #define MAIN          0.6 /* of operations and bytes, where the rest may be of anybody's */
+#define OTHERS_MAX    0.03 /* of operations that are named as others', where the rest is not */
 #define ONE_SIDE      0.05 /* bytes of the other side, of totals that are named by one */
 #define TOTAL_DOUBT   0.8  /* confidence is multiplied with, where totals are named like one process */
 #define REWORKED      0.75 /* of the bytes read: read by so many who write, a job may do what only one process can */
@@ -77,6 +78,16 @@ static uint32_t find_prelude(const struct catalogue *catalogue, const struct par
     return found;
 }
 
+/* Operations that other profiles than these two have, which are no chance if they are more than a few. */
+static double named_otherwise(const struct catalogue *catalogue, const struct part *parts, uint32_t main, uint32_t first)
+{
+    double ops = 0;
+
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        ops += p != main && p != first ? part_ops(&parts[p]) : 0;
+    return ops;
+}
+
 /* The profile that so much of a tally is that, if it behaves like one process of it, it is one, and what else was found is
    what its recipes do not say, or its prelude; NULL for none. */
 static const struct profile *main_profile(const struct catalogue *catalogue, const struct part *parts, uint32_t first,
@@ -90,7 +101,8 @@ static const struct profile *main_profile(const struct catalogue *catalogue, con
         double bytes = part_bytes(&parts[p]);
 
         if (ops >= MAIN * all && ops + part_ops(unknown) + others >= ALIKE * all && bytes >= MAIN * all_bytes &&
-            bytes + part_bytes(unknown) >= ALIKE * all_bytes)
+            bytes + part_bytes(unknown) >= ALIKE * all_bytes &&
+            named_otherwise(catalogue, parts, p, first) <= OTHERS_MAX * all)
             return &catalogue->profiles[p];
     }
     return NULL;

@@ -120,6 +120,26 @@ static void matched_reads_take_what_suits_them(void **state)
     tally_clear(&tally);
 }
 
+/* A run of eight may follow each read that jumps; what goes on beyond that is another one's. */
+static void what_goes_on_for_long_is_lone(void **state)
+{
+    struct tally tally = {0};
+    double lone = 0, others = 0;
+    struct bin *bins;
+    size_t count;
+
+    add(&tally.op[OP_READ], 16 * KIB, 1 + FILE_LARGE, 1000, 50);
+    add(&tally.op[OP_READ], 4 * KIB, 1 + FILE_LARGE, 300, 100);
+    add(&tally.op[OP_READ], 4 * KIB, 1 + FILE_SMALL, 70, 0);
+    count = split(&tally, &bins);
+    for (size_t i = 0; i < count; i++)
+        *(bins[i].lone ? &lone : &others) += bins[i].ops;
+    expect(lone, 600 + 70);
+    expect(others, 450 + 400);
+    free(bins);
+    tally_clear(&tally);
+}
+
 /* Pages of a database are no copy, though as many are written; nor is what is written here and there. */
 static void what_jumps_is_no_copy(void **state)
 {
@@ -172,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_read_is_what_it_was_counted_as),
         cmocka_unit_test(matched_reads_take_what_suits_them),
+        cmocka_unit_test(what_goes_on_for_long_is_lone),
         cmocka_unit_test(what_jumps_is_no_copy),
         cmocka_unit_test(what_was_not_counted_is_not_split),
     };
