@@ -42,13 +42,20 @@ double figure_bytes_per_fault_write(const struct record *record)
     return writes > 0 ? (double)record->bytes / writes : INFINITY;
 }
 
-/* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
-double figure_jumps(const struct record *transfers)
+double figure_ordered(const struct record *transfers)
 {
     double ordered = 0;
 
     for (unsigned i = 0; i < ORDER_COUNT; i++)
         ordered += (double)transfers->order[i];
+    return ordered;
+}
+
+/* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
+double figure_jumps(const struct record *transfers)
+{
+    double ordered = figure_ordered(transfers);
+
     return ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * (double)histogram_filled(&transfers->size)
                ? 1 - (double)transfers->order[ORDER_CONSECUTIVE] / ordered
                : NAN;
@@ -56,8 +63,7 @@ double figure_jumps(const struct record *transfers)
 
 int figure_jumped(const struct record *transfers, struct histogram *out)
 {
-    double goes_on = (double)transfers->order[ORDER_CONSECUTIVE];
-    double jumps = (double)transfers->order[ORDER_SEQUENTIAL] + (double)transfers->order[ORDER_RANDOM];
+    double ordered = figure_ordered(transfers), jumps = ordered - (double)transfers->order[ORDER_CONSECUTIVE];
     int err = 0;
 
     *out = (struct histogram){0};
@@ -67,7 +73,7 @@ int figure_jumped(const struct record *transfers, struct histogram *out)
         if (joint_of(cell->bucket) == JOINT_JUMPED)
             err = histogram_add_bucket(out, joint_size(cell->bucket), cell->count);
     }
-    if (!err && goes_on + jumps >= JOINT_MIN * (double)histogram_filled(&transfers->size) &&
+    if (!err && ordered >= JOINT_MIN * (double)histogram_filled(&transfers->size) &&
         (double)histogram_count(out) >= JOINT_MIN * jumps)
         return 1;
     histogram_clear(out);

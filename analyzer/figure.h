@@ -26,6 +26,9 @@ double figure_missing(const struct record *record);
 /* Reads, or seeks or closes, of which it is known how large their file is. */
 uint64_t figure_sized(const struct record *record);
 
+/* Transfers of which it is known where they start. */
+double figure_ordered(const struct record *transfers);
+
 /* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */
 double figure_jumps(const struct record *transfers);
 

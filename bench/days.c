@@ -49,10 +49,10 @@ static int add_joint(struct record *record, unsigned bucket, bool jumps, uint64_
         return 0;
     if (kind) {
         record->file_size[FILE_LARGE] += ops;
-        err = histogram_add_below(&record->joint, JOINT_BUCKETS, joint_bucket(JOINT_ALL, kind, bucket), ops);
+        err = joint_add(&record->joint, JOINT_ALL, kind, bucket, ops);
     }
     if (!err && jumps)
-        err = histogram_add_below(&record->joint, JOINT_BUCKETS, joint_bucket(JOINT_JUMPED, kind, bucket), ops);
+        err = joint_add(&record->joint, JOINT_JUMPED, kind, bucket, ops);
     return err;
 }
 

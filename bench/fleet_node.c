@@ -32,18 +32,16 @@ static void fill(struct node *node, struct histogram *h, unsigned octave, unsign
     }
 }
 
-/* Reads of large files, of which every other size jumps, and writes of which none does. */
+/* Reads of large files, of which every other size jumps. */
 static void add_joint(struct record *read)
 {
     for (unsigned i = 0; i < read->size.length; i++) {
         const struct histogram_cell *cell = &read->size.cells[i];
         bool jumps = i % 2;
 
-        (void)histogram_add_below(&read->joint, JOINT_BUCKETS, joint_bucket(JOINT_ALL, 1 + FILE_LARGE, cell->bucket),
-                                  cell->count);
+        (void)joint_add(&read->joint, JOINT_ALL, 1 + FILE_LARGE, cell->bucket, cell->count);
         if (jumps)
-            (void)histogram_add_below(&read->joint, JOINT_BUCKETS,
-                                      joint_bucket(JOINT_JUMPED, 1 + FILE_LARGE, cell->bucket), cell->count);
+            (void)joint_add(&read->joint, JOINT_JUMPED, 1 + FILE_LARGE, cell->bucket, cell->count);
         read->file_size[FILE_LARGE] += cell->count;
         read->order[jumps ? ORDER_RANDOM : ORDER_CONSECUTIVE] += cell->count;
     }

@@ -94,14 +94,14 @@ static int32_t int4_at(const PGresult *result, int row, int column)
     return (int32_t)be32toh(value);
 }
 
-static int histogram_at(const PGresult *result, int row, int column, struct histogram *out)
+static int get_histogram(const PGresult *result, int row, int column, struct histogram *out)
 {
     return codec_histogram_unpack(PQgetvalue(result, row, column),
                                   (size_t)PQgetlength(result, row, column), out);
 }
 
 /* NULL where there is none. */
-static int joint_at(const PGresult *result, int row, int column, struct histogram *out)
+static int get_joint(const PGresult *result, int row, int column, struct histogram *out)
 {
     return codec_joint_unpack(PQgetvalue(result, row, column), (size_t)PQgetlength(result, row, column), out);
 }
@@ -141,12 +141,12 @@ int sample_row_read(const PGresult *result, int row, struct sample_place *place,
     for (unsigned j = 0; j < FAULT_KINDS; j++)
         record->faults[j] = (uint64_t)int8_at(result, row, column++);
     record->in_flight_ns = (uint64_t)int8_at(result, row, column + 1);
-    err = histogram_at(result, row, 11, &record->size);
+    err = get_histogram(result, row, 11, &record->size);
     if (!err)
-        err = histogram_at(result, row, 12, &record->latency_ns);
+        err = get_histogram(result, row, 12, &record->latency_ns);
     if (!err)
         err = errors_at(result, row, column, &record->error_codes);
     if (!err)
-        err = joint_at(result, row, column + 2, &record->joint);
+        err = get_joint(result, row, column + 2, &record->joint);
     return !err || err == -ENOMEM ? err : -EBADMSG;
 }

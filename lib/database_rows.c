@@ -143,6 +143,16 @@ static int set_errors(struct record *record, const PGresult *samples, int row, i
     return PQgetisnull(samples, row, column) ? 0 : codec_errors_decode(object, &record->error_codes);
 }
 
+static int get_histogram(const PGresult *result, int row, int column, struct histogram *out)
+{
+    return codec_histogram_unpack(PQgetvalue(result, row, column), (size_t)PQgetlength(result, row, column), out);
+}
+
+static int get_joint(const PGresult *result, int row, int column, struct histogram *out)
+{
+    return codec_joint_unpack(PQgetvalue(result, row, column), (size_t)PQgetlength(result, row, column), out);
+}
+
 static int add_sample(struct batch *batch, const struct database_place *jobs, const struct database_place *volumes,
                       const PGresult *samples, int row)
 {
@@ -165,23 +175,15 @@ static int add_sample(struct batch *batch, const struct database_place *jobs, co
         for (int i = 0; i < FAULT_KINDS; i++)
             record->faults[i] += database_count(samples, row, 14 + CACHE_COUNTS + i);
         record->in_flight_ns += database_count(samples, row, 15 + CACHE_COUNTS + FAULT_KINDS);
-        err = codec_histogram_unpack(PQgetvalue(samples, row, 7),
-                                     (size_t)PQgetlength(samples, row, 7), &record->size);
+        err = get_histogram(samples, row, 7, &record->size);
     }
     if (!err)
-        err = codec_histogram_unpack(PQgetvalue(samples, row, 8),
-                                     (size_t)PQgetlength(samples, row, 8), &record->latency_ns);
+        err = get_histogram(samples, row, 8, &record->latency_ns);
     if (!err)
-        err = codec_joint_unpack(PQgetvalue(samples, row, 16 + CACHE_COUNTS + FAULT_KINDS),
-                                 (size_t)PQgetlength(samples, row, 16 + CACHE_COUNTS + FAULT_KINDS), &record->joint);
+        err = get_joint(samples, row, 16 + CACHE_COUNTS + FAULT_KINDS, &record->joint);
     if (!err)
         err = set_errors(record, samples, row, 14 + CACHE_COUNTS + FAULT_KINDS);
     return err == -ENOMEM || !err ? err : -EBADMSG;
-}
-
-static int histogram_at(const PGresult *flows, int row, int column, struct histogram *out)
-{
-    return codec_histogram_unpack(PQgetvalue(flows, row, column), (size_t)PQgetlength(flows, row, column), out);
 }
 
 static int add_flow(struct batch *batch, const struct database_place *jobs, const struct database_place *volumes,
@@ -201,9 +203,9 @@ static int add_flow(struct batch *batch, const struct database_place *jobs, cons
         err = codec_slots_unpack(PQgetvalue(flows, row, 5 + d), (size_t)PQgetlength(flows, row, 5 + d), flow,
                                  (enum demand)d);
     for (int kind = 0; kind < FLOW_KINDS && !err; kind++) {
-        err = histogram_at(flows, row, 10 + 2 * kind, &flow->burst[kind]);
+        err = get_histogram(flows, row, 10 + 2 * kind, &flow->burst[kind]);
         if (!err)
-            err = histogram_at(flows, row, 11 + 2 * kind, &flow->steady[kind]);
+            err = get_histogram(flows, row, 11 + 2 * kind, &flow->steady[kind]);
     }
     if (!err && !codec_in_flight_decode(in_flight, flow))
         err = -EBADMSG;

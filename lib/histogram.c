@@ -198,6 +198,13 @@ uint64_t histogram_zeros(const struct histogram *h)
     return h->length && h->cells[0].bucket == 0 ? h->cells[0].count : 0;
 }
 
+uint64_t histogram_at(const struct histogram *h, unsigned bucket)
+{
+    unsigned at = find(h, bucket);
+
+    return at < h->length && h->cells[at].bucket == bucket ? h->cells[at].count : 0;
+}
+
 uint64_t histogram_filled(const struct histogram *h)
 {
     return histogram_count(h) - histogram_zeros(h);

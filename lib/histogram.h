@@ -48,6 +48,9 @@ uint64_t histogram_count(const struct histogram *h);
 uint64_t histogram_zeros(const struct histogram *h);
 uint64_t histogram_filled(const struct histogram *h);
 
+/* How many lie in one of its buckets. */
+uint64_t histogram_at(const struct histogram *h, unsigned bucket);
+
 /*
  * Nearest-rank quantile (the smallest value with at least q of the values at or below it), as the lower
  * bound of its bucket. q in [0, 1]. With skip_zeros the values that are 0 do not take part. False when

@@ -9,6 +9,7 @@
 
 #include "lib/bucket.h"
 #include "lib/file_size.h"
+#include "lib/histogram.h"
 
 /* The transfers of a kind, or those of them that jumped: ORDER_SEQUENTIAL and ORDER_RANDOM. */
 enum joint { JOINT_ALL, JOINT_JUMPED, JOINTS };
@@ -35,6 +36,12 @@ static inline unsigned joint_kind(unsigned bucket)
 static inline unsigned joint_size(unsigned bucket)
 {
     return bucket % BUCKET_COUNT;
+}
+
+/* As histogram_add_bucket(). */
+static inline int joint_add(struct histogram *h, enum joint joint, unsigned kind, unsigned bucket, uint64_t count)
+{
+    return histogram_add_below(h, JOINT_BUCKETS, joint_bucket(joint, kind, bucket), count);
 }
 
 #endif

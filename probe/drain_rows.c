@@ -8,6 +8,7 @@ static_assert(ABI_ORDERS - ABI_SEQUENTIAL == ORDER_COUNT && ABI_CONSECUTIVE - AB
               "orders are numbered alike on both sides");
 static_assert(ABI_FILE_SIZES - ABI_FILE_SMALL == FILE_SIZES && ABI_FILE_LARGE - ABI_FILE_SMALL == FILE_LARGE,
               "so are files by their size");
+static_assert(ABI_FILE_NO_SIZE == 0 && ABI_FILE_SMALL == 1 + FILE_SMALL, "and as the kinds of lib/joint.h");
 
 /* What was seen of a row last time. */
 struct seen_row {
@@ -99,7 +100,7 @@ static int pour(const struct sink *to, unsigned bucket, uint32_t count)
     int err = 0;
 
     if (to->joint && bucket)
-        err = histogram_add_below(to->joint, JOINT_BUCKETS, joint_bucket(to->which, to->kind, bucket), count);
+        err = joint_add(to->joint, to->which, to->kind, bucket, count);
     if (!err && to->histogram)
         err = histogram_add_bucket(to->histogram, bucket, count);
     if (!err && to->octaves)

@@ -61,19 +61,9 @@ static void pace(struct section *section, const struct record *record, double sp
 /* Of all sizes together. */
 static double random_share(const struct record *record)
 {
-    double all = 0;
+    double all = figure_ordered(record);
 
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        all += (double)record->order[i];
     return all > 0 ? 1 - (double)record->order[ORDER_CONSECUTIVE] / all : 0;
-}
-
-static double count_in(const struct histogram *h, unsigned bucket)
-{
-    for (unsigned i = 0; i < h->length; i++)
-        if (h->cells[i].bucket == bucket)
-            return (double)h->cells[i].count;
-    return 0;
 }
 
 /* Of the sizes in a mixture; jumped: those that jump, NULL where that is not known. */
@@ -85,9 +75,10 @@ static unsigned random_percent(const struct record *record, const struct size_mi
         return (unsigned)(100 * random_share(record) + 0.5);
     for (unsigned i = 0; i < mix->count; i++) {
         unsigned bucket = bucket_of(mix->shares[i].bytes);
-        double all = count_in(&record->size, bucket);
+        double all = (double)histogram_at(&record->size, bucket);
 
-        share += mix->shares[i].percent / 100.0 * (all > 0 ? count_in(jumped, bucket) / all : random_share(record));
+        share += mix->shares[i].percent / 100.0 *
+                 (all > 0 ? (double)histogram_at(jumped, bucket) / all : random_share(record));
     }
     return (unsigned)(100 * share + 0.5);
 }

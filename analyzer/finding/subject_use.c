@@ -200,12 +200,7 @@ static double odd_sizes(const struct histogram *sizes)
 
 static double invalid(const struct record *record)
 {
-    double count = 0;
-
-    for (unsigned i = 0; i < record->error_codes.length; i++)
-        if (record->error_codes.cells[i].bucket == EINVAL)
-            count += (double)record->error_codes.cells[i].count;
-    return count;
+    return (double)histogram_at(&record->error_codes, EINVAL);
 }
 
 static void of_alignment(const struct tally *tally, double *v)

@@ -198,7 +198,7 @@ static void show_jumped(const struct pen *pen, const struct axis *axis, const st
 {
     struct histogram jumped;
 
-    if (figure_jumped(record, &jumped) == 1) {
+    if (figure_jumped(record, &jumped) == 1 && jumped.length) {
         draw_tone(pen, TONE_FAINT);
         show_row(pen, axis, "  jumping", &jumped);
         draw_tone(pen, TONE_PLAIN);
@@ -208,6 +208,7 @@ static void show_jumped(const struct pen *pen, const struct axis *axis, const st
 
 static void show_shape(const struct pen *pen, const struct tally *tally, const char *name,
                        const struct histogram *(*of)(const struct tally *, enum operation),
+                       void (*beneath)(const struct pen *, const struct axis *, const struct record *),
                        char *(*unit)(char *, double))
 {
     static const enum operation drawn[] = {OP_READ,   OP_WRITE, OP_MMAP_FAULT, OP_OPEN,
@@ -222,8 +223,8 @@ static void show_shape(const struct pen *pen, const struct tally *tally, const c
     text_heading(pen, name);
     for (unsigned i = 0; i < count; i++) {
         show_row(pen, &axis, operation_info(drawn[i])->name, of(tally, drawn[i]));
-        if (of == size_of && drawn[i] <= OP_WRITE)
-            show_jumped(pen, &axis, &tally->op[drawn[i]]);
+        if (beneath)
+            beneath(pen, &axis, &tally->op[drawn[i]]);
     }
     draw_tone(pen, TONE_FAINT);
     fprintf(pen->out, "  %-11s", "");
@@ -275,7 +276,7 @@ void text_job(const struct pen *pen, struct job_total *job, const struct profile
     show_ratios(pen, &job->tally);
     show_wait(pen, job);
     show_burst(pen, job);
-    show_shape(pen, &job->tally, "Sizes, one step a doubling", size_of, human_bytes);
-    show_shape(pen, &job->tally, "Latency, one step a doubling", latency_of, human_ns);
+    show_shape(pen, &job->tally, "Sizes, one step a doubling", size_of, show_jumped, human_bytes);
+    show_shape(pen, &job->tally, "Latency, one step a doubling", latency_of, NULL, human_ns);
     text_volumes(pen, job, totals);
 }

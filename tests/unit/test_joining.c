@@ -22,11 +22,10 @@ static void add(struct record *record, uint64_t size, unsigned kind, uint64_t go
     assert_int_equal(histogram_add_bucket(&record->size, bucket, goes_on + jumps), 0);
     assert_int_equal(histogram_add_bucket(&record->latency_ns, 9, goes_on + jumps), 0);
     if (kind) {
-        assert_int_equal(
-            histogram_add_below(joint, JOINT_BUCKETS, joint_bucket(JOINT_ALL, kind, bucket), goes_on + jumps), 0);
+        assert_int_equal(joint_add(joint, JOINT_ALL, kind, bucket, goes_on + jumps), 0);
         record->file_size[kind - 1] += goes_on + jumps;
     }
-    assert_int_equal(histogram_add_below(joint, JOINT_BUCKETS, joint_bucket(JOINT_JUMPED, kind, bucket), jumps), 0);
+    assert_int_equal(joint_add(joint, JOINT_JUMPED, kind, bucket, jumps), 0);
     record->order[ORDER_CONSECUTIVE] += goes_on;
     record->order[ORDER_RANDOM] += jumps;
     record->bytes += size * (goes_on + jumps);
