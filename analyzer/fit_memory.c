@@ -18,9 +18,9 @@ struct fit *fit_memory_find(const struct fit_memory *memory, const bool *chosen,
 static void fit_clear(struct fit *fit)
 {
     free(fit->chosen);
-    free(fit->rows);
-    free(fit->amounts);
-    free(fit->parts);
+    free(fit->of.rows);
+    free(fit->of.amounts);
+    free(fit->of.parts);
 }
 
 struct fit *fit_memory_add(struct fit_memory *memory, const bool *chosen, size_t signatures, size_t groups)
@@ -34,12 +34,12 @@ struct fit *fit_memory_add(struct fit_memory *memory, const bool *chosen, size_t
     fit = &memory->fits[memory->count];
     *fit = (struct fit){.score = INFINITY};
     for (size_t s = 0; s < signatures; s++)
-        fit->count += chosen[s];
+        fit->of.count += chosen[s];
     fit->chosen = calloc(signatures + 1, sizeof(*fit->chosen));
-    fit->rows = calloc(fit->count * groups + 1, sizeof(*fit->rows));
-    fit->amounts = calloc(fit->count + 1, sizeof(*fit->amounts));
-    fit->parts = calloc(fit->count * groups + 1, sizeof(*fit->parts));
-    if (!fit->chosen || !fit->rows || !fit->amounts || !fit->parts) {
+    fit->of.rows = calloc(fit->of.count + 1, sizeof(*fit->of.rows));
+    fit->of.amounts = calloc(fit->of.count + 1, sizeof(*fit->of.amounts));
+    fit->of.parts = calloc(fit->of.count * groups + 1, sizeof(*fit->of.parts));
+    if (!fit->chosen || !fit->of.rows || !fit->of.amounts || !fit->of.parts) {
         fit_clear(fit);
         return NULL;
     }
@@ -48,8 +48,27 @@ struct fit *fit_memory_add(struct fit_memory *memory, const bool *chosen, size_t
     return fit;
 }
 
+struct row_memory *fit_memory_rows(struct fit_memory *memory, unsigned claims, size_t signatures, size_t groups)
+{
+    struct row_memory *rows = &memory->rows[claims];
+
+    if (!rows->made) {
+        rows->rows = calloc(signatures * groups + 1, sizeof(*rows->rows));
+        rows->made = rows->rows ? calloc(signatures + 1, sizeof(*rows->made)) : NULL;
+    }
+    if (!rows->made) {
+        free(rows->rows);
+        rows->rows = NULL;
+    }
+    return rows->made ? rows : NULL;
+}
+
 void fit_memory_clear(struct fit_memory *memory)
 {
+    for (unsigned claims = 0; claims < FIT_MEMORY_CLAIMS; claims++) {
+        free(memory->rows[claims].rows);
+        free(memory->rows[claims].made);
+    }
     for (uint32_t i = 0; i < memory->count; i++)
         fit_clear(&memory->fits[i]);
     free(memory->fits);

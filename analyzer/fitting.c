@@ -189,11 +189,11 @@ static bool refuse_signature(struct fitting *fitting)
 
     for (uint32_t p = 0; p < catalogue->count; p++)
         for (uint32_t n = 0; n < catalogue->profiles[p].signature_count; n++, s++) {
-            double unlike = unlike_ops(&fitting->by[s]);
+            const struct part *part = &fitting->by[s];
+            double ops = fitting->chosen[s] ? part_ops(part) : 0, unlike = ops - part->fit;
 
-            if (part_ops(&fitting->by[s]) > 0 && unlike > most &&
-                !(fitting_requirements(fitting, &catalogue->profiles[p], &catalogue->profiles[p].signatures[n],
-                                       &fitting->by[s]) > 0)) {
+            if (ops > 0 && unlike > most &&
+                !(fitting_requirements(fitting, &catalogue->profiles[p], &catalogue->profiles[p].signatures[n], part) > 0)) {
                 worst = s;
                 most = unlike;
             }

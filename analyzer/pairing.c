@@ -39,14 +39,15 @@ static bool stands(const struct fitting *fitting, uint32_t p)
            fitting_requirements(fitting, &fitting->catalogue->profiles[p], NULL, part) > 0;
 }
 
-/* Fits with both, and keeps what comes of it in *best if that is the best so far. 0 or -ENOMEM. */
-static int try_pair(struct fitting *fitting, const uint32_t of[2], double base, struct pair *best)
+/* Fits with both, and keeps what comes of it in *best if that is the best so far, and if each explains what the other does not,
+   as it does alone. 0 or -ENOMEM. */
+static int try_pair(struct fitting *fitting, const uint32_t of[2], const double *alone, double base, struct pair *best)
 {
     double needed = 0, floor = fmax(base, best->net);
     int err;
 
     fitting->active[of[0]] = fitting->active[of[1]] = true;
-    err = fitting_fit_above(fitting, floor);
+    err = fitting_fit_above(fitting, fmax(floor, fmax(alone[of[0]], alone[of[1]])));
     for (unsigned i = 0; i < 2 && !err; i++)
         err = dropping_for(fitting, of[i], floor);
     if (err)
@@ -69,19 +70,20 @@ static bool may_join(const struct fitting *fitting, uint32_t p)
     return !fitting->active[p] && standing_may_be_part(fitting, &fitting->catalogue->profiles[p]);
 }
 
-/* Notes those that explain something alone, whatever else they are: 0 or -ENOMEM. */
-static int find_worthy(struct fitting *fitting, double base, bool *worthy)
+/* Scores with one more, whatever else it is; the base, where that does not explain more than it must be worth. 0 or -ENOMEM. */
+static int find_alone(struct fitting *fitting, double base, double *alone)
 {
     double least = standing_least_ops(fitting);
     int err = 0;
 
     for (uint32_t p = 0; err >= 0 && p < fitting->catalogue->count; p++) {
+        alone[p] = base;
         if (!may_join(fitting, p))
             continue;
         fitting->active[p] = true;
         err = fitting_fit_above(fitting, base + standing_needed(fitting, p, least));
         fitting->active[p] = false;
-        worthy[p] = !err;
+        alone[p] = err ? base : fitting->score;
     }
     return err < 0 ? err : 0;
 }
@@ -89,26 +91,26 @@ static int find_worthy(struct fitting *fitting, double base, bool *worthy)
 int pairing_better(struct fitting *fitting)
 {
     const struct catalogue *catalogue = fitting->catalogue;
-    _cleanup_free_ bool *worthy = calloc(catalogue->count + 1, sizeof(*worthy));
+    _cleanup_free_ double *alone = calloc(catalogue->count + 1, sizeof(*alone));
     _cleanup_free_ bool *active = malloc(catalogue->count + 1);
     _cleanup_free_ bool *impossible = malloc(fitting->signature_count + 1);
     _cleanup_free_ bool *best_active = malloc(catalogue->count + 1);
     _cleanup_free_ bool *best_impossible = malloc(fitting->signature_count + 1);
     struct pair best = {.net = -INFINITY, .active = best_active, .impossible = best_impossible};
     double base;
-    int err = worthy && active && impossible && best_active && best_impossible ? fitting_fit(fitting) : -ENOMEM;
+    int err = alone && active && impossible && best_active && best_impossible ? fitting_fit(fitting) : -ENOMEM;
 
     if (err || !leaves_much(fitting))
         return err;
     base = fitting->score;
     memcpy(active, fitting->active, catalogue->count);
     memcpy(impossible, fitting->impossible, fitting->signature_count);
-    err = find_worthy(fitting, base, worthy);
+    err = find_alone(fitting, base, alone);
     for (uint32_t p = 0; !err && p < catalogue->count; p++)
         for (uint32_t q = p + 1; !err && q < catalogue->count; q++) {
-            if (!may_join(fitting, p) || !may_join(fitting, q) || !(worthy[p] || worthy[q]))
+            if (!may_join(fitting, p) || !may_join(fitting, q) || fmax(alone[p], alone[q]) == base)
                 continue;
-            err = try_pair(fitting, (const uint32_t[2]){p, q}, base, &best);
+            err = try_pair(fitting, (const uint32_t[2]){p, q}, alone, base, &best);
             memcpy(fitting->active, active, catalogue->count);
             memcpy(fitting->impossible, impossible, fitting->signature_count);
         }

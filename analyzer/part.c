@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/figure.h"
 #include "analyzer/filing.h"
@@ -126,6 +128,20 @@ int bins_of(const struct tally *tally, struct bin **out, size_t *count)
     return 0;
 }
 
+static unsigned filled(const struct part *part)
+{
+    return part->filled ? part->filled : 1;
+}
+
+void part_clear(struct part *part)
+{
+    unsigned sizes = filled(part);
+
+    memset(part, 0, offsetof(struct part, read));
+    memset(part->read, 0, sizes * sizeof(*part->read));
+    memset(part->write, 0, sizes * sizeof(*part->write));
+}
+
 void part_add_bin(struct part *part, const struct bin *bin, double ops)
 {
     double share = bin->ops > 0 ? ops / bin->ops : 0;
@@ -138,10 +154,21 @@ void part_add_bin(struct part *part, const struct bin *bin, double ops)
     part->bytes[bin->op] += bin->bytes * share;
     if (bin->op == OP_OPEN)
         part->opened += ops * bucket_middle(bin->bucket);
-    else if (bin->op == OP_READ)
-        part->read[bin->bucket] += ops;
-    else if (bin->op == OP_WRITE)
-        part->write[bin->bucket] += ops;
+    if (bin->op != OP_READ && bin->op != OP_WRITE)
+        return;
+    (bin->op == OP_READ ? part->read : part->write)[bin->bucket] += ops;
+    if (part->filled <= bin->bucket)
+        part->filled = bin->bucket + 1u;
+}
+
+static void add_sizes(struct part *part, const struct part *other, double share)
+{
+    for (unsigned i = 0; i < filled(other); i++) {
+        part->read[i] += share * other->read[i];
+        part->write[i] += share * other->write[i];
+    }
+    if (part->filled < other->filled)
+        part->filled = other->filled;
 }
 
 void part_add(struct part *part, const struct part *other)
@@ -151,10 +178,7 @@ void part_add(struct part *part, const struct part *other)
         part->failed[op] += other->failed[op];
         part->bytes[op] += other->bytes[op];
     }
-    for (unsigned i = 0; i < BUCKET_COUNT; i++) {
-        part->read[i] += other->read[i];
-        part->write[i] += other->write[i];
-    }
+    add_sizes(part, other, 1);
     for (unsigned i = 0; i < BUSY_KINDS; i++)
         part->time[i] += other->time[i];
     part->received += other->received;
@@ -190,10 +214,7 @@ void part_add_share(struct part *part, const struct part *other, double ops, dou
         part->failed[op] += ops * other->failed[op];
         part->bytes[op] += bytes * other->bytes[op];
     }
-    for (unsigned i = 0; i < BUCKET_COUNT; i++) {
-        part->read[i] += ops * other->read[i];
-        part->write[i] += ops * other->write[i];
-    }
+    add_sizes(part, other, ops);
     part_keep_likeness(part, had);
 }
 

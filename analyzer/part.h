@@ -49,7 +49,6 @@ int bins_of(const struct tally *tally, struct bin **out, size_t *count);
 /* Amounts are fractions of operations, a bin may be divided among parts. Zeroed is empty. */
 struct part {
     double ok[OP_COUNT], failed[OP_COUNT], bytes[OP_COUNT];
-    double read[BUCKET_COUNT], write[BUCKET_COUNT]; /* transfers by size */
     double received;   /* bytes written that had just come from the network, of tallies that were not divided, */
     double taken;      /* and bytes that the processes received, */
     double reworked;   /* or read, meanwhile */
@@ -65,8 +64,12 @@ struct part {
     double contested;  /* operations that another profile would explain nearly as well, */
     uint32_t rival;    /* which is this one of the catalogue's, mostly */
     uint32_t processes;
+    unsigned filled; /* buckets that transfers may have; of zero bytes they have the first, whatever this is */
+    double read[BUCKET_COUNT], write[BUCKET_COUNT]; /* transfers by size */
 };
 
+/* Empties one; that of a few sizes is emptied sooner than it is filled with zeros. */
+void part_clear(struct part *part);
 void part_add_bin(struct part *part, const struct bin *bin, double ops);
 void part_add(struct part *part, const struct part *other);
 /* Adds such shares of another's operations and of its bytes, which do not change how well it fits, nor how much of it is

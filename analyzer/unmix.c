@@ -71,8 +71,8 @@ static int rows_make(const struct unmixing *of, struct rows *out)
     out->twice = out->once + high + wide;
     for (size_t k = 0; k < components; k++)
         for (size_t i = 0; i < bins; i++) {
-            ((double *)(out->by_row + k * wide))[i] = of->signatures[k * bins + i];
-            ((double *)(out->by_bin + i * high))[k] = of->signatures[k * bins + i];
+            ((double *)(out->by_row + k * wide))[i] = of->signatures[k][i];
+            ((double *)(out->by_bin + i * high))[k] = of->signatures[k][i];
         }
     memcpy(out->observed, of->observed, bins * sizeof(*of->observed));
     return 0;
@@ -130,22 +130,24 @@ static void divide(const struct unmixing *of, const double *amounts, const doubl
     for (size_t k = 0; k < of->components; k++)
         for (size_t i = 0; i < of->bins; i++) {
             double known = fmin(of->observed[i], UNMIX_PRICE * predicted[i]);
-            double share = of->signatures[k * of->bins + i];
+            double share = of->signatures[k][i];
 
             parts[k * of->bins + i] = share > 0 && predicted[i] > 0 ? known * amounts[k] * share / predicted[i] : 0;
         }
 }
 
-static double value(const struct unmixing *of, const double *margins, const double *amounts, const double *unknown,
-                    const double *predicted)
+/* What is maximised, of amounts that were predicted. */
+static double value(const struct rows *rows, const double *predicted)
 {
+    const double *observed = (const double *)rows->observed, *unknown = (const double *)rows->unknown;
+    const double *amounts = (const double *)rows->amounts, *margins = (const double *)rows->margins;
     double sum = 0;
 
-    for (size_t i = 0; i < of->bins; i++)
-        if (of->observed[i] > 0)
-            sum += of->observed[i] * log(predicted[i] + unknown[i]) - UNMIX_PRICE * unknown[i];
-    for (size_t k = 0; k < of->components; k++)
-        sum -= amounts[k] * (1 + margins[k]);
+    for (size_t i = 0; i < rows->bins; i++)
+        if (observed[i] > 0)
+            sum += observed[i] * log(predicted[i] + unknown[i]) - UNMIX_PRICE * unknown[i];
+    for (size_t k = 0; k < rows->count; k++)
+        sum -= amounts[k] * margins[k];
     return sum;
 }
 
@@ -157,18 +159,19 @@ static double value(const struct unmixing *of, const double *margins, const doub
  */
 static double ceiling(const struct rows *rows)
 {
-    const double *ratio = (const double *)rows->ratio, *observed = (const double *)rows->observed;
-    const double *margins = (const double *)rows->margins;
-    double *scale = (double *)rows->scale, sum = 0, size = 0;
+    const double *observed = (const double *)rows->observed, *margins = (const double *)rows->margins;
+    double *ratio = (double *)rows->ratio, *scale = (double *)rows->scale, sum = 0, size = 0;
 
-    for (size_t i = 0; i < rows->bins; i++)
+    for (size_t i = 0; i < rows->bins; i++) {
+        ratio[i] = fmin(ratio[i], UNMIX_PRICE);
         scale[i] = 1;
+    }
     for (size_t k = 0; k < rows->count; k++) {
         const double *row = (const double *)(rows->by_row + k * rows->wide);
         double slope = 0;
 
         for (size_t i = 0; i < rows->bins; i++)
-            slope += row[i] * fmin(ratio[i], UNMIX_PRICE);
+            slope += row[i] * ratio[i];
         slope /= margins[k];
         for (size_t i = 0; i < rows->bins; i++)
             if (row[i] > 0 && slope > scale[i])
@@ -176,7 +179,7 @@ static double ceiling(const struct rows *rows)
     }
     for (size_t i = 0; i < rows->bins; i++)
         if (observed[i] > 0) {
-            double term = observed[i] * log(observed[i] * scale[i] / fmin(ratio[i], UNMIX_PRICE));
+            double term = observed[i] * log(observed[i] * scale[i] / ratio[i]);
 
             sum += term - observed[i];
             size += fabs(term) + observed[i];
@@ -198,10 +201,10 @@ static void leap(const struct rows *rows, double *longest)
 {
     const double *from = (const double *)rows->from, *once = (const double *)rows->once;
     const double *twice = (const double *)rows->twice;
-    double *now = (double *)rows->amounts, moved = 0, turned = 0, length;
-    size_t count = (rows->high + rows->wide) * LANES;
+    double moved = 0, turned = 0, length;
+    size_t wide = rows->high + rows->wide;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < wide * LANES; i++) {
         double turn = twice[i] - once[i] - (once[i] - from[i]);
 
         moved += (once[i] - from[i]) * (once[i] - from[i]);
@@ -212,12 +215,20 @@ static void leap(const struct rows *rows, double *longest)
         return;
     if (length == *longest)
         *longest *= LONGER;
-    for (size_t i = 0; i < count; i++) {
-        double once_moved = once[i] - from[i], turn = twice[i] - once[i] - once_moved;
-        double far = from[i] + 2 * length * once_moved + length * length * turn;
+    for (size_t w = 0; w < wide; w++) {
+        lanes once_moved = rows->once[w] - rows->from[w], turn = rows->twice[w] - rows->once[w] - once_moved;
+        lanes far = rows->from[w] + 2 * length * once_moved + length * length * turn;
+        lanes_mask stays = ~(far > 0);
 
-        now[i] = far > 0 ? far : twice[i];
+        rows->amounts[w] = (lanes)(((lanes_mask)far & ~stays) | ((lanes_mask)rows->twice[w] & stays));
     }
+}
+
+/* Amounts are beyond the floor already, so it need not be asked any more whether it is out of reach. */
+static bool is_beyond(const struct rows *rows, double floor)
+{
+    predict(rows, (const double *)rows->amounts, rows->scale);
+    return value(rows, (const double *)rows->scale) > floor;
 }
 
 /* Rounds until one moves less than `enough`, two between leaps. 1 if it is sure before that the floor is out of reach. */
@@ -234,7 +245,9 @@ static int iterate(const struct rows *rows, double enough, double floor)
         if (step(rows) < enough)
             break;
         if (round >= check && floor > -INFINITY) {
-            if (ceiling(rows) <= floor)
+            if (is_beyond(rows, floor))
+                floor = -INFINITY;
+            else if (ceiling(rows) <= floor)
                 return 1;
             check += check / 2;
         }
@@ -244,23 +257,29 @@ static int iterate(const struct rows *rows, double enough, double floor)
     return 0;
 }
 
+/* What a row counts once more, behind the real bins. */
+static double counted_again(const struct unmixing *of, const double *row)
+{
+    double sum = 0;
+
+    for (size_t i = of->real; i < of->bins; i++)
+        sum += row[i];
+    return sum;
+}
+
 int unmix(const struct unmixing *of, double tolerance, double floor, double *amounts, double *parts, double *score)
 {
-    _cleanup_free_ double *margins = calloc(of->components + 1, sizeof(*margins)); /* what a row counts once more */
     _cleanup_(rows_clear) struct rows rows = {0};
     double total = 0;
 
-    if (!margins || rows_make(of, &rows))
+    if (rows_make(of, &rows))
         return -ENOMEM;
-    for (size_t k = 0; k < of->components; k++)
-        for (size_t i = of->real; i < of->bins; i++)
-            margins[k] += of->signatures[k * of->bins + i];
     for (size_t i = 0; i < of->bins; i++) {
         total += i < of->real ? of->observed[i] : 0;
         ((double *)rows.unknown)[i] = of->observed[i] / 2;
     }
     for (size_t k = 0; k < rows.high * LANES; k++)
-        ((double *)rows.margins)[k] = 1 + (k < of->components ? margins[k] : 0);
+        ((double *)rows.margins)[k] = 1 + (k < of->components ? counted_again(of, of->signatures[k]) : 0);
     for (size_t k = 0; k < of->components; k++)
         ((double *)rows.amounts)[k] = total / 2 / (double)of->components;
     if (iterate(&rows, tolerance * total, floor))
@@ -268,6 +287,6 @@ int unmix(const struct unmixing *of, double tolerance, double floor, double *amo
     memcpy(amounts, rows.amounts, of->components * sizeof(*amounts));
     predict(&rows, amounts, rows.ratio);
     divide(of, amounts, (const double *)rows.ratio, parts);
-    *score = value(of, margins, amounts, (const double *)rows.unknown, (const double *)rows.ratio);
+    *score = value(&rows, (const double *)rows.ratio);
     return 0;
 }

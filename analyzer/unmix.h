@@ -24,15 +24,14 @@
 #define UNMIX_COARSE 1e-4
 
 /*
- * signatures[components * bins]; the first `real` bins of a row sum to 1, or to less by the share of
- * the signature that was not observed at all. The bins behind them count some operations once more, by another
+ * The first `real` bins of a signature's row sum to 1, or to less by the share of it that was not observed at all. The bins behind them count some operations once more, by another
  * property of which only the sums are known (where reads start): a composite likelihood (Lindsay 1988; Varin, Reid,
  * Firth 2011), the product of those of the two margins.
  */
 struct unmixing {
     const double *observed; /* [bins] */
     size_t bins, real;
-    const double *signatures;
+    const double *const *signatures; /* [components], each a row of [bins] */
     size_t components;
 };
 

@@ -15,7 +15,7 @@ static void unmixing_by_hand(void **state)
 {
     /* 100 of (1/2, 1/2, 0) and 40 of (0, 0, 1), and 500 of what neither knows */
     const double observed[] = {50, 50, 40, 500};
-    const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0};
+    const double *const signatures[] = {(const double[]){0.5, 0.5, 0, 0}, (const double[]){0, 0, 1, 0}};
     double amounts[2], parts[8], score;
 
     assert_int_equal(unmix(&(struct unmixing){observed, 4, 4, signatures, 2}, UNMIX_FINE, -INFINITY, amounts, parts,
@@ -30,7 +30,8 @@ static void unmixing_by_hand(void **state)
 static void a_floor_is_sure(void **state)
 {
     const double observed[] = {50, 50, 40, 500};
-    const double signatures[] = {0.5, 0.5, 0, 0, 0, 0, 1, 0, 0.2, 0.2, 0.6, 0};
+    const double *const signatures[] = {(const double[]){0.5, 0.5, 0, 0}, (const double[]){0, 0, 1, 0},
+                                        (const double[]){0.2, 0.2, 0.6, 0}};
     struct unmixing of = {observed, 4, 4, signatures, 3};
     double amounts[3], parts[12], again[3], best, score = NAN;
 
@@ -99,6 +100,7 @@ static void a_little_that_is_left_goes_with_what_was_found(void **state)
             parts[0].fit = 675 * found;
             rest.ok[OP_SETATTR] = left - 10;
             rest.ok[OP_READ] = rest.read[20] = 10;
+            rest.filled = 21;
             rest.bytes[OP_READ] = 1000;
             companions_take_little(&of, &rest, parts);
             if (found && left == 90) {
@@ -118,7 +120,7 @@ static void a_little_that_is_left_goes_with_what_was_found(void **state)
 static void a_trace_is_not_drowned(void **state)
 {
     const double observed[] = {20, 1000000};
-    const double signatures[] = {1, 0};
+    const double *const signatures[] = {(const double[]){1, 0}};
     double amounts[1], parts[2], score;
 
     assert_int_equal(unmix(&(struct unmixing){observed, 2, 2, signatures, 1}, UNMIX_FINE, -INFINITY, amounts, parts,
