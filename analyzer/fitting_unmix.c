@@ -5,8 +5,10 @@
 
 #include "analyzer/unmix.h"
 
-#define PAIR_WORTH 0.3 /* nats a transfer, */
-#define TWIN_WORTH 4   /* times that, where nearly all of a size are pairs */
+#define PAIR_WORTH  0.3 /* nats a transfer, */
+#define TWIN_WORTH  4   /* times that, where nearly all of a size are pairs, */
+#define LARGE_WORTH 20  /* and this, where they are so large that they fill no buffer whose size many programs share */
+#define LARGE       (1u << 20)
 
 size_t fitting_each_signature(const struct fitting *fitting, uint32_t only, fitting_each *each, void *context)
 {
@@ -39,6 +41,13 @@ void fitting_note_claims(struct fitting *fitting, uint32_t only)
     fitting_each_signature(fitting, only, claim, fitting->claimed);
 }
 
+static double worth_of(const struct bin *bin)
+{
+    if (!bin->twin)
+        return 1;
+    return bucket_lower(bin->bucket) < LARGE ? TWIN_WORTH : LARGE_WORTH;
+}
+
 /* What pairs are worth more than so many single ones. */
 static double pairs_in(const struct fitting *fitting, const double *groups)
 {
@@ -46,7 +55,7 @@ static double pairs_in(const struct fitting *fitting, const double *groups)
 
     for (size_t g = 0; g < fitting->group_count; g++)
         if (fitting->of[g]->match == MATCH_COPY)
-            pairs += groups[g] * (fitting->of[g]->twin ? TWIN_WORTH : 1);
+            pairs += groups[g] * worth_of(fitting->of[g]);
     return PAIR_WORTH * pairs;
 }
 

@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
+#include "analyzer/fitting.h"
 #include "tests/unit/classified.h"
 #include "tests/unit/history.h"
 
@@ -255,6 +257,41 @@ static void as_many_reads_as_writes_are_a_copy(void **state)
     profile_list_clear(&list);
 }
 
+/* How well a copy of so many pieces explains them. */
+static double score_of_copy(uint64_t size, uint64_t count)
+{
+    static const enum operation both[] = {OP_READ, OP_WRITE};
+    struct tally tally = {0};
+    struct fitting fitting;
+    uint32_t copy = 0;
+    double score;
+
+    for (size_t i = 0; i < 2; i++) {
+        struct record *record = &tally.op[both[i]];
+
+        assert_int_equal(histogram_add(&record->size, size, count), 0);
+        assert_int_equal(histogram_add(&record->latency_ns, 500, count), 0);
+        record->bytes = size * count;
+    }
+    while (strcmp(classified_by.profiles[copy].name, "stage-copy") != 0)
+        copy++;
+    assert_int_equal(fitting_init(&fitting, &classified_by, &tally, false, 0), 0);
+    assert_int_equal(fitting_fit_one(&fitting, copy), 0);
+    score = fitting.score;
+    fitting_clear(&fitting);
+    tally_clear(&tally);
+    return score;
+}
+
+/* Buffers that many programs have may meet by chance, which pieces of a mebibyte and more hardly do. */
+static void pairs_of_large_pieces_weigh_more(void **state)
+{
+    double large = score_of_copy(3 * MIB, 100), small = score_of_copy(3 * 64 * KIB, 100), few = score_of_copy(3 * MIB, 10);
+
+    assert_true(large - small > 200);
+    assert_true(large > 20 * few);
+}
+
 /* Who copies for long removes as much, or the disk is full. */
 static void room_is_made_for_copies(void **state)
 {
@@ -290,6 +327,7 @@ int main(void)
         cmocka_unit_test(whoever_jumps_is_told_by_size),
         cmocka_unit_test(copies_are_told_in_sums),
         cmocka_unit_test(as_many_reads_as_writes_are_a_copy),
+        cmocka_unit_test(pairs_of_large_pieces_weigh_more),
         cmocka_unit_test(room_is_made_for_copies),
     };
 
