@@ -74,7 +74,9 @@ enum companion_kind {
     COMPANION_KINDS
 };
 
-/* They move no bytes, but for page faults. */
+#define COMPANION_READ_MAX (1u << 20) /* bytes: a larger read is somebody's data */
+
+/* Page faults, and reads that are no larger, bring their bytes with them. */
 struct companion {
     enum operation op;
     enum companion_kind kind;

@@ -178,8 +178,8 @@ static const char *read_companion(const json_t *json, struct companion *out)
     out->kind = json_is_true(json_object_get(json, "failed")) ? COMPANION_FAILED : empty ? COMPANION_EMPTY : COMPANION_OK;
     if (!operation_is_file(out->op) || !operation_is_file(out->per) || !(out->most > 0))
         return "a companion needs an operation, the one that it goes with (per), and how often at most";
-    if (out->kind == COMPANION_OK && operation_info(out->op)->has_size && out->op != OP_MMAP_FAULT)
-        return "a companion moves no bytes but by page faults: of reads, those that fail and empty ones can be one";
+    if (out->kind == COMPANION_OK && out->op == OP_WRITE)
+        return "a companion writes nothing: of writes, only those that fail can be one";
     return out->kind == COMPANION_EMPTY && out->op != OP_READ ? "of a companion only reads can be empty" : NULL;
 }
 

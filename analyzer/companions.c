@@ -2,6 +2,7 @@
 #include "analyzer/companions.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define LITTLE 0.1 /* of all operations, and of all bytes */
 
@@ -10,16 +11,25 @@ struct kinds {
     double of[OP_COUNT][COMPANION_KINDS];
 };
 
-static double *operations_of(struct part *part, enum operation op, enum companion_kind kind)
+/* Of the sizes that reads may have which are companions. */
+static bool is_of_companions(unsigned bucket)
 {
-    switch (kind) {
-    case COMPANION_FAILED:
-        return &part->failed[op];
-    case COMPANION_EMPTY:
-        return &part->read[0];
-    default:
-        return &part->ok[op];
-    }
+    return bucket > 0 && bucket_lower(bucket) < COMPANION_READ_MAX;
+}
+
+static double count_of(const struct part *part, enum operation op, enum companion_kind kind)
+{
+    double reads = 0;
+
+    if (kind == COMPANION_FAILED)
+        return part->failed[op];
+    if (kind == COMPANION_EMPTY)
+        return part->read[0];
+    if (op != OP_READ)
+        return part->ok[op];
+    for (unsigned bucket = 0; bucket < part->filled; bucket++)
+        reads += is_of_companions(bucket) ? part->read[bucket] : 0;
+    return reads;
 }
 
 /* How many of them may go with what a part has got. */
@@ -46,25 +56,52 @@ static void make_shares(struct kinds *kinds, struct part *rest)
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
         for (enum companion_kind kind = 0; kind < COMPANION_KINDS; kind++)
             if (kinds->of[op][kind] > 0)
-                kinds->of[op][kind] = fmin(1, *operations_of(rest, op, kind) / kinds->of[op][kind]);
+                kinds->of[op][kind] = fmin(1, count_of(rest, op, kind) / kinds->of[op][kind]);
+}
+
+static void move_bytes(enum operation op, double bytes, struct part *from, struct part *to)
+{
+    bytes = fmin(bytes, from->bytes[op]);
+    from->bytes[op] -= bytes;
+    to->bytes[op] += bytes;
+}
+
+/* That share of the reads of each size. */
+static void move_reads(double share, struct part *from, struct part *to)
+{
+    for (unsigned bucket = 0; bucket < from->filled; bucket++) {
+        double ops = is_of_companions(bucket) ? share * from->read[bucket] : 0;
+
+        from->read[bucket] -= ops;
+        to->read[bucket] += ops;
+        move_bytes(OP_READ, ops * bucket_middle(bucket), from, to);
+    }
+    to->filled = from->filled > to->filled ? from->filled : to->filled;
 }
 
 /* Those that succeed take their bytes with them. */
 static void move(const struct companion *companion, double ops, struct part *from, struct part *to)
 {
-    double *source = operations_of(from, companion->op, companion->kind), bytes;
+    enum operation op = companion->op;
+    double share = ops / count_of(from, op, companion->kind);
 
     if (!(ops > 0))
         return;
-    bytes = companion->kind == COMPANION_OK ? from->bytes[companion->op] * ops / *source : 0;
-    *source -= ops;
-    *operations_of(to, companion->op, companion->kind) += ops;
-    from->bytes[companion->op] -= bytes;
-    to->bytes[companion->op] += bytes;
-    if (companion->kind == COMPANION_EMPTY) {
-        from->ok[companion->op] -= ops;
-        to->ok[companion->op] += ops;
+    if (companion->kind == COMPANION_FAILED) {
+        from->failed[op] -= ops;
+        to->failed[op] += ops;
+        return;
     }
+    if (companion->kind == COMPANION_EMPTY) {
+        from->read[0] -= ops;
+        to->read[0] += ops;
+    } else if (op == OP_READ) {
+        move_reads(share, from, to);
+    } else {
+        move_bytes(op, share * from->bytes[op], from, to);
+    }
+    from->ok[op] -= ops;
+    to->ok[op] += ops;
 }
 
 static void take(const struct profile *profile, const struct kinds *shares, struct part *rest, struct part *part)

@@ -84,6 +84,32 @@ static void companions_take_what_is_left(void **state)
     assert_float_equal(rest.ok[OP_SEEK], 0, 1e-9);
 }
 
+/* Modules of some 100 KiB go with opens, data of 8 MiB does not. */
+static void companions_read_little(void **state)
+{
+    static struct companion of_opens[] = {{OP_READ, COMPANION_OK, OP_OPEN, 0.02}};
+    struct profile profile = {.companions = of_opens, .companion_count = 1};
+    const struct catalogue of = {.profiles = &profile, .count = 1};
+    struct bin small = {.op = OP_READ, .bucket = bucket_of(704 * 1024), .ops = 40};
+    struct bin large = {.op = OP_READ, .bucket = bucket_of(8 << 20), .ops = 100};
+    struct part part = {.fit = 900}, rest = {0};
+    double bytes;
+
+    part.ok[OP_OPEN] = 1000;
+    small.bytes = small.ops * bucket_middle(small.bucket);
+    large.bytes = large.ops * bucket_middle(large.bucket);
+    part_add_bin(&rest, &small, small.ops);
+    part_add_bin(&rest, &large, large.ops);
+    bytes = part_bytes(&rest);
+    companions_take(&of, &rest, &part);
+    assert_float_equal(part.ok[OP_READ], 20, 1e-9);
+    assert_float_equal(part.read[small.bucket], 20, 1e-9);
+    assert_float_equal(part.bytes[OP_READ], small.bytes / 2, 1e-3);
+    assert_float_equal(rest.ok[OP_READ], 120, 1e-9);
+    assert_float_equal(rest.read[large.bucket], 100, 1e-9);
+    assert_float_equal(part_bytes(&rest) + part_bytes(&part), bytes, 1e-3);
+}
+
 /* So little is shared out, by operations and by bytes; not more, and not what is nobody's. */
 static void a_little_that_is_left_goes_with_what_was_found(void **state)
 {
@@ -134,6 +160,7 @@ int main(void)
         cmocka_unit_test(unmixing_by_hand),
         cmocka_unit_test(a_floor_is_sure),
         cmocka_unit_test(companions_take_what_is_left),
+        cmocka_unit_test(companions_read_little),
         cmocka_unit_test(a_little_that_is_left_goes_with_what_was_found),
         cmocka_unit_test(a_trace_is_not_drowned),
     };
