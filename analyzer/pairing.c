@@ -70,7 +70,8 @@ static bool may_join(const struct fitting *fitting, uint32_t p)
     return !fitting->active[p] && standing_may_be_part(fitting, &fitting->catalogue->profiles[p]);
 }
 
-/* Scores with one more, whatever else it is; the base, where that does not explain more than it must be worth. 0 or -ENOMEM. */
+/* Scores with one more, whatever else it is; the base, where there can be none or it does not explain as much as it must be
+   worth. 0 or -ENOMEM. */
 static int find_alone(struct fitting *fitting, double base, double *alone)
 {
     double least = standing_least_ops(fitting);
@@ -108,7 +109,7 @@ int pairing_better(struct fitting *fitting)
     err = find_alone(fitting, base, alone);
     for (uint32_t p = 0; !err && p < catalogue->count; p++)
         for (uint32_t q = p + 1; !err && q < catalogue->count; q++) {
-            if (!may_join(fitting, p) || !may_join(fitting, q) || fmax(alone[p], alone[q]) == base)
+            if (!(fmin(alone[p], alone[q]) > base))
                 continue;
             err = try_pair(fitting, (const uint32_t[2]){p, q}, alone, base, &best);
             memcpy(fitting->active, active, catalogue->count);

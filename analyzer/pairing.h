@@ -5,8 +5,9 @@
 
 #include "analyzer/fitting.h"
 
-/* Where much is not explained, adds the two profiles to the active ones that explain most together: alone, each of them may
-   have taken too much of what is the other's to be like its recipes. 1 if there were two, 0 or -ENOMEM. */
+/* Where much is not explained, adds the two profiles to the active ones that explain most together, of those that explain
+   something alone: there, each of them may have taken too much of what is the other's to be like its recipes. 1 if there
+   were two, 0 or -ENOMEM. */
 int pairing_better(struct fitting *fitting);
 
 #endif
