@@ -83,7 +83,6 @@ static void move_reads(double share, struct part *from, struct part *to)
 static void move(const struct companion *companion, double ops, struct part *from, struct part *to)
 {
     enum operation op = companion->op;
-    double share = ops / count_of(from, op, companion->kind);
 
     if (!(ops > 0))
         return;
@@ -96,9 +95,9 @@ static void move(const struct companion *companion, double ops, struct part *fro
         from->read[0] -= ops;
         to->read[0] += ops;
     } else if (op == OP_READ) {
-        move_reads(share, from, to);
+        move_reads(ops / count_of(from, op, companion->kind), from, to);
     } else {
-        move_bytes(op, share * from->bytes[op], from, to);
+        move_bytes(op, ops / from->ok[op] * from->bytes[op], from, to);
     }
     from->ok[op] -= ops;
     to->ok[op] += ops;
