@@ -2,10 +2,10 @@
 /*
  * How likely it is that a profile is right, as a calibrated probability: of the answers given with 0.9, nine in ten
  * are. Logistic regressions (Platt 1999) on recordings of real programs whose profile is known: of a process on how
- * well it fits; of a part of a sum, where the fit says little about that, on how large the part is, whether another
- * profile would explain it nearly as well, and whether more is left over than chance. Right is a part whose profile
- * is one of those that are really in it. The parameters are those that `tests/workload/truth/truth confidence`
- * prints; it also tells how well they do where the programs judged were left out.
+ * well it fits; of a part of a sum, where the fit says little about that, on how large the part is and whether more is
+ * left over than chance. Right is a part whose profile is one of those that are really in it. The parameters are those
+ * that `tests/workload/truth/truth confidence` prints; it also tells how well they do where the programs judged were
+ * left out.
  */
 #ifndef UNBLEND_ANALYZER_CONFIDENCE_H
 #define UNBLEND_ANALYZER_CONFIDENCE_H

@@ -80,10 +80,8 @@ def parts_of(outcomes):
         left = [p["residual_p"] for p in one.profiles if p["residual_p"] is not None]
         for profile in one.profiles:
             share = max(profile["share_ops"], profile["share_bytes"] or 0)
-            contested = any("may as well be" in words for words in profile["evidence"])
             is_unknown = profile["profile"] == "unknown"
-            features = [math.log(max(share, SHARE_MIN)), *([] if is_unknown else [float(contested)]),
-                        float(bool(left) and left[0] < RESIDUAL_P)]
+            features = [math.log(max(share, SHARE_MIN)), float(bool(left) and left[0] < RESIDUAL_P)]
             if share >= TRACE:
                 (unknown if is_unknown else known).append(
                     Part(features, profile["profile"] in one.truth, [s.program for s in one.blend], 1,
