@@ -13,8 +13,9 @@ static const struct {
     double constant, match, stranger;
 } process = {-4.08, 8.77, 0.92};
 
-/* 570 sums of one of 285 programs and 1,500 blends of two and three: 4,173 parts of profiles and 260 that are unknown. Where another
-   profile would explain a part nearly as well, it was wrong no more often, so that is said, but counts for nothing. */
+/* 570 sums of one of 285 programs and 1,500 blends of two and three: 4,173 parts of profiles and 260 that are unknown.
+   Where another profile would explain a part nearly as well, it was wrong no more often, so that is said, but counts for
+   nothing. */
 static const struct {
     double constant, log_share, left_over;
 } sum = {2.86, 0.83, -1.12}, unknown_sum = {-0.29, 0.65, 0.89};

@@ -81,8 +81,9 @@ static void choose(const struct fitting *fitting, uint32_t profile, uint32_t n, 
 static struct fit *prepare(struct fitting *fitting, uint32_t only)
 {
     unsigned claims = fitting->claimed[MATCH_COPY] + 2u * fitting->claimed[MATCH_FILE];
-    struct row_memory *rows = fit_memory_rows(&fitting->memory, claims, fitting->signature_count, fitting->all_count);
-    struct fit *fit = rows ? fit_memory_add(&fitting->memory, fitting->chosen, fitting->signature_count, fitting->all_count) : NULL;
+    size_t signatures = fitting->signature_count, groups = fitting->all_count;
+    struct row_memory *rows = fit_memory_rows(&fitting->memory, claims, signatures, groups);
+    struct fit *fit = rows ? fit_memory_add(&fitting->memory, fitting->chosen, signatures, groups) : NULL;
 
     if (fit)
         fitting_each_signature(fitting, only, remember_row, &(struct remembered){rows, fit->of.rows});

@@ -24,9 +24,9 @@
 #define UNMIX_COARSE 1e-4
 
 /*
- * The first `real` bins of a signature's row sum to 1, or to less by the share of it that was not observed at all. The bins behind them count some operations once more, by another
- * property of which only the sums are known (where reads start): a composite likelihood (Lindsay 1988; Varin, Reid,
- * Firth 2011), the product of those of the two margins.
+ * The first `real` bins of a signature's row sum to 1, or to less by the share of it that was not observed at all. The
+ * bins behind them count some operations once more, by another property of which only the sums are known (where reads
+ * start): a composite likelihood (Lindsay 1988; Varin, Reid, Firth 2011), the product of those of the two margins.
  */
 struct unmixing {
     const double *observed; /* [bins] */

@@ -176,6 +176,11 @@ int listen_start(int fd, const struct listen_options *options, struct pool *pool
     return 0;
 }
 
+void listen_ready(struct listener *listener)
+{
+    atomic_store(&listener->ready, true);
+}
+
 void listen_stop(struct listener *listener)
 {
     const struct timespec tick = {.tv_nsec = 20000000};

@@ -25,6 +25,9 @@ struct listen_options {
 int listen_start(int fd, const struct listen_options *options, struct pool *pool, struct pool *writers,
                  struct listener **out);
 
+/* The database was set up: whoever asks whether the collector is ready hears no more that it is not yet. */
+void listen_ready(struct listener *listener);
+
 /* Takes no more connections, lets requests under way finish for some seconds, stops the pools, and
    ends. NULL is fine. */
 void listen_stop(struct listener *listener);

@@ -24,6 +24,7 @@ struct listener {
     struct limit *others;   /* requests that need none, of an address */
     bool is_tls, wants_certificates;
     atomic_uint active; /* requests */
+    atomic_bool ready;  /* see listen_ready() */
     /* Tokens that were good lately, by a part of their hash: they are asked about even when others of the same address
        try tokens at random. Whether they are good now says the database, each time. */
     atomic_uint_fast64_t known[KNOWN];

@@ -95,10 +95,12 @@ static int make_all(struct db *db, enum tier tier, const char *table, uint64_t k
     return err;
 }
 
-int partition_make(struct db *db, const uint64_t keep_ns[TIER_COUNT])
+int partition_make(struct db *db, const uint64_t keep_ns[TIER_COUNT], bool wait)
 {
+    static const char *const locks[] = {"select pg_try_advisory_lock(" LOCK ")",
+                                        "select true from pg_advisory_lock(" LOCK ")"};
     _cleanup_result_ PGresult *mine = NULL;
-    int err = db_query(db, "select pg_try_advisory_lock(" LOCK ")", NULL, &mine);
+    int err = db_query(db, locks[wait], NULL, &mine);
 
     if (err || *PQgetvalue(mine, 0, 0) != 't')
         return err;

@@ -7,6 +7,7 @@
 #ifndef UNBLEND_COLLECTOR_PARTITION_H
 #define UNBLEND_COLLECTOR_PARTITION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collector/db.h"
@@ -33,8 +34,9 @@ extern const char *const partition_tier[TIER_COUNT];
 extern const char *const partition_queue[TIER_COUNT];
 
 /* Makes what is missing, also of the rows that wait in default partitions and are to be kept. Leaves it to another
-   collector that is at it. */
-int partition_make(struct db *db, const uint64_t keep_ns[TIER_COUNT]);
+   collector, or thread, that is at it, or waits until that is done: rows that are moved meanwhile are seen in neither
+   place by who began to read before. */
+int partition_make(struct db *db, const uint64_t keep_ns[TIER_COUNT], bool wait);
 
 /* SQL for the partitions of the table batch of a tier: rows of suffix ("2026112106"), since, until; in order. */
 const char *partition_list(enum tier tier);

@@ -28,6 +28,8 @@ void request_check(struct task *task, struct store *store)
     note_database(err);
     if (err)
         request_refuse(request, 503, "the database is away");
+    else if (!atomic_load(&request->listener->ready))
+        request_refuse(request, 503, "the database is being set up");
     else
         request->answer.status = 200;
     request_wake(request);

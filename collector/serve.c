@@ -222,6 +222,7 @@ static void note(struct daemon *d, int err, const char *why)
     atomic_store(&metrics.database_up, up);
     if (up && !d->was_up) {
         log_info("the database is there");
+        listen_ready(d->listener);
         notify_status("serving");
     }
     /* An embedded server is given some time to start before anybody is alarmed. */

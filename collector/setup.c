@@ -48,7 +48,7 @@ int setup_database(const struct setup *setup, const char *conninfo, char why[256
     if (!err)
         err = schema_apply(&db);
     if (!err)
-        err = partition_make(&db, setup->keep_ns);
+        err = partition_make(&db, setup->keep_ns, true);
     memcpy(why, db.why, sizeof(db.why));
     return err;
 }

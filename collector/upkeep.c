@@ -88,7 +88,7 @@ static int look(struct upkeep *upkeep)
     /* Rollups first: a role that may write need not own the tables. */
     err = roll_up(upkeep);
     if (!err && now >= upkeep->partitions_at) {
-        err = partition_make(&upkeep->db, upkeep->retention.keep_ns);
+        err = partition_make(&upkeep->db, upkeep->retention.keep_ns, false);
         if (!err)
             upkeep->partitions_at = now + PARTITIONS_S * 1000;
     }
@@ -158,7 +158,7 @@ void upkeep_stop(struct upkeep *upkeep)
 
 int upkeep_once(struct db *db, const struct retention *retention, int64_t *batches, struct retention_done *done)
 {
-    int err = partition_make(db, retention->keep_ns);
+    int err = partition_make(db, retention->keep_ns, false);
 
     if (!err)
         err = rollup_all(db, false, batches);
