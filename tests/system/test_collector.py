@@ -258,6 +258,18 @@ class TestStart(unittest.TestCase):
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertTrue(result.stdout)
 
+    def test_ready_when_partitions_are_made(self):
+        """Rows that came before would be moved there, under whoever reads them."""
+        directory = os.path.join(collecting.ROOT, "fresh")
+        collector = Collector("--embedded", directory).wait_ready()
+        try:
+            made = subprocess.run(
+                ["psql", "-XAtq", f"host={directory} user=unblend dbname=unblend", "-c", "select count(*) > 1 from pg_inherits "
+                 "where inhparent = 'unblend.cover_1h'::regclass"], capture_output=True, text=True).stdout
+        finally:
+            collector.stop()
+        self.assertEqual(made, "t\n")  # the last that is made
+
     def test_foreign_database_by_init_db_and_tls(self):
         """--db on a server of somebody else's, with a configuration file, over HTTPS."""
         directory = os.path.join(collecting.ROOT, "foreign")
