@@ -74,9 +74,9 @@ enum companion_kind {
     COMPANION_KINDS
 };
 
-#define COMPANION_READ_MAX (1u << 20) /* bytes: a larger read is somebody's data */
+#define COMPANION_READ_MAX (1u << 20) /* bytes: what reads that much is somebody's data */
 
-/* Page faults, and reads that are no larger, bring their bytes with them. */
+/* Page faults, and reads of less than that, bring their bytes with them. */
 struct companion {
     enum operation op;
     enum companion_kind kind;

@@ -59,30 +59,27 @@ static void make_shares(struct kinds *kinds, struct part *rest)
                 kinds->of[op][kind] = fmin(1, count_of(rest, op, kind) / kinds->of[op][kind]);
 }
 
-static void move_bytes(enum operation op, double bytes, struct part *from, struct part *to)
-{
-    bytes = fmin(bytes, from->bytes[op]);
-    from->bytes[op] -= bytes;
-    to->bytes[op] += bytes;
-}
-
 /* That share of the reads of each size. */
 static void move_reads(double share, struct part *from, struct part *to)
 {
     for (unsigned bucket = 0; bucket < from->filled; bucket++) {
-        double ops = is_of_companions(bucket) ? share * from->read[bucket] : 0;
+        struct bin bin = {.op = OP_READ, .bucket = (uint16_t)bucket, .ops = share * from->read[bucket]};
 
-        from->read[bucket] -= ops;
-        to->read[bucket] += ops;
-        move_bytes(OP_READ, ops * bucket_middle(bucket), from, to);
+        if (!is_of_companions(bucket) || !(bin.ops > 0))
+            continue;
+        bin.bytes = fmin(bin.ops * bucket_middle(bucket), from->bytes[OP_READ]);
+        from->ok[OP_READ] -= bin.ops;
+        from->read[bucket] -= bin.ops;
+        from->bytes[OP_READ] -= bin.bytes;
+        part_add_bin(to, &bin, bin.ops);
     }
-    to->filled = from->filled > to->filled ? from->filled : to->filled;
 }
 
 /* Those that succeed take their bytes with them. */
 static void move(const struct companion *companion, double ops, struct part *from, struct part *to)
 {
     enum operation op = companion->op;
+    double bytes;
 
     if (!(ops > 0))
         return;
@@ -91,16 +88,19 @@ static void move(const struct companion *companion, double ops, struct part *fro
         to->failed[op] += ops;
         return;
     }
+    if (companion->kind == COMPANION_OK && op == OP_READ) {
+        move_reads(ops / count_of(from, op, companion->kind), from, to);
+        return;
+    }
     if (companion->kind == COMPANION_EMPTY) {
         from->read[0] -= ops;
         to->read[0] += ops;
-    } else if (op == OP_READ) {
-        move_reads(ops / count_of(from, op, companion->kind), from, to);
-    } else {
-        move_bytes(op, ops / from->ok[op] * from->bytes[op], from, to);
     }
+    bytes = companion->kind == COMPANION_OK ? from->bytes[op] * ops / from->ok[op] : 0;
     from->ok[op] -= ops;
     to->ok[op] += ops;
+    from->bytes[op] -= bytes;
+    to->bytes[op] += bytes;
 }
 
 static void take(const struct profile *profile, const struct kinds *shares, struct part *rest, struct part *part)

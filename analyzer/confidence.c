@@ -16,7 +16,7 @@ static const struct {
 /* 570 sums of one of 285 programs and 1,500 blends of two and three: 4,173 parts of profiles and 260 that are unknown.
    Where another profile would explain a part nearly as well, it was wrong no more often, so that is said, but counts for
    nothing. */
-static const struct {
+static const struct of_sum {
     double constant, log_share, left_over;
 } sum = {2.86, 0.83, -1.12}, unknown_sum = {-0.29, 0.65, 0.89};
 
@@ -37,11 +37,11 @@ bool confidence_contested(const struct part *part)
 
 double confidence_of_part(const struct part *part, bool known, double share, double residual)
 {
-    double ops = part_ops(part), log_share = log(fmax(share, SHARE_MIN)), of_sum, of_processes = ops - part->summed;
-    double left_over = residual < RESIDUAL_P;
+    const struct of_sum *by = known ? &sum : &unknown_sum;
+    double ops = part_ops(part), of_processes = ops - part->summed;
+    double of_sum = logistic(by->constant + by->log_share * log(fmax(share, SHARE_MIN)) +
+                             by->left_over * (residual < RESIDUAL_P));
 
-    of_sum = known ? logistic(sum.constant + sum.log_share * log_share + sum.left_over * left_over)
-                   : logistic(unknown_sum.constant + unknown_sum.log_share * log_share + unknown_sum.left_over * left_over);
     /* What no signature would have taken of a process is unknown for sure; what broke a bound may be either. */
     of_processes = known ? part->confidence : of_processes - fmin(part->rejected, of_processes) / 2;
     return (of_processes + part->summed * of_sum) / ops;

@@ -52,15 +52,11 @@ struct row_memory *fit_memory_rows(struct fit_memory *memory, unsigned claims, s
 {
     struct row_memory *rows = &memory->rows[claims];
 
-    if (!rows->made) {
+    if (!rows->rows)
         rows->rows = calloc(signatures * groups + 1, sizeof(*rows->rows));
-        rows->made = rows->rows ? calloc(signatures + 1, sizeof(*rows->made)) : NULL;
-    }
-    if (!rows->made) {
-        free(rows->rows);
-        rows->rows = NULL;
-    }
-    return rows->made ? rows : NULL;
+    if (!rows->made)
+        rows->made = calloc(signatures + 1, sizeof(*rows->made));
+    return rows->rows && rows->made ? rows : NULL;
 }
 
 void fit_memory_clear(struct fit_memory *memory)

@@ -65,11 +65,6 @@ static int try_pair(struct fitting *fitting, const uint32_t of[2], const double 
     return 0;
 }
 
-static bool may_join(const struct fitting *fitting, uint32_t p)
-{
-    return !fitting->active[p] && standing_may_be_part(fitting, &fitting->catalogue->profiles[p]);
-}
-
 /* Scores with one more, whatever else it is; the base, where there can be none or it does not explain as much as it must be
    worth. 0 or -ENOMEM. */
 static int find_alone(struct fitting *fitting, double base, double *alone)
@@ -79,7 +74,7 @@ static int find_alone(struct fitting *fitting, double base, double *alone)
 
     for (uint32_t p = 0; err >= 0 && p < fitting->catalogue->count; p++) {
         alone[p] = base;
-        if (!may_join(fitting, p))
+        if (fitting->active[p] || !standing_may_be_part(fitting, &fitting->catalogue->profiles[p]))
             continue;
         fitting->active[p] = true;
         err = fitting_fit_above(fitting, base + standing_needed(fitting, p, least));

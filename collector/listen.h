@@ -25,7 +25,7 @@ struct listen_options {
 int listen_start(int fd, const struct listen_options *options, struct pool *pool, struct pool *writers,
                  struct listener **out);
 
-/* The database was set up: whoever asks whether the collector is ready hears no more that it is not yet. */
+/* The database is set up: from now on, /readyz depends on whether it answers alone. */
 void listen_ready(struct listener *listener);
 
 /* Takes no more connections, lets requests under way finish for some seconds, stops the pools, and

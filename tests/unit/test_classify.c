@@ -164,6 +164,8 @@ static void confidence_is_bounded(void **state)
     assert_true(confidence_of_match(0.6) < confidence_of_match(0.9) && confidence_of_match(1) < 1);
     assert_true(large > confidence_of_part(&part, true, 0.02, NAN)); /* small parts are more often wrong, */
     assert_true(large > confidence_of_part(&part, true, 0.9, 0.01)); /* and those of sums that are not all explained, */
+    part.contested = 50;
+    assert_true(large == confidence_of_part(&part, true, 0.9, NAN)); /* not those that may as well be another's */
     for (unsigned i = 0; i < 2; i++) {
         double unknown = confidence_of_part(&part, false, 0.5, i ? 0.01 : 0.5);
 
