@@ -127,27 +127,40 @@ void companions_take(const struct catalogue *catalogue, struct part *rest, struc
             take(&catalogue->profiles[p], &kinds, rest, &parts[p]);
 }
 
-static void take_share(const struct part *rest, double ops, double bytes, struct part *part)
+static double share_of(double part, double all, double otherwise)
 {
-    double had = part_ops(part);
+    return all > 0 ? part / all : otherwise;
+}
 
-    part_add_share(part, rest, ops, bytes);
+/* Of each operation the share that the part has of those that were found; of what none has, its share of all. */
+static void take_share(const struct part *rest, const struct part *all, struct part *part)
+{
+    double had = part_ops(part), ops = had / part_ops(all), bytes = share_of(part_bytes(part), part_bytes(all), 0);
+    const struct part before = *part;
+
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
+        double share = share_of(before.ok[op], all->ok[op], ops);
+
+        part->ok[op] += share * rest->ok[op];
+        part->failed[op] += share_of(before.failed[op], all->failed[op], share) * rest->failed[op];
+        part->bytes[op] += share_of(before.bytes[op], all->bytes[op], bytes) * rest->bytes[op];
+    }
+    part_add_sizes(part, rest, share_of(before.ok[OP_READ], all->ok[OP_READ], ops), share_of(before.ok[OP_WRITE], all->ok[OP_WRITE], ops));
+    part_keep_likeness(part, had);
     part->given = part_ops(part) - had;
 }
 
 void companions_take_little(const struct catalogue *catalogue, struct part *rest, struct part *parts)
 {
-    double ops = 0, bytes = 0;
+    struct part all = {0};
 
-    for (uint32_t p = 0; p < catalogue->count; p++) {
-        ops += part_ops(&parts[p]);
-        bytes += part_bytes(&parts[p]);
-    }
-    if (!(ops > 0) || !(part_ops(rest) < LITTLE * (ops + part_ops(rest))) ||
-        part_bytes(rest) > LITTLE * (bytes + part_bytes(rest)))
+    for (uint32_t p = 0; p < catalogue->count; p++)
+        part_add(&all, &parts[p]);
+    if (!(part_ops(&all) > 0) || !(part_ops(rest) < LITTLE * (part_ops(&all) + part_ops(rest))) ||
+        part_bytes(rest) > LITTLE * (part_bytes(&all) + part_bytes(rest)))
         return;
     for (uint32_t p = 0; p < catalogue->count; p++)
         if (part_ops(&parts[p]) > 0)
-            take_share(rest, part_ops(&parts[p]) / ops, bytes > 0 ? part_bytes(&parts[p]) / bytes : 0, &parts[p]);
+            take_share(rest, &all, &parts[p]);
     *rest = (struct part){0};
 }

@@ -264,6 +264,43 @@ static void divide_reads(const struct fitting *fitting, const struct signature *
     scale_reads(fitting, JUMPS, jumps, then, row);
 }
 
+/* How much of an ingredient of opens is of files of each kind. */
+static void add_opened(const struct fitting *fitting, const struct ingredient *ingredient, double weight, double *kinds)
+{
+    double of[FILE_SIZES] = {0}, all = 0;
+
+    for (size_t g = 0; g < fitting->group_count; g++) {
+        const struct bin *bin = fitting->of[g];
+
+        if (!bin->bucket || !fitting_holds(fitting, ingredient, bin))
+            continue;
+        of[file_size_class(bucket_lower(bin->bucket))] += fitting->observed[g];
+        all += fitting->observed[g];
+    }
+    for (unsigned i = 0; all > 0 && i < FILE_SIZES; i++)
+        kinds[i] += weight * of[i] / all;
+}
+
+/* What is done to files that a signature opens goes to kinds of files as its opens do; else to all that it may be. */
+static void spread_by_opens(const struct fitting *fitting, const struct signature *signature, size_t first,
+                            const struct ingredient *ingredient, double weight, unsigned files, double *row)
+{
+    const double *weights = (fitting->recipes ? fitting->recipes : fitting->weights) + first;
+    double kinds[FILE_SIZES] = {0}, all = 0;
+
+    for (uint32_t n = 0; fitting->sized_opens && n < signature->ingredient_count; n++)
+        if (signature->ingredients[n].op == OP_OPEN && signature->ingredients[n].sized)
+            add_opened(fitting, &signature->ingredients[n], weights[n], kinds);
+    for (unsigned i = 0; i < FILE_SIZES; i++)
+        all += kinds[i];
+    if (!(all > 0)) {
+        spread_over(fitting, signature, ingredient, weight, files, row);
+        return;
+    }
+    for (unsigned i = 0; i < FILE_SIZES; i++)
+        spread_over(fitting, signature, ingredient, weight * kinds[i] / all, 1u << i, row);
+}
+
 void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)
 {
     struct files files = files_of(signature);
@@ -274,7 +311,7 @@ void fitting_spread(const struct fitting *fitting, const struct signature *signa
         double others = ingredient->op == OP_SEEK ? files.other_seeks : files.others;
 
         if (tells_files(fitting, ingredient)) {
-            spread_over(fitting, signature, ingredient, weight * (1 - others), files.read, row);
+            spread_by_opens(fitting, signature, first, ingredient, weight * (1 - others), files.read, row);
             spread_over(fitting, signature, ingredient, weight * others, FILES_OTHERS, row);
         } else {
             spread_over(fitting, signature, ingredient, weight, FILES_UNKNOWN, row);

@@ -161,11 +161,11 @@ void part_add_bin(struct part *part, const struct bin *bin, double ops)
         part->filled = bin->bucket + 1u;
 }
 
-static void add_sizes(struct part *part, const struct part *other, double share)
+void part_add_sizes(struct part *part, const struct part *other, double reads, double writes)
 {
     for (unsigned i = 0; i < filled(other); i++) {
-        part->read[i] += share * other->read[i];
-        part->write[i] += share * other->write[i];
+        part->read[i] += reads * other->read[i];
+        part->write[i] += writes * other->write[i];
     }
     if (part->filled < other->filled)
         part->filled = other->filled;
@@ -178,7 +178,7 @@ void part_add(struct part *part, const struct part *other)
         part->failed[op] += other->failed[op];
         part->bytes[op] += other->bytes[op];
     }
-    add_sizes(part, other, 1);
+    part_add_sizes(part, other, 1, 1);
     for (unsigned i = 0; i < BUSY_KINDS; i++)
         part->time[i] += other->time[i];
     part->received += other->received;
@@ -214,7 +214,7 @@ void part_add_share(struct part *part, const struct part *other, double ops, dou
         part->failed[op] += ops * other->failed[op];
         part->bytes[op] += bytes * other->bytes[op];
     }
-    add_sizes(part, other, ops);
+    part_add_sizes(part, other, ops, ops);
     part_keep_likeness(part, had);
 }
 

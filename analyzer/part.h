@@ -72,6 +72,8 @@ struct part {
 void part_clear(struct part *part);
 void part_add_bin(struct part *part, const struct bin *bin, double ops);
 void part_add(struct part *part, const struct part *other);
+/* Adds such shares of the sizes of another's transfers. */
+void part_add_sizes(struct part *part, const struct part *other, double reads, double writes);
 /* Adds such shares of another's operations and of its bytes, which do not change how well it fits, nor how much of it is
    contested; nor does what has come since it had so many operations. */
 void part_add_share(struct part *part, const struct part *other, double ops, double bytes);
