@@ -264,8 +264,8 @@ static void divide_reads(const struct fitting *fitting, const struct signature *
     scale_reads(fitting, JUMPS, jumps, then, row);
 }
 
-/* How much of an ingredient of opens is of files of each kind. */
-static void add_opened(const struct fitting *fitting, const struct ingredient *ingredient, double weight, double *kinds)
+/* How much of an ingredient of opens is of files of each kind; false if it is of none. */
+static bool add_opened(const struct fitting *fitting, const struct ingredient *ingredient, double weight, double *kinds)
 {
     double of[FILE_SIZES] = {0}, all = 0;
 
@@ -279,26 +279,38 @@ static void add_opened(const struct fitting *fitting, const struct ingredient *i
     }
     for (unsigned i = 0; all > 0 && i < FILE_SIZES; i++)
         kinds[i] += weight * of[i] / all;
+    return all > 0;
 }
 
-/* What is done to files that a signature opens goes to kinds of files as its opens do; else to all that it may be. */
-static void spread_by_opens(const struct fitting *fitting, const struct signature *signature, size_t first,
-                            const struct ingredient *ingredient, double weight, unsigned files, double *row)
+/* How a signature's opens divide among kinds of files. Of how many kinds it says so; 0 if that is not known. */
+static unsigned opened_kinds(const struct fitting *fitting, const struct signature *signature, size_t first, double *kinds)
 {
     const double *weights = (fitting->recipes ? fitting->recipes : fitting->weights) + first;
-    double kinds[FILE_SIZES] = {0}, all = 0;
+    unsigned count = 0;
+    double all = 0;
 
     for (uint32_t n = 0; fitting->sized_opens && n < signature->ingredient_count; n++)
-        if (signature->ingredients[n].op == OP_OPEN && signature->ingredients[n].sized)
-            add_opened(fitting, &signature->ingredients[n], weights[n], kinds);
+        if (signature->ingredients[n].op == OP_OPEN)
+            count += add_opened(fitting, &signature->ingredients[n], weights[n], kinds);
     for (unsigned i = 0; i < FILE_SIZES; i++)
         all += kinds[i];
-    if (!(all > 0)) {
+    for (unsigned i = 0; i < FILE_SIZES && count; i++)
+        kinds[i] /= all;
+    return count;
+}
+
+/* All files that are opened are closed; where they are of several kinds, it may be one of these that is sought in. */
+static void spread_by_files(const struct fitting *fitting, const struct signature *signature, size_t first,
+                            const struct ingredient *ingredient, double weight, unsigned files, double *row)
+{
+    double kinds[FILE_SIZES] = {0};
+    unsigned count = opened_kinds(fitting, signature, first, kinds);
+
+    if (count == 1 || (count && ingredient->op == OP_CLOSE))
+        for (unsigned i = 0; i < FILE_SIZES; i++)
+            spread_over(fitting, signature, ingredient, weight * kinds[i], 1u << i, row);
+    else
         spread_over(fitting, signature, ingredient, weight, files, row);
-        return;
-    }
-    for (unsigned i = 0; i < FILE_SIZES; i++)
-        spread_over(fitting, signature, ingredient, weight * kinds[i] / all, 1u << i, row);
 }
 
 void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)
@@ -311,7 +323,7 @@ void fitting_spread(const struct fitting *fitting, const struct signature *signa
         double others = ingredient->op == OP_SEEK ? files.other_seeks : files.others;
 
         if (tells_files(fitting, ingredient)) {
-            spread_by_opens(fitting, signature, first, ingredient, weight * (1 - others), files.read, row);
+            spread_by_files(fitting, signature, first, ingredient, weight * (1 - others), files.read, row);
             spread_over(fitting, signature, ingredient, weight * others, FILES_OTHERS, row);
         } else {
             spread_over(fitting, signature, ingredient, weight, FILES_UNKNOWN, row);
