@@ -29,7 +29,7 @@ enum outcome {
 };
 
 /* What stats are of. */
-enum stat_of { STAT_OF_ANY, STAT_OF_OPEN, STAT_BY_NAME };
+enum stat_of { STAT_OF_ANY, STAT_OF_OPEN, STAT_BY_NAME, STAT_OF_FOLDER };
 
 struct ingredient {
     enum operation op;

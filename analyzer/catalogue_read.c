@@ -50,8 +50,11 @@ static const char *read_stat_of(const char *of, struct ingredient *to)
 {
     if (!of)
         return NULL;
-    to->of = strcmp(of, "open") == 0 ? STAT_OF_OPEN : strcmp(of, "name") == 0 ? STAT_BY_NAME : STAT_OF_ANY;
-    return to->op == OP_STAT && to->of ? NULL : "what is counted is of neither open nor name, or is no stat";
+    to->of = strcmp(of, "open") == 0     ? STAT_OF_OPEN
+             : strcmp(of, "name") == 0   ? STAT_BY_NAME
+             : strcmp(of, "folder") == 0 ? STAT_OF_FOLDER
+                                         : STAT_OF_ANY;
+    return to->op == OP_STAT && to->of ? NULL : "what is counted is of no open, name or folder, or is no stat";
 }
 
 /* Which operations are meant. */

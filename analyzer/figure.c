@@ -80,6 +80,19 @@ int figure_jumped(const struct record *transfers, struct histogram *out)
     return err;
 }
 
+bool figure_described(const struct record *stat, struct described *out)
+{
+    *out = (struct described){0};
+    for (unsigned i = 0; i < stat->joint.length; i++) {
+        const struct histogram_cell *cell = &stat->joint.cells[i];
+        unsigned kind = joint_kind(cell->bucket);
+
+        if (kind)
+            (joint_of(cell->bucket) == JOINT_ALL ? out->all : out->by_name)[kind - 1] += cell->count;
+    }
+    return stat->joint.length;
+}
+
 uint64_t figure_sized(const struct record *record)
 {
     return record->file_size[FILE_SMALL] + record->file_size[FILE_MEDIUM] + record->file_size[FILE_LARGE];

@@ -36,6 +36,14 @@ double figure_jumps(const struct record *transfers);
    not known of nearly all of them, or -ENOMEM. */
 int figure_jumped(const struct record *transfers, struct histogram *out);
 
+/* Stats that found a regular file, by how large it is. */
+struct described {
+    uint64_t all[FILE_SIZES], by_name[FILE_SIZES];
+};
+
+/* False, and all 0, where none was counted. */
+bool figure_described(const struct record *stat, struct described *out);
+
 /* Share of the bytes written that had just come from the network; NAN: none were written. */
 double figure_received(const struct record *write);
 /* Bytes written to bytes that their processes received meanwhile, or the reverse where these are fewer; NAN alike. */

@@ -22,8 +22,9 @@ bool fitting_holds(const struct fitting *fitting, const struct ingredient *ingre
 {
     if (ingredient->op != bin->op || !ingredient->ends[bin->outcome])
         return false;
-    if ((ingredient->of == STAT_OF_OPEN && bin->order == BY_NAME) ||
-        (ingredient->of == STAT_BY_NAME && bin->order == OF_OPEN))
+    if (ingredient->of && bin->order && (ingredient->of == STAT_OF_OPEN) != (bin->order == OF_OPEN))
+        return false;
+    if (ingredient->of == STAT_OF_FOLDER && bin->files && !(bin->files & FILES_OTHERS))
         return false;
     return !ingredient->sized || (bin->op == OP_OPEN && !fitting->sized_opens) || fitting_in_range(ingredient, bin);
 }
@@ -106,10 +107,10 @@ static bool may_read(const struct signature *signature, const struct bin *bin)
     return bin->op != OP_READ || !bin->bucket || bin->files & files_read(signature);
 }
 
-/* Of what files a seek or a close is may be known, too. */
+/* Of what kind of files a stat, a seek, a close or the read at a file's end is may be known, too. */
 static bool is_by_file(const struct bin *bin)
 {
-    return bin->files && bin->op != OP_READ;
+    return bin->files && (bin->op != OP_READ || !bin->bucket);
 }
 
 /* What a signature has to say of its files. */
@@ -117,6 +118,7 @@ struct files {
     unsigned read; /* those that it reads or maps, a bit for each kind */
     double others; /* so much of its closes is of what it writes, or of folders; and of its seeks */
     double other_seeks;
+    bool told; /* what it stats by name is one of those that it reads, if no folder */
 };
 
 static struct files files_of(const struct signature *signature)
@@ -138,7 +140,8 @@ static struct files files_of(const struct signature *signature)
         return (struct files){.others = 1, .other_seeks = 1};
     return (struct files){.read = files_read(signature),
                           .others = fmin(1, quotient(made + listings, closes)),
-                          .other_seeks = writes ? 0.5 : 0};
+                          .other_seeks = writes ? 0.5 : 0,
+                          .told = !writes};
 }
 
 static bool takes(const struct fitting *fitting, const struct signature *signature, const struct ingredient *ingredient,
@@ -230,14 +233,12 @@ static void spread_over(const struct fitting *fitting, const struct signature *s
             row[g] += weight * fitting->observed[g] / total;
 }
 
-/* Whether it is known of an operation's groups of what files they are. */
+/* Whether it is known of an ingredient's groups of what files they are. */
 static bool tells_files(const struct fitting *fitting, const struct ingredient *ingredient)
 {
-    if (!operation_tells_file_size(ingredient->op))
-        return false;
     for (size_t g = 0; g < fitting->group_count; g++)
-        if (fitting->of[g]->op == ingredient->op && is_by_file(fitting->of[g]))
-            return fitting->of[g]->files != FILES_UNKNOWN;
+        if (fitting_holds(fitting, ingredient, fitting->of[g]) && is_by_file(fitting->of[g]))
+            return !(fitting->of[g]->files & (fitting->of[g]->files - 1));
     return false;
 }
 
@@ -306,7 +307,7 @@ static void spread_by_files(const struct fitting *fitting, const struct signatur
     double kinds[FILE_SIZES] = {0};
     unsigned count = opened_kinds(fitting, signature, first, kinds);
 
-    if (count == 1 || (count && ingredient->op == OP_CLOSE))
+    if (count == 1 || (count && ingredient->op != OP_SEEK))
         for (unsigned i = 0; i < FILE_SIZES; i++)
             spread_over(fitting, signature, ingredient, weight * kinds[i], 1u << i, row);
     else
@@ -322,7 +323,9 @@ void fitting_spread(const struct fitting *fitting, const struct signature *signa
         double weight = fitting->recipes ? fitting->recipes[first + n] : fitting->weights[first + n];
         double others = ingredient->op == OP_SEEK ? files.other_seeks : files.others;
 
-        if (tells_files(fitting, ingredient)) {
+        if (ingredient->op == OP_STAT && ingredient->of != STAT_OF_OPEN)
+            others = 0;
+        if (tells_files(fitting, ingredient) && ingredient->of != STAT_OF_FOLDER && (files.told || ingredient->op != OP_STAT)) {
             spread_by_files(fitting, signature, first, ingredient, weight * (1 - others), files.read, row);
             spread_over(fitting, signature, ingredient, weight * others, FILES_OTHERS, row);
         } else {

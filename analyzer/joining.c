@@ -54,7 +54,8 @@ static int is_known(const struct record *record)
     if (known != 1 || record->op == OP_WRITE)
         return known;
     for (unsigned i = 0; i < record->joint.length; i++)
-        all += joint_of(record->joint.cells[i].bucket) == JOINT_ALL ? (double)record->joint.cells[i].count : 0;
+        if (joint_of(record->joint.cells[i].bucket) == JOINT_ALL && joint_size(record->joint.cells[i].bucket))
+            all += (double)record->joint.cells[i].count;
     return filing_known(record) > 0 && all >= KNOWN_MIN * (double)figure_sized(record);
 }
 
@@ -74,6 +75,23 @@ static size_t append(struct bin *out, size_t n, const struct bin *bin, double op
     out[n].ops = ops;
     out[n].bytes *= ops / bin->ops;
     return n + 1;
+}
+
+/* Those that moved nothing are of files, too, and do not start anywhere. */
+static size_t split_empty(const struct bin *bin, const struct cells *of, struct bin *out)
+{
+    double all = 0;
+    size_t n = 0;
+
+    for (unsigned kind = 0; kind < JOINT_KINDS; kind++)
+        all += of->ops[kind];
+    for (unsigned kind = 0; kind < JOINT_KINDS; kind++) {
+        struct bin part = *bin;
+
+        part.files = kind ? 1u << (kind - 1) : of->ops[0] < all ? FILES_OTHERS : 0;
+        n = append(out, n, &part, bin->ops * of->ops[kind] / all);
+    }
+    return n;
 }
 
 /* Of what goes on, as much may follow what jumps as a run of that is long; all the rest is somebody's who does not jump to that
@@ -122,10 +140,12 @@ static size_t split_all(const struct record *record, const struct bin *bins, siz
     size_t n = 0;
 
     for (size_t i = 0; of && i < count; i++)
-        if (bins[i].op == record->op && bins[i].outcome == OUTCOME_OK && bins[i].bucket)
+        if (bins[i].op != record->op || bins[i].outcome != OUTCOME_OK)
+            out[n++] = bins[i];
+        else if (bins[i].bucket)
             n += split(&bins[i], &of[bins[i].bucket], out + n);
         else
-            out[n++] = bins[i];
+            n += split_empty(&bins[i], &of[0], out + n);
     free(of);
     return n;
 }

@@ -10,7 +10,7 @@
 #include "analyzer/figure.h"
 #include "analyzer/filing.h"
 
-#define PLAIN_BINS (FILE_SIZES + 1) /* see plain_bins() */
+#define PLAIN_BINS (2 * (FILE_SIZES + 1)) /* see stat_bins() */
 #define KNOWN_MIN  0.5              /* of all of an operation; where fewer are known, all may be of any kind */
 
 static size_t count_bins(const struct tally *tally)
@@ -63,19 +63,40 @@ static size_t failed_bins(enum operation op, const struct record *record, struct
     return n;
 }
 
+/* Stats of one kind, by how large the files are that they describe, where that was counted. */
+static size_t described_bins(const struct bin *bin, bool known, const uint64_t *kinds, struct bin *out)
+{
+    double others = bin->ops;
+    size_t n = 0;
+
+    for (unsigned i = 0; i <= FILE_SIZES; i++) {
+        double ops = i < FILE_SIZES ? fmin((double)kinds[i], others) : others;
+
+        if (!(ops > 0))
+            continue;
+        out[n] = *bin;
+        out[n].ops = ops;
+        out[n++].files = known ? 1u << i : 0;
+        others -= ops;
+    }
+    return n;
+}
+
 /* What is open and what has a name. */
 static size_t stat_bins(enum operation op, const struct record *record, double ops, struct bin *out)
 {
-    double of_open = fmin(ops, (double)record->order[ORDER_OF_OPEN]);
-    size_t n = 0;
+    const struct bin of_open = {.op = op, .ops = fmin(ops, (double)record->order[ORDER_OF_OPEN]), .order = OF_OPEN};
+    const struct bin by_name = {.op = op, .ops = ops - of_open.ops, .order = BY_NAME};
+    struct described described;
+    bool known = figure_described(record, &described);
+    size_t n;
 
-    if (of_open + (double)record->order[ORDER_BY_NAME] < KNOWN_MIN * ops)
+    if (of_open.ops + (double)record->order[ORDER_BY_NAME] < KNOWN_MIN * ops)
         return 0;
-    if (of_open > 0)
-        out[n++] = (struct bin){.op = op, .ops = of_open, .order = OF_OPEN};
-    if (ops > of_open)
-        out[n++] = (struct bin){.op = op, .ops = ops - of_open, .order = BY_NAME};
-    return n;
+    for (unsigned i = 0; i < FILE_SIZES; i++)
+        described.all[i] -= described.by_name[i];
+    n = described_bins(&of_open, known, described.all, out);
+    return n + described_bins(&by_name, known, described.by_name, out + n);
 }
 
 /* By how large the files are, and all else. Few are not known: they are shared out. */

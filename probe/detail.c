@@ -200,7 +200,7 @@ static uint32_t sum_reads(const struct details *details, const struct abi_thread
         oldest = i;
         reads->touched += row->touched;
         reads->bytes += row->bytes;
-        for (unsigned order = ABI_SEQUENTIAL; order < ABI_ORDERS; order++)
+        for (unsigned order = ABI_SEQUENTIAL; order <= ABI_RANDOM; order++)
             reads->ops += row->order[order];
     }
     return oldest;
@@ -218,6 +218,7 @@ static int drain_hits(struct details *details, const struct abi_thread *thread, 
     const volatile struct abi_detail *detail;
     uint64_t ops, bytes, other_ops = 0, other_bytes = 0;
     struct record *record;
+    int32_t hits; /* what orders count is modulo 2^32 */
     int err;
 
     if (sum_reads(details, thread, row->volume, &reads) != index || reads.touched == seen->touched ||
@@ -234,12 +235,13 @@ static int drain_hits(struct details *details, const struct abi_thread *thread, 
         other_ops = detail->missed_ops + detail->unknown_ops;
         other_bytes = detail->missed_bytes + detail->unknown_bytes;
     }
-    if (ops < seen->ops + other_ops || bytes < seen->bytes + other_bytes || ops == seen->ops + other_ops)
+    hits = (int32_t)(uint32_t)(ops - other_ops - seen->ops);
+    if (hits <= 0 || bytes < seen->bytes + other_bytes)
         return 0;
     err = find_record(details, row->volume, OP_READ, to, &record);
     if (err)
         return err;
-    record->cache[CACHE_HIT_OPS] += ops - other_ops - seen->ops;
+    record->cache[CACHE_HIT_OPS] += (uint64_t)hits;
     record->cache[CACHE_HIT_BYTES] += bytes - other_bytes - seen->bytes;
     seen->ops = ops - other_ops;
     seen->bytes = bytes - other_bytes;

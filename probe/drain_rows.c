@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static_assert(ABI_ORDERS - ABI_SEQUENTIAL == ORDER_COUNT && ABI_CONSECUTIVE - ABI_SEQUENTIAL == ORDER_CONSECUTIVE &&
+static_assert(ABI_RANDOM - ABI_SEQUENTIAL + 1 == ORDER_COUNT && ABI_CONSECUTIVE - ABI_SEQUENTIAL == ORDER_CONSECUTIVE &&
                   ABI_RANDOM - ABI_SEQUENTIAL == ORDER_RANDOM,
               "orders are numbered alike on both sides");
 static_assert(ABI_FILE_SIZES - ABI_FILE_SMALL == FILE_SIZES && ABI_FILE_LARGE - ABI_FILE_SMALL == FILE_LARGE,
@@ -13,9 +13,9 @@ static_assert(ABI_FILE_NO_SIZE == 0 && ABI_FILE_SMALL == 1 + FILE_SMALL, "and as
 /* What was seen of a row last time. */
 struct seen_row {
     uint64_t bytes, latency_sum_ns;
-    uint64_t order[ORDER_COUNT];
+    uint32_t order[ABI_ORDERS];
     uint32_t touched, errors;
-    uint32_t others; /* of seeks and closes: those of which no file's size was said */
+    uint32_t others; /* of seeks, closes and stats: those that stand in no other place of order */
 };
 
 static struct seen_row *seen_row(const struct drain *drain, uint32_t row)
@@ -99,7 +99,7 @@ static int pour(const struct sink *to, unsigned bucket, uint32_t count)
 {
     int err = 0;
 
-    if (to->joint && bucket)
+    if (to->joint)
         err = joint_add(to->joint, to->which, to->kind, bucket, count);
     if (!err && to->histogram)
         err = histogram_add_bucket(to->histogram, bucket, count);
@@ -178,11 +178,44 @@ static void add_files(struct seen_row *seen, const struct seen_row *before, stru
     uint32_t others = seen->touched - seen->errors;
 
     for (unsigned i = 0; i < FILE_SIZES; i++) {
-        record->file_size[i] += seen->order[i] - before->order[i];
-        others -= (uint32_t)seen->order[i];
+        record->file_size[i] += seen->order[ABI_FILE_SMALL + i] - before->order[ABI_FILE_SMALL + i];
+        others -= seen->order[ABI_FILE_SMALL + i];
     }
     if ((int32_t)(others - seen->others) > 0) { /* modulo 2^32 */
         record->order[ORDER_OF_OTHERS] += others - seen->others;
+        seen->others = others;
+    }
+}
+
+/* Likewise, what stats described; those by name stand where what jumps does. 0 or -ENOMEM. */
+static int add_described(const struct seen_row *seen, const struct seen_row *before, struct record *record)
+{
+    int err = 0;
+
+    for (unsigned i = 1; i < ABI_ORDERS && !err; i++) {
+        unsigned kind = i % ABI_FILE_SIZES;
+        uint32_t more = seen->order[i] - before->order[i];
+
+        if (!kind || !more)
+            continue;
+        err = joint_add(&record->joint, JOINT_ALL, kind, 0, more);
+        if (!err && i < ABI_OF_OPEN)
+            err = joint_add(&record->joint, JOINT_JUMPED, kind, 0, more);
+    }
+    return err;
+}
+
+/* Of what has a name, and of what is open, the failed ones as well. */
+static void add_stats(struct seen_row *seen, const struct seen_row *before, struct record *record)
+{
+    uint32_t others = seen->touched;
+
+    for (unsigned i = 1; i < ABI_ORDERS; i++) {
+        record->order[i < ABI_OF_OPEN ? ORDER_BY_NAME : ORDER_OF_OPEN] += seen->order[i] - before->order[i];
+        others -= seen->order[i];
+    }
+    if ((int32_t)(others - seen->others) > 0) {
+        record->order[ORDER_BY_NAME] += others - seen->others;
         seen->others = others;
     }
 }
@@ -200,11 +233,13 @@ static int drain_counts(struct drain *drain, uint32_t index, const struct slots_
 
     seen->latency_sum_ns = row->latency_sum_ns;
     seen->errors = row->errors;
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        seen->order[i] = row->order[ABI_SEQUENTIAL + i];
+    for (unsigned i = 1; i < ABI_ORDERS; i++)
+        seen->order[i] = row->order[i];
     err = drain_sizes(drain, (const struct abi_row *)row, record);
     if (!err)
         err = drain_pages(drain, (const uint32_t *)row->latency_page, ABI_LATENCY_PAGES, &latencies);
+    if (!err && record->op == OP_STAT)
+        err = add_described(seen, &before, record);
     if (err) { /* these counts come with the next batch */
         *seen = before;
         return err;
@@ -218,9 +253,11 @@ static int drain_counts(struct drain *drain, uint32_t index, const struct slots_
     record->errors += seen->errors - before.errors; /* modulo 2^32 */
     if (operation_tells_file_size(record->op))
         add_files(seen, &before, record);
+    else if (record->op == OP_STAT)
+        add_stats(seen, &before, record);
     else
         for (unsigned i = 0; i < ORDER_COUNT; i++)
-            record->order[i] += seen->order[i] - before.order[i];
+            record->order[i] += seen->order[ABI_SEQUENTIAL + i] - before.order[ABI_SEQUENTIAL + i];
     if (row->file_size != ABI_FILE_NO_SIZE)
         record->file_size[row->file_size - ABI_FILE_SMALL] += histogram_filled(&record->size) - moved;
     return 0;

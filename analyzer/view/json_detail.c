@@ -34,10 +34,14 @@ json_t *json_cached(const struct record *record)
 static json_t *stat_of(const struct record *stat)
 {
     uint64_t of_open = stat->order[ORDER_OF_OPEN], by_name = stat->order[ORDER_BY_NAME];
+    struct described of;
 
     if (!of_open && !by_name)
         return json_null();
-    return json_pack("{s:I,s:I}", "open", (json_int_t)of_open, "name", (json_int_t)by_name);
+    figure_described(stat, &of);
+    return json_pack("{s:I,s:I,s:I,s:I,s:I}", "open", (json_int_t)of_open, "name", (json_int_t)by_name, "small_files",
+                     (json_int_t)of.all[FILE_SMALL], "medium_files", (json_int_t)of.all[FILE_MEDIUM], "large_files",
+                     (json_int_t)of.all[FILE_LARGE]);
 }
 
 json_t *json_of(const struct record *record)

@@ -52,11 +52,12 @@ struct abi_page {
 #define ABI_VOLUME_DEVICE  (2ULL << 32)
 
 /* Where a transfer starts, seen from the end of the one before it on the same open file. */
-enum abi_order { ABI_ORDER_UNKNOWN, ABI_SEQUENTIAL, ABI_CONSECUTIVE, ABI_RANDOM, ABI_ORDERS };
+enum abi_order { ABI_ORDER_UNKNOWN, ABI_SEQUENTIAL, ABI_CONSECUTIVE, ABI_RANDOM };
 
-/* Of a stat, in the same places: what its caller has open, by descriptor; or what has a name. */
-#define ABI_OF_OPEN ABI_CONSECUTIVE
-#define ABI_BY_NAME ABI_RANDOM
+/* Of a stat, in the same places: enum abi_file_size of what has a name; or, so many places behind, of what its caller has open,
+   by descriptor. */
+#define ABI_OF_OPEN 4
+#define ABI_ORDERS  8
 
 /*
  * The end of the last transfer on an open file; the key is the file's address. While one thread alone uses the file, it
@@ -73,8 +74,8 @@ struct abi_position {
    has seen. */
 #define ABI_SEEDED 1ULL
 
-/* How large the regular file is that is read. Of a seek or a close, in the places of enum abi_order: the same of what is
-   open to be read only, so that it has no size where it may be written. */
+/* How large the regular file is that is read. Of a seek, a close or a stat of what is open, in the places of enum abi_order:
+   the same of what is open to be read only, so that it has no size where it may be written. */
 enum abi_file_size {
     ABI_FILE_NO_SIZE, /* none, or its size is not looked at */
     ABI_FILE_SMALL,
@@ -83,7 +84,8 @@ enum abi_file_size {
     ABI_FILE_SIZES
 };
 
-_Static_assert((int)ABI_FILE_SIZES == (int)ABI_ORDERS, "they stand in the same places, of different operations");
+_Static_assert(ABI_FILE_SIZES == ABI_OF_OPEN && 2 * ABI_FILE_SIZES == ABI_ORDERS && ABI_RANDOM < ABI_ORDERS,
+               "they stand in the same places, of different operations");
 
 /* One series of one thread: the operations of one kind on one volume. Its first cache line is all that most calls change
    of it, and where the latencies of short ones are counted. */
@@ -99,7 +101,7 @@ struct abi_row {
     uint32_t errors;
     uint32_t file_size : 2; /* of reads: enum abi_file_size; the thread has a row for each on a volume */
     uint32_t jumps : 30;    /* of transfers that jump: a page of the indices of pages, by the places in size_page */
-    uint64_t order[ABI_ORDERS]; /* transfers; stats; seeks and closes, by enum abi_file_size; [0] is not used */
+    uint32_t order[ABI_ORDERS]; /* modulo 2^32: transfers; stats; seeks and closes, by enum abi_file_size; [0] counts nothing */
 };
 
 /* Demand is told apart by slots of this length, aligned to the wall clock. */

@@ -24,7 +24,7 @@ struct measure {
     __u32 order; /* enum abi_order */
     __u16 error_code; /* errno; 0: it succeeded */
     __u8 cache;  /* enum abi_cache, of a read */
-    __u8 file_size; /* enum abi_file_size, of a read */
+    __u8 file_size; /* enum abi_file_size, of a read or of what a stat has described */
     bool sized;
 };
 

@@ -16,6 +16,7 @@
 #define COMPAT_STATUS 2 /* TS_COMPAT */
 #define USER_CS       0x33 /* __USER_CS */
 #define STAT_MODE     24
+#define STAT_SIZE     48
 #define STAT_RDEV     40
 static __always_inline long number_of(struct pt_regs *regs)
 {
@@ -79,6 +80,7 @@ static __always_inline __u64 compat_argument_of(struct pt_regs *regs, int which)
 #else
 #define COMPAT_FLAG (1UL << 22) /* TIF_32BIT */
 #define STAT_MODE   16
+#define STAT_SIZE   48
 #define STAT_RDEV   32
 static __always_inline long number_of(struct pt_regs *regs)
 {

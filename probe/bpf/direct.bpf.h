@@ -65,26 +65,28 @@ static __always_inline __u64 direct_address(struct mm_struct *mm, __u64 address,
     return base + (entry & ENTRY_ADDRESS) + (address & 4095);
 }
 
-/* The first word and the word at `second` of what the kernel has just written for the task; false when neither is told. */
-static __always_inline bool glance(struct task_struct *task, const void *buffer, __u64 second, __u64 words[2])
+/* The first word and those at `second` and `third`, of which one is the last, of what the kernel has just written for the task;
+   false when none is told. */
+static __always_inline bool glance(struct task_struct *task, const void *buffer, __u64 second, __u64 third, __u64 words[3])
 {
     struct mm_struct *mm = task->mm;
     __u64 there;
 
     if (!control.direct_map || !mm)
         return false;
-    there = direct_address(mm, (__u64)buffer, second + 8, control.direct_map);
+    there = direct_address(mm, (__u64)buffer, (second > third ? second : third) + 8, control.direct_map);
     if (!there)
         return false;
     words[0] = WORD_AT(there);
     words[1] = WORD_AT(there + second);
-    barrier_var(words[1]); /* clang would make one load of this one and of another by another kind of pointer */
+    words[2] = WORD_AT(there + third);
+    barrier_var(words[2]); /* clang would make one load of this one and of another by another kind of pointer */
     return true;
 }
 
 #else
 
-static __always_inline bool glance(struct task_struct *task, const void *buffer, __u64 second, __u64 words[2])
+static __always_inline bool glance(struct task_struct *task, const void *buffer, __u64 second, __u64 third, __u64 words[3])
 {
     return false;
 }

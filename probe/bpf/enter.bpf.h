@@ -259,7 +259,7 @@ elsewhere: /* one that is only looked at or closed takes no place */
     if (op <= OP_WRITE || !is_where_last(thread, &opened))
         goto any;
     volume = thread->device;
-    if (operation_tells_file_size(op))
+    if (is_of_files(op))
         place = ABI_ELSEWHERE(kind_of_opened(&opened));
     goto begin;
 other:

@@ -50,7 +50,7 @@ static __always_inline void resolve_after(const volatile struct abi_syscall *sha
         state->volume = ABI_VOLUME_UNKNOWN;
         if (result == 0)
             state->volume = volume_of_stat(shape->shape == ABI_SHAPE_STATX ? LAYOUT_STATX : shape->layout, thread,
-                                           (const void *)argument_in(regs, compat, shape->third));
+                                           (const void *)argument_in(regs, compat, shape->third), &m->file_size);
         if (state->volume == ABI_VOLUME_UNKNOWN)
             state->volume = volume_of_path(directory, path);
         break;
@@ -69,6 +69,16 @@ static __always_inline void resolve_after(const volatile struct abi_syscall *sha
             opened(state, thread, m);
         break;
     }
+}
+
+/* What a call has asked about that succeeded, by descriptor. */
+static __always_inline __u32 kind_asked(struct task_struct *task, struct pt_regs *regs, bool compat, long result)
+{
+    struct opened opened;
+
+    if (result < 0 || !look_up(task, (int)argument_in(regs, compat, 0), &opened))
+        return ABI_FILE_NO_SIZE;
+    return kind_of_opened(&opened);
 }
 
 /* Whether the call has added pages to the page cache. */
@@ -123,7 +133,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
         return 0;
     }
     if (m.op == OP_STAT)
-        m.order = is_of_open(shape, regs, compat) ? ABI_OF_OPEN : ABI_BY_NAME;
+        m.order = is_of_open(shape, regs, compat) ? ABI_OF_OPEN | kind_asked(task, regs, compat, result) : m.file_size;
     if (operation_tells_file_size(m.op) && result >= 0 && thread && (state->place > ABI_BY_PATH || place_of(state, thread)))
         m.order = kind_at(thread, state->place);
     if (m.op <= OP_WRITE && result >= 0) {

@@ -38,35 +38,42 @@ static __always_inline __u64 start_of(const volatile struct abi_syscall *shape, 
 /* Where a struct statx has stx_mode, in the upper half of a word, and how far behind it stx_dev_major and _minor are. */
 #define STATX_MODE_WORD (STATX_MODE - 4)
 #define STATX_DEVICE    (STATX_DEVICES + 8 - STATX_MODE_WORD)
+#define STATX_LENGTH    (STATX_SIZE - STATX_MODE_WORD)
 
 /* The volume of a regular file or directory that a struct stat or statx describes, on the file system that the thread has
-   used last; ABI_VOLUME_NONE when it does not. */
-static __always_inline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer, bool extended)
+   used last; ABI_VOLUME_NONE when it does not. file_size: enum abi_file_size */
+static __always_inline __u64 volume_of_plain_stat(const struct abi_thread *thread, const void *buffer, bool extended,
+                                                  __u32 *file_size)
 {
-    __u64 words[STAT_MODE / 8 + 1], seen[2], device;
+    __u64 words[STAT_SIZE / 8 + 1], seen[3], device;
     __u32 type;
 
-    if (!glance(task_of(thread), buffer + (extended ? STATX_MODE_WORD : 0), extended ? STATX_DEVICE : STAT_MODE, seen)) {
+    if (!glance(task_of(thread), buffer + (extended ? STATX_MODE_WORD : 0), extended ? STATX_DEVICE : STAT_MODE,
+                extended ? STATX_LENGTH : STAT_SIZE, seen)) {
         if (extended || bpf_probe_read_user(words, sizeof(words), buffer))
             return ABI_VOLUME_NONE;
         seen[0] = words[0];
         seen[1] = words[STAT_MODE / 8];
+        seen[2] = words[STAT_SIZE / 8];
     }
     type = (extended ? seen[0] >> 32 : seen[1]) & S_IFMT;
     device = extended ? (__u32)seen[1] << 20 | seen[1] >> 32 : decode_device(seen[0]);
     if ((type != S_IFREG && type != S_IFDIR) || thread->device != (ABI_VOLUME_FS | device))
         return ABI_VOLUME_NONE;
+    *file_size = file_size_described(type, seen[2]);
     return volume_of_device(thread);
 }
 
-/* A stat by name has succeeded: what it describes is where it went, and what it was is returned. Not inlined, for the stack's
-   sake (see enter_any()). */
+/* A stat by name has succeeded: what it describes is where it went, and its place among orders is returned. Not inlined, for
+   the stack's sake (see enter_any()). */
 static __noinline __u32 leave_stat(const volatile struct abi_syscall *shape, struct pt_regs *regs,
                                    struct abi_thread *thread)
 {
+    __u32 file_size = ABI_FILE_NO_SIZE;
+
     thread->pending_volume = volume_of_plain_stat(thread, (const void *)argument_of(regs, shape->third),
-                                                  shape->shape == ABI_SHAPE_STATX);
-    return is_of_open(shape, regs, false) ? ABI_OF_OPEN : ABI_BY_NAME;
+                                                  shape->shape == ABI_SHAPE_STATX, &file_size);
+    return file_size | (is_of_open(shape, regs, false) ? ABI_OF_OPEN : 0);
 }
 
 /* The row of a call that is not to be looked at closely; NULL for one that is. */

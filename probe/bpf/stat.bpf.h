@@ -7,6 +7,7 @@
 #include "probe/bpf/volume.bpf.h"
 
 #define STATX_MODE    28
+#define STATX_SIZE    40
 #define STATX_DEVICES 128
 
 static __always_inline __u64 volume_of_device_number(struct abi_thread *thread, __u64 device)
@@ -35,6 +36,7 @@ static __always_inline __u64 decode_device(__u64 encoded)
 struct described {
     __u64 device;
     __u64 special; /* of a block device only */
+    __u64 size;    /* of a regular file only, and of none in the layouts of 32-bit calls */
     __u16 mode;
 };
 
@@ -45,6 +47,8 @@ static __always_inline long describe_stat(struct described *file, __u64 *words, 
         return -1;
     file->device = decode_device(words[0]);
     file->mode = (__u16)words[STAT_MODE / 8];
+    if ((file->mode & S_IFMT) == S_IFREG)
+        return bpf_probe_read_user(&file->size, sizeof(file->size), buffer + STAT_SIZE);
     if ((file->mode & S_IFMT) != S_IFBLK)
         return 0;
     if (bpf_probe_read_user(words, sizeof(words[0]), buffer + STAT_RDEV))
@@ -73,6 +77,7 @@ static __always_inline long describe_statx(struct described *file, __u64 *words,
     __u32 *numbers = (__u32 *)words; /* stx_rdev_major, _minor, stx_dev_major, _minor */
 
     if (bpf_probe_read_user(&file->mode, sizeof(file->mode), buffer + STATX_MODE) ||
+        bpf_probe_read_user(&file->size, sizeof(file->size), buffer + STATX_SIZE) ||
         bpf_probe_read_user(numbers, 4 * sizeof(*numbers), buffer + STATX_DEVICES))
         return -1;
     file->special = (__u64)numbers[0] << 20 | numbers[1];
@@ -84,10 +89,10 @@ static __always_inline long describe_statx(struct described *file, __u64 *words,
 
 /*
  * The volume of what a successful stat has described in the program's buffer. ABI_VOLUME_UNKNOWN for a number that is no
- * superblock's (a btrfs subvolume, an overlay's lower file, a memfd): then the path tells. Not inlined, for the stack's
- * sake.
+ * superblock's (a btrfs subvolume, an overlay's lower file, a memfd): then the path tells. file_size: enum abi_file_size, where
+ * it is told. Not inlined, for the stack's sake.
  */
-static __noinline __u64 volume_of_stat(__u32 layout, struct abi_thread *thread, const void *buffer)
+static __noinline __u64 volume_of_stat(__u32 layout, struct abi_thread *thread, const void *buffer, __u8 *file_size)
 {
     struct described file = {};
     __u64 words[4];
@@ -101,6 +106,8 @@ static __noinline __u64 volume_of_stat(__u32 layout, struct abi_thread *thread, 
         err = describe_compat_stat(&file, words, buffer, layout == ABI_LAYOUT_STAT64);
     if (err)
         return ABI_VOLUME_UNKNOWN;
+    if (layout == LAYOUT_STATX || layout == ABI_LAYOUT_NATIVE)
+        *file_size = (__u8)file_size_described(file.mode, file.size);
     switch (file.mode & S_IFMT) {
     case S_IFBLK:
         return ABI_VOLUME_DEVICE | file.special;

@@ -70,7 +70,8 @@ static __always_inline __u64 volume_closed(const struct abi_async *entry)
 
 static __always_inline __u64 volume_described(const struct abi_async *entry)
 {
-    __u64 volume = volume_of_stat(LAYOUT_STATX, NULL, (const void *)entry->argument);
+    __u8 file_size; /* nobody asks */
+    __u64 volume = volume_of_stat(LAYOUT_STATX, NULL, (const void *)entry->argument, &file_size);
 
     return volume == ABI_VOLUME_UNKNOWN ? volume_of_path(entry->directory, entry->path) : volume;
 }

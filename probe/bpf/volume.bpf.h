@@ -151,14 +151,19 @@ static __always_inline bool is_uncached(struct file *file, struct inode *inode)
     return LOAD(file, f_flags) & O_DIRECT || LOAD(inode, i_flags) & S_DAX;
 }
 
-/* Whether reads are of small files, large ones, or none that has a size. */
+/* Whether files of that mode and size are small, large, or none that has a size. */
+static __always_inline __u32 file_size_described(__u32 mode, __u64 size)
+{
+    if ((mode & S_IFMT) != S_IFREG)
+        return ABI_FILE_NO_SIZE;
+    return ABI_FILE_SMALL + file_size_class(size);
+}
+
 static __always_inline __u32 file_size_of(struct inode *inode)
 {
     __u64 size = LOAD(inode, i_size);
 
-    if ((LOAD(inode, i_mode) & S_IFMT) != S_IFREG)
-        return ABI_FILE_NO_SIZE;
-    return ABI_FILE_SMALL + file_size_class(size);
+    return file_size_described(LOAD(inode, i_mode), size);
 }
 
 static __always_inline __u64 volume_of_directory(struct task_struct *task, int fd)

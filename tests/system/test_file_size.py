@@ -95,6 +95,26 @@ def make(mount):
                 file.write(os.urandom(size))
 
 
+# Names once, twice and so on in each round, then what is open.
+STATS = """
+import os, sys
+mount = sys.argv[1]
+names = [mount + "/" + name for name in ("small0", "medium0", "large", "", "nothing")]
+kinds = {"small0": os.O_RDONLY, "medium0": os.O_RDONLY, "large": os.O_RDONLY, "small1": os.O_RDWR, "": os.O_RDONLY}
+files = [os.open(mount + "/" + name, flags) for name, flags in kinds.items()]
+for round in range(200):
+    for i, name in enumerate(names):
+        for time in range(i + 1):
+            try:
+                os.stat(name)
+            except OSError:
+                pass
+    for i, file in enumerate(files):
+        for time in range(i + 6):
+            os.fstat(file)
+"""
+
+
 class FileSizeTest(harness.SystemTest):
     @classmethod
     def setUpClass(cls):
@@ -133,6 +153,13 @@ class FileSizeTest(harness.SystemTest):
         self.assertEqual(7, ops["seek"]["errors"])
         self.assertEqual({"small_files": 3, "medium_files": 3 + 20, "large_files": 3, "others": 6 + 1 + 20},
                          ops["close"]["of"])
+
+    def test_stats(self):
+        stat = self.record([PYTHON, "-I", "-S", "-c", STATS, self.volume.mount],
+                           cwd=self.directory).volume(self.volume.mount)["stat"]
+        self.assertEqual({"open": 200 * (6 + 7 + 8 + 9 + 10), "name": 200 * (1 + 2 + 3 + 4 + 5),
+                          "small_files": 200 * (1 + 6), "medium_files": 200 * (2 + 7), "large_files": 200 * (3 + 8)}, stat["of"])
+        self.assertEqual(200 * 5, stat["errors"])
 
     def test_requests(self):
         for engine in ("io_uring", "libaio"):

@@ -115,6 +115,17 @@ class ShapeTest(harness.DataTest):
                 got = tuple(round(ratios[key] * 64, 6) for key in ("sequential", "consecutive", "random"))
                 self.assertEqual(EXPECTED[name], got)
 
+    def joint(self, command):
+        """What a command did on the volume, as joint_cells() has it, by operation."""
+        self.record(command)
+        joint = {}
+        for batch in harness.batches(self.path("unblend.rec")):
+            for record in batch["records"]:
+                if self.volume.mount in batch["volumes"][record["volume"]]["mounts"]:
+                    for key, count in joint_cells(record.get("joint", "")):
+                        joint[record["op"], *key] = joint.get((record["op"], *key), 0) + count
+        return joint
+
     def test_which_sizes_jump_and_of_what_files_they_are(self):
         """Counted together: by size, by how large the file is, and by whether it goes on."""
         paths = []
@@ -133,23 +144,23 @@ class ShapeTest(harness.DataTest):
                    "for i in range(3): os.pread(f, 1 << 20, i << 20)\n"
                    "for i in range(9): os.pread(f, 512, (8 - i) << 20)\n"
                    "for i in range(11): os.pwrite(f, bytes(512), 3000 + 5000 * i)\n"
-                   "for i in range(2): os.pwrite(f, bytes(4096), i << 12)\n")
-        self.record([harness.PYTHON, "-I", "-S", "-c", program, *paths])
-        joint = {}
-        for batch in harness.batches(self.path("unblend.rec")):
-            for record in batch["records"]:
-                if self.volume.mount in batch["volumes"][record["volume"]]["mounts"]:
-                    for key, count in joint_cells(record.get("joint", "")):
-                        joint[record["op"], *key] = joint.get((record["op"], *key), 0) + count
+                   "for i in range(2): os.pwrite(f, bytes(4096), i << 12)\n"
+                   "for i in range(13): os.stat(small)\n"
+                   "for i in range(4): os.stat(large)\n"
+                   "f = os.open(medium, os.O_RDONLY)\n"
+                   "for i in range(6): os.fstat(f)\n")
         self.assertEqual({
+            ("stat", "small", 0, "all"): 13, ("stat", "small", 0, "jumped"): 13, # by name
+            ("stat", "medium", 0, "all"): 6, ("stat", "large", 0, "all"): 4, ("stat", "large", 0, "jumped"): 4,
+            ("read", "small", 0, "all"): 5,
             ("read", "small", 4096, "all"): 20,
             ("read", "medium", 4096, "all"): 7, ("read", "medium", 4096, "jumped"): 7,
             # the first of them starts before where the last one ended
             ("read", "medium", 65536, "all"): 6, ("read", "medium", 65536, "jumped"): 1,
-            ("read", "large", 1 << 20, "all"): 3,
+            ("read", "large", 1 << 20, "all"): 3, ("read", "large", 0, "all"): 1,
             ("read", "large", 512, "all"): 8, ("read", "large", 512, "jumped"): 8,
             ("write", "?", 512, "jumped"): 11, ("write", "?", 4096, "jumped"): 1,
-        }, joint)
+        }, self.joint([harness.PYTHON, "-I", "-S", "-c", program, *paths]))
 
     def test_sizes_of_opened_files(self):
         sizes = [0, 1, 4096, 98304, SIZE]
