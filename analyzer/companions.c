@@ -6,9 +6,13 @@
 
 #define LITTLE 0.1 /* of all operations, and of all bytes */
 
+/* Of what companions may be: files of each kind, what is none, and what it was not counted of. */
+#define TOLD  (FILE_SIZES + 1)
+#define FILES (TOLD + 1)
+
 /* A figure of each kind of operation. */
 struct kinds {
-    double of[OP_COUNT][COMPANION_KINDS];
+    double of[OP_COUNT][COMPANION_KINDS][FILES];
 };
 
 /* Of the sizes that reads may have which are companions. */
@@ -17,7 +21,7 @@ static bool is_of_companions(unsigned bucket)
     return bucket > 0 && bucket_lower(bucket) < COMPANION_READ_MAX;
 }
 
-static double count_of(const struct part *part, enum operation op, enum companion_kind kind)
+static double all_of(const struct part *part, enum operation op, enum companion_kind kind)
 {
     double reads = 0;
 
@@ -32,6 +36,24 @@ static double count_of(const struct part *part, enum operation op, enum companio
     return reads;
 }
 
+/* Where operations of that kind are counted by files; NULL: nowhere. */
+static double *told_of(struct part *part, enum operation op, enum companion_kind kind)
+{
+    return kind == COMPANION_EMPTY || (kind == COMPANION_OK && op != OP_READ) ? part->of_files[op] : NULL;
+}
+
+static double count_of(struct part *part, enum operation op, enum companion_kind kind, unsigned files)
+{
+    const double *told = told_of(part, op, kind);
+    double untold = all_of(part, op, kind);
+
+    if (files < TOLD)
+        return told ? told[files] : 0;
+    for (unsigned i = 0; told && i < TOLD; i++)
+        untold -= told[i];
+    return fmax(0, untold);
+}
+
 /* How many of them may go with what a part has got. */
 static double most_of(const struct companion *companion, const struct part *part)
 {
@@ -44,10 +66,26 @@ static double most_of(const struct companion *companion, const struct part *part
     return companion->most * fmax(0, per);
 }
 
+/* Whether a profile's companions may be of such files: of those that one of its signatures reads, or of none. */
+static bool may_be_of(const struct profile *profile, unsigned files)
+{
+    bool may = files >= FILE_SIZES || !profile->signature_count;
+
+    for (uint32_t s = 0; s < profile->signature_count && !may; s++)
+        may = file_size_class(profile->signatures[s].files_lower) <= files &&
+              files <= file_size_class(profile->signatures[s].files_upper - 1);
+    return may;
+}
+
 static void add_most(const struct profile *profile, const struct part *part, struct kinds *most)
 {
-    for (uint32_t i = 0; i < profile->companion_count; i++)
-        most->of[profile->companions[i].op][profile->companions[i].kind] += most_of(&profile->companions[i], part);
+    for (uint32_t i = 0; i < profile->companion_count; i++) {
+        const struct companion *companion = &profile->companions[i];
+
+        for (unsigned files = 0; files < FILES; files++)
+            if (may_be_of(profile, files))
+                most->of[companion->op][companion->kind][files] += most_of(companion, part);
+    }
 }
 
 /* Makes of the most that patterns may have the share of it that there is. */
@@ -55,8 +93,9 @@ static void make_shares(struct kinds *kinds, struct part *rest)
 {
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
         for (enum companion_kind kind = 0; kind < COMPANION_KINDS; kind++)
-            if (kinds->of[op][kind] > 0)
-                kinds->of[op][kind] = fmin(1, count_of(rest, op, kind) / kinds->of[op][kind]);
+            for (unsigned files = 0; files < FILES; files++)
+                if (kinds->of[op][kind][files] > 0)
+                    kinds->of[op][kind][files] = fmin(1, count_of(rest, op, kind, files) / kinds->of[op][kind][files]);
 }
 
 /* That share of the reads of each size. */
@@ -76,27 +115,32 @@ static void move_reads(double share, struct part *from, struct part *to)
 }
 
 /* Those that succeed take their bytes with them. */
-static void move(const struct companion *companion, double ops, struct part *from, struct part *to)
+static void move(const struct companion *companion, unsigned files, double ops, struct part *from, struct part *to)
 {
     enum operation op = companion->op;
     double bytes;
 
     if (!(ops > 0))
         return;
+    if (files < TOLD) {
+        from->of_files[op][files] -= ops;
+        to->of_files[op][files] += ops;
+    }
     if (companion->kind == COMPANION_FAILED) {
         from->failed[op] -= ops;
         to->failed[op] += ops;
         return;
     }
     if (companion->kind == COMPANION_OK && op == OP_READ) {
-        move_reads(ops / count_of(from, op, companion->kind), from, to);
+        move_reads(ops / all_of(from, op, companion->kind), from, to);
         return;
     }
     if (companion->kind == COMPANION_EMPTY) {
         from->read[0] -= ops;
         to->read[0] += ops;
     }
-    bytes = companion->kind == COMPANION_OK ? from->bytes[op] * ops / from->ok[op] : 0;
+    ops = fmin(ops, from->ok[op]); /* what was counted by files may be more by a rounding */
+    bytes = companion->kind == COMPANION_OK && ops > 0 ? from->bytes[op] * ops / from->ok[op] : 0;
     from->ok[op] -= ops;
     to->ok[op] += ops;
     from->bytes[op] -= bytes;
@@ -109,8 +153,14 @@ static void take(const struct profile *profile, const struct kinds *shares, stru
 
     for (uint32_t i = 0; i < profile->companion_count; i++) {
         const struct companion *companion = &profile->companions[i];
+        const double *share = shares->of[companion->op][companion->kind];
+        double all = 0, most = most_of(companion, &had);
 
-        move(companion, shares->of[companion->op][companion->kind] * most_of(companion, &had), rest, part);
+        for (unsigned files = 0; files < FILES; files++)
+            all += may_be_of(profile, files) ? share[files] : 0;
+        for (unsigned files = 0; files < FILES; files++)
+            if (may_be_of(profile, files))
+                move(companion, files, most * share[files] / fmax(1, all), rest, part);
     }
     part_keep_likeness(part, part_ops(&had));
 }

@@ -107,12 +107,6 @@ static bool may_read(const struct signature *signature, const struct bin *bin)
     return bin->op != OP_READ || !bin->bucket || bin->files & files_read(signature);
 }
 
-/* Of what kind of files a stat, a seek, a close or the read at a file's end is may be known, too. */
-static bool is_by_file(const struct bin *bin)
-{
-    return bin->files && (bin->op != OP_READ || !bin->bucket);
-}
-
 /* What a signature has to say of its files. */
 struct files {
     unsigned read; /* those that it reads or maps, a bit for each kind */
@@ -226,10 +220,10 @@ static void spread_over(const struct fitting *fitting, const struct signature *s
     double total = 0;
 
     for (size_t g = 0; g < fitting->group_count; g++)
-        if (takes(fitting, signature, ingredient, g) && (!is_by_file(fitting->of[g]) || fitting->of[g]->files & files))
+        if (takes(fitting, signature, ingredient, g) && (!bin_tells_files(fitting->of[g]) || fitting->of[g]->files & files))
             total += fitting->observed[g];
     for (size_t g = 0; total > 0 && g < fitting->group_count; g++)
-        if (takes(fitting, signature, ingredient, g) && (!is_by_file(fitting->of[g]) || fitting->of[g]->files & files))
+        if (takes(fitting, signature, ingredient, g) && (!bin_tells_files(fitting->of[g]) || fitting->of[g]->files & files))
             row[g] += weight * fitting->observed[g] / total;
 }
 
@@ -237,8 +231,8 @@ static void spread_over(const struct fitting *fitting, const struct signature *s
 static bool tells_files(const struct fitting *fitting, const struct ingredient *ingredient)
 {
     for (size_t g = 0; g < fitting->group_count; g++)
-        if (fitting_holds(fitting, ingredient, fitting->of[g]) && is_by_file(fitting->of[g]))
-            return !(fitting->of[g]->files & (fitting->of[g]->files - 1));
+        if (fitting_holds(fitting, ingredient, fitting->of[g]) && bin_tells_files(fitting->of[g]))
+            return true;
     return false;
 }
 

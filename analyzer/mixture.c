@@ -50,6 +50,8 @@ static struct part rest_of(const struct fitting *fitting)
             rest.ok[op] -= fmin(rest.ok[op], part->ok[op]);
             rest.failed[op] -= fmin(rest.failed[op], part->failed[op]);
             rest.bytes[op] -= fmin(rest.bytes[op], part->bytes[op]);
+            for (unsigned i = 0; i <= FILE_SIZES; i++)
+                rest.of_files[op][i] -= fmin(rest.of_files[op][i], part->of_files[op][i]);
         }
         for (unsigned i = 0; i < BUCKET_COUNT; i++) {
             rest.read[i] -= fmin(rest.read[i], part->read[i]);

@@ -163,6 +163,11 @@ void part_clear(struct part *part)
     memset(part->write, 0, sizes * sizeof(*part->write));
 }
 
+bool bin_tells_files(const struct bin *bin)
+{
+    return bin->files && !(bin->files & (bin->files - 1)) && (bin->op != OP_READ || !bin->bucket);
+}
+
 void part_add_bin(struct part *part, const struct bin *bin, double ops)
 {
     double share = bin->ops > 0 ? ops / bin->ops : 0;
@@ -172,6 +177,8 @@ void part_add_bin(struct part *part, const struct bin *bin, double ops)
         return;
     }
     part->ok[bin->op] += ops;
+    if (bin_tells_files(bin))
+        part->of_files[bin->op][__builtin_ctz(bin->files)] += ops;
     part->bytes[bin->op] += bin->bytes * share;
     if (bin->op == OP_OPEN)
         part->opened += ops * bucket_middle(bin->bucket);
@@ -198,6 +205,8 @@ void part_add(struct part *part, const struct part *other)
         part->ok[op] += other->ok[op];
         part->failed[op] += other->failed[op];
         part->bytes[op] += other->bytes[op];
+        for (unsigned i = 0; i <= FILE_SIZES; i++)
+            part->of_files[op][i] += other->of_files[op][i];
     }
     part_add_sizes(part, other, 1, 1);
     for (unsigned i = 0; i < BUSY_KINDS; i++)

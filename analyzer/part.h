@@ -43,12 +43,18 @@ struct bin {
     double bytes; /* the buckets' shares of the bytes really transferred */
 };
 
+/* Whether it is known of what kind of files the operations are, though they move nothing. */
+bool bin_tells_files(const struct bin *bin);
+
 /* A file layer's tally as bins. *out is malloc'ed. 0 or -ENOMEM. */
 int bins_of(const struct tally *tally, struct bin **out, size_t *count);
 
 /* Amounts are fractions of operations, a bin may be divided among parts. Zeroed is empty. */
 struct part {
     double ok[OP_COUNT], failed[OP_COUNT], bytes[OP_COUNT];
+    /* Of those that succeeded, and of reads those that moved nothing, how many were of files of each kind and of all else
+       (analyzer/filing.h), where that was counted. */
+    double of_files[OP_COUNT][FILE_SIZES + 1];
     double received;   /* bytes written that had just come from the network, of tallies that were not divided, */
     double taken;      /* and bytes that the processes received, */
     double reworked;   /* or read, meanwhile */
