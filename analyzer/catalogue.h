@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "lib/arena.h"
+#include "lib/file_size.h"
 #include "lib/operation.h"
 
 /* How operations end. */
@@ -65,6 +66,14 @@ struct signature {
     struct requirement *requirements; /* beside the profile's */
     uint32_t requirement_count;
 };
+
+/* The files that it reads, a bit for each enum file_size. */
+static inline unsigned signature_files(const struct signature *signature)
+{
+    unsigned lower = file_size_class(signature->files_lower), upper = file_size_class(signature->files_upper - 1);
+
+    return ((2u << (upper - lower)) - 1) << lower;
+}
 
 /* Which of an operation's calls go with others. */
 enum companion_kind {

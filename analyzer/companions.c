@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "analyzer/filing.h"
+
 #define LITTLE 0.1 /* of all operations, and of all bytes */
 
 /* Of what companions may be: files of each kind, what is none, and what it was not counted of. */
@@ -66,25 +68,26 @@ static double most_of(const struct companion *companion, const struct part *part
     return companion->most * fmax(0, per);
 }
 
-/* Whether a profile's companions may be of such files: of those that one of its signatures reads, or of none. */
-static bool may_be_of(const struct profile *profile, unsigned files)
+/* The files that a profile's companions may be of, a bit for each kind: those that one of its signatures reads, and none. */
+static unsigned files_of(const struct profile *profile)
 {
-    bool may = files >= FILE_SIZES || !profile->signature_count;
+    unsigned files = FILES_OTHERS | 1u << TOLD;
 
-    for (uint32_t s = 0; s < profile->signature_count && !may; s++)
-        may = file_size_class(profile->signatures[s].files_lower) <= files &&
-              files <= file_size_class(profile->signatures[s].files_upper - 1);
-    return may;
+    for (uint32_t s = 0; s < profile->signature_count; s++)
+        files |= signature_files(&profile->signatures[s]);
+    return files;
 }
 
 static void add_most(const struct profile *profile, const struct part *part, struct kinds *most)
 {
+    unsigned of = files_of(profile);
+
     for (uint32_t i = 0; i < profile->companion_count; i++) {
         const struct companion *companion = &profile->companions[i];
+        double ops = most_of(companion, part);
 
         for (unsigned files = 0; files < FILES; files++)
-            if (may_be_of(profile, files))
-                most->of[companion->op][companion->kind][files] += most_of(companion, part);
+            most->of[companion->op][companion->kind][files] += of >> files & 1 ? ops : 0;
     }
 }
 
@@ -150,6 +153,7 @@ static void move(const struct companion *companion, unsigned files, double ops, 
 static void take(const struct profile *profile, const struct kinds *shares, struct part *rest, struct part *part)
 {
     const struct part had = *part;
+    unsigned of = files_of(profile);
 
     for (uint32_t i = 0; i < profile->companion_count; i++) {
         const struct companion *companion = &profile->companions[i];
@@ -157,9 +161,9 @@ static void take(const struct profile *profile, const struct kinds *shares, stru
         double all = 0, most = most_of(companion, &had);
 
         for (unsigned files = 0; files < FILES; files++)
-            all += may_be_of(profile, files) ? share[files] : 0;
+            all += of >> files & 1 ? share[files] : 0;
         for (unsigned files = 0; files < FILES; files++)
-            if (may_be_of(profile, files))
+            if (of >> files & 1)
                 move(companion, files, most * share[files] / fmax(1, all), rest, part);
     }
     part_keep_likeness(part, part_ops(&had));
@@ -186,16 +190,15 @@ static double share_of(double part, double all, double otherwise)
 static void take_share(const struct part *rest, const struct part *all, struct part *part)
 {
     double had = part_ops(part), ops = had / part_ops(all), bytes = share_of(part_bytes(part), part_bytes(all), 0);
-    const struct part before = *part;
+    double share[OP_COUNT];
 
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
-        double share = share_of(before.ok[op], all->ok[op], ops);
-
-        part->ok[op] += share * rest->ok[op];
-        part->failed[op] += share_of(before.failed[op], all->failed[op], share) * rest->failed[op];
-        part->bytes[op] += share_of(before.bytes[op], all->bytes[op], bytes) * rest->bytes[op];
+        share[op] = share_of(part->ok[op], all->ok[op], ops);
+        part->ok[op] += share[op] * rest->ok[op];
+        part->failed[op] += share_of(part->failed[op], all->failed[op], share[op]) * rest->failed[op];
+        part->bytes[op] += share_of(part->bytes[op], all->bytes[op], bytes) * rest->bytes[op];
     }
-    part_add_sizes(part, rest, share_of(before.ok[OP_READ], all->ok[OP_READ], ops), share_of(before.ok[OP_WRITE], all->ok[OP_WRITE], ops));
+    part_add_sizes(part, rest, share[OP_READ], share[OP_WRITE]);
     part_keep_likeness(part, had);
     part->given = part_ops(part) - had;
 }

@@ -93,18 +93,10 @@ static bool may_start(const struct fitting *fitting, const struct signature *sig
     return !(signature->jumps == (bin->order == JUMPS ? 0 : 1));
 }
 
-/* The files that a signature reads, a bit for each kind. */
-static unsigned files_read(const struct signature *signature)
-{
-    unsigned lower = file_size_class(signature->files_lower), upper = file_size_class(signature->files_upper - 1);
-
-    return ((2u << (upper - lower)) - 1) << lower;
-}
-
 /* Of what files it is may be known by its size. */
 static bool may_read(const struct signature *signature, const struct bin *bin)
 {
-    return bin->op != OP_READ || !bin->bucket || bin->files & files_read(signature);
+    return bin->op != OP_READ || !bin->bucket || bin->files & signature_files(signature);
 }
 
 /* What a signature has to say of its files. */
@@ -132,7 +124,7 @@ static struct files files_of(const struct signature *signature)
     }
     if (!reads)
         return (struct files){.others = 1, .other_seeks = 1};
-    return (struct files){.read = files_read(signature),
+    return (struct files){.read = signature_files(signature),
                           .others = fmin(1, quotient(made + listings, closes)),
                           .other_seeks = writes ? 0.5 : 0,
                           .told = !writes};
@@ -277,53 +269,61 @@ static bool add_opened(const struct fitting *fitting, const struct ingredient *i
     return all > 0;
 }
 
-/* How a signature's opens divide among kinds of files. Of how many kinds it says so; 0 if that is not known. */
-static unsigned opened_kinds(const struct fitting *fitting, const struct signature *signature, size_t first, double *kinds)
+/* How a signature's opens divide among kinds of files, by as many ingredients; by 0 if that is not known. */
+struct opened {
+    unsigned ingredients;
+    double kinds[FILE_SIZES];
+};
+
+static struct opened opened_of(const struct fitting *fitting, const struct signature *signature, const double *weights)
 {
-    const double *weights = (fitting->recipes ? fitting->recipes : fitting->weights) + first;
-    unsigned count = 0;
+    struct opened of = {0};
     double all = 0;
 
     for (uint32_t n = 0; fitting->sized_opens && n < signature->ingredient_count; n++)
         if (signature->ingredients[n].op == OP_OPEN)
-            count += add_opened(fitting, &signature->ingredients[n], weights[n], kinds);
+            of.ingredients += add_opened(fitting, &signature->ingredients[n], weights[n], of.kinds);
     for (unsigned i = 0; i < FILE_SIZES; i++)
-        all += kinds[i];
-    for (unsigned i = 0; i < FILE_SIZES && count; i++)
-        kinds[i] /= all;
-    return count;
+        all += of.kinds[i];
+    for (unsigned i = 0; i < FILE_SIZES && of.ingredients; i++)
+        of.kinds[i] /= all;
+    return of;
 }
 
 /* All files that are opened are closed; where they are of several kinds, it may be one of these that is sought in. */
-static void spread_by_files(const struct fitting *fitting, const struct signature *signature, size_t first,
+static void spread_by_files(const struct fitting *fitting, const struct signature *signature, const struct opened *opened,
                             const struct ingredient *ingredient, double weight, unsigned files, double *row)
 {
-    double kinds[FILE_SIZES] = {0};
-    unsigned count = opened_kinds(fitting, signature, first, kinds);
-
-    if (count == 1 || (count && ingredient->op != OP_SEEK))
+    if (opened->ingredients == 1 || (opened->ingredients && ingredient->op != OP_SEEK))
         for (unsigned i = 0; i < FILE_SIZES; i++)
-            spread_over(fitting, signature, ingredient, weight * kinds[i], 1u << i, row);
+            spread_over(fitting, signature, ingredient, weight * opened->kinds[i], 1u << i, row);
     else
         spread_over(fitting, signature, ingredient, weight, files, row);
 }
 
+/* Whether it is known of what files an ingredient is, and the signature says so. */
+static bool is_of_files(const struct fitting *fitting, const struct files *files, const struct ingredient *ingredient)
+{
+    return tells_files(fitting, ingredient) &&
+           (ingredient->op != OP_STAT || (files->told && ingredient->of != STAT_OF_FOLDER));
+}
+
 void fitting_spread(const struct fitting *fitting, const struct signature *signature, size_t first, double *row)
 {
-    struct files files = files_of(signature);
+    const double *weights = (fitting->recipes ? fitting->recipes : fitting->weights) + first;
+    const struct files files = files_of(signature);
+    const struct opened opened = opened_of(fitting, signature, weights);
 
     for (uint32_t n = 0; n < signature->ingredient_count; n++) {
         const struct ingredient *ingredient = &signature->ingredients[n];
-        double weight = fitting->recipes ? fitting->recipes[first + n] : fitting->weights[first + n];
-        double others = ingredient->op == OP_SEEK ? files.other_seeks : files.others;
+        bool by_name = ingredient->op == OP_STAT && ingredient->of != STAT_OF_OPEN;
+        double others = ingredient->op == OP_SEEK ? files.other_seeks : by_name ? 0 : files.others;
 
-        if (ingredient->op == OP_STAT && ingredient->of != STAT_OF_OPEN)
-            others = 0;
-        if (tells_files(fitting, ingredient) && ingredient->of != STAT_OF_FOLDER && (files.told || ingredient->op != OP_STAT)) {
-            spread_by_files(fitting, signature, first, ingredient, weight * (1 - others), files.read, row);
-            spread_over(fitting, signature, ingredient, weight * others, FILES_OTHERS, row);
+        if (is_of_files(fitting, &files, ingredient)) {
+            spread_by_files(fitting, signature, &opened, ingredient, weights[n] * (1 - others), files.read, row);
+            spread_over(fitting, signature, ingredient, weights[n] * others, FILES_OTHERS, row);
         } else {
-            spread_over(fitting, signature, ingredient, weight, FILES_UNKNOWN, row);
+            spread_over(fitting, signature, ingredient, weights[n], FILES_UNKNOWN, row);
         }
     }
     if (fitting->joint && signature->jumps > 0 && signature->jumps < 1)

@@ -85,6 +85,8 @@ static size_t split_empty(const struct bin *bin, const struct cells *of, struct 
 
     for (unsigned kind = 0; kind < JOINT_KINDS; kind++)
         all += of->ops[kind];
+    if (!(all > 0))
+        return append(out, n, bin, bin->ops);
     for (unsigned kind = 0; kind < JOINT_KINDS; kind++) {
         struct bin part = *bin;
 

@@ -94,7 +94,7 @@ static size_t stat_bins(enum operation op, const struct record *record, double o
     if (of_open.ops + (double)record->order[ORDER_BY_NAME] < KNOWN_MIN * ops)
         return 0;
     for (unsigned i = 0; i < FILE_SIZES; i++)
-        described.all[i] -= described.by_name[i];
+        described.all[i] -= described.by_name[i] < described.all[i] ? described.by_name[i] : described.all[i];
     n = described_bins(&of_open, known, described.all, out);
     return n + described_bins(&by_name, known, described.by_name, out + n);
 }

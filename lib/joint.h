@@ -3,6 +3,8 @@
  * Where in the histogram record.joint transfers that moved something stand: by what is said of all sizes together
  * (record.order, record.file_size) and by their size. Those of files whose size is not known are the rest of record.size;
  * those that went on where the last one ended are the rest of their kind's, as far as record.order knows it of all.
+ * Reads that moved nothing are there, too, and stats that found a regular file: both of the size 0, and those by name in the
+ * place of those that jumped.
  */
 #ifndef UNBLEND_LIB_JOINT_H
 #define UNBLEND_LIB_JOINT_H

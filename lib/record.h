@@ -153,7 +153,7 @@ struct record {
     uint64_t oldest_ns; /* for how long the oldest of them has been */
     uint64_t in_flight_ns; /* for how long all of them together have been */
     struct histogram size; /* one value a successful transfer; of open and create: the size of the regular file */
-    struct histogram joint;      /* of read and write, by lib/joint.h; no more than size, and empty where it is not known */
+    struct histogram joint;      /* of read, write and stat, by lib/joint.h; empty where it is not known */
     struct histogram latency_ns;
     struct histogram error_codes; /* errors by errno, which is the bucket; fewer than errors where not all are known */
 };

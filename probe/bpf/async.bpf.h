@@ -213,7 +213,7 @@ static __always_inline void measure_result(struct measure *m, const struct abi_a
     m->process = 0;
     m->volume = volume;
     m->bytes = m->size = sized ? result : 0;
-    m->order = sized && result ? entry->order : ABI_ORDER_UNKNOWN;
+    m->order = (sized && result) || op == OP_STAT ? entry->order : ABI_ORDER_UNKNOWN;
     m->error_code = result < 0 ? -result : 0;
     m->file_size = entry->file_size;
     m->sized = sized;

@@ -31,7 +31,7 @@ struct abi_async {
     int32_t directory;
     uint32_t slot; /* of a file registered with the ring, + 1 */
     uint8_t op;
-    uint8_t order;  /* enum abi_order */
+    uint8_t order;  /* enum abi_order, or of a stat its place there */
     uint8_t opcode; /* io_uring's */
     uint8_t silent : 1;   /* its success is not told to the program */
     uint8_t unplaced : 1; /* the file's own offset is used, which is known afterwards */

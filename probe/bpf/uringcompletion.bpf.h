@@ -68,10 +68,9 @@ static __always_inline __u64 volume_closed(const struct abi_async *entry)
     return volume ? *volume : entry->volume;
 }
 
-static __always_inline __u64 volume_described(const struct abi_async *entry)
+static __always_inline __u64 volume_described(struct abi_async *entry)
 {
-    __u8 file_size; /* nobody asks */
-    __u64 volume = volume_of_stat(LAYOUT_STATX, NULL, (const void *)entry->argument, &file_size);
+    __u64 volume = volume_of_stat(LAYOUT_STATX, NULL, (const void *)entry->argument, &entry->order);
 
     return volume == ABI_VOLUME_UNKNOWN ? volume_of_path(entry->directory, entry->path) : volume;
 }
@@ -85,6 +84,8 @@ static __always_inline void finish_file(struct io_kiocb *request, struct abi_asy
         return;
     if (entry->volume <= ABI_VOLUME_UNKNOWN)
         note_file(entry, file, volume_of_file(file));
+    if (entry->op == OP_STAT)
+        entry->order = ABI_OF_OPEN;
     if (entry->unplaced && result > 0)
         entry->order = order_asked(file, BPF_CORE_READ(file, f_pos) - result, result);
 }

@@ -94,6 +94,67 @@ static void each_read_is_what_it_was_counted_as(void **state)
     tally_clear(&tally);
 }
 
+/* 300 reads at the end of files: 200 of small ones, 90 of large ones, and 10 of what has no size. */
+static void reads_of_nothing_are_of_files_too(void **state)
+{
+    struct tally tally = {0};
+    struct bin *bins;
+    size_t count;
+
+    fill(&tally);
+    assert_int_equal(histogram_add(&tally.op[OP_READ].size, 0, 300), 0);
+    assert_int_equal(histogram_add(&tally.op[OP_READ].latency_ns, 500, 300), 0);
+    count = split(&tally, &bins);
+    expect(ops_of(bins, count, 0, MATCH_NONE, 0, 0), 300);
+    free(bins);
+    assert_int_equal(joint_add(&tally.op[OP_READ].joint, JOINT_ALL, 1 + FILE_SMALL, 0, 200), 0);
+    assert_int_equal(joint_add(&tally.op[OP_READ].joint, JOINT_ALL, 1 + FILE_LARGE, 0, 90), 0);
+    count = split(&tally, &bins);
+    expect(ops_of(bins, count, 0, MATCH_NONE, 1u << FILE_SMALL, 0), 200);
+    expect(ops_of(bins, count, 0, MATCH_NONE, 1u << FILE_LARGE, 0), 90);
+    expect(ops_of(bins, count, 0, MATCH_NONE, FILES_OTHERS, 0), 10);
+    free(bins);
+    tally_clear(&tally);
+}
+
+static double stats_of(const struct bin *bins, size_t count, enum order_known order, unsigned files)
+{
+    double ops = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (bins[i].op == OP_STAT && bins[i].outcome == OUTCOME_OK && bins[i].order == order && bins[i].files == files)
+            ops += bins[i].ops;
+    return ops;
+}
+
+/* 40 of what is open, of which 30 are small files; 60 by name that succeed, of which 25 are large ones. */
+static void stats_are_of_files(void **state)
+{
+    struct tally tally = {0};
+    struct record *stat = &tally.op[OP_STAT];
+    struct bin *bins;
+    size_t count;
+
+    assert_int_equal(histogram_add(&stat->latency_ns, 500, 107), 0);
+    stat->errors = 7;
+    stat->order[ORDER_OF_OPEN] = 40;
+    stat->order[ORDER_BY_NAME] = 67;
+    assert_int_equal(bins_of(&tally, &bins, &count), 0);
+    expect(stats_of(bins, count, OF_OPEN, 0), 40);
+    expect(stats_of(bins, count, BY_NAME, 0), 60);
+    free(bins);
+    assert_int_equal(joint_add(&stat->joint, JOINT_ALL, 1 + FILE_SMALL, 0, 30), 0);
+    assert_int_equal(joint_add(&stat->joint, JOINT_ALL, 1 + FILE_LARGE, 0, 25), 0);
+    assert_int_equal(joint_add(&stat->joint, JOINT_JUMPED, 1 + FILE_LARGE, 0, 25), 0);
+    assert_int_equal(bins_of(&tally, &bins, &count), 0);
+    expect(stats_of(bins, count, OF_OPEN, 1u << FILE_SMALL), 30);
+    expect(stats_of(bins, count, OF_OPEN, FILES_OTHERS), 10);
+    expect(stats_of(bins, count, BY_NAME, 1u << FILE_LARGE), 25);
+    expect(stats_of(bins, count, BY_NAME, FILES_OTHERS), 35);
+    free(bins);
+    tally_clear(&tally);
+}
+
 /* Files of 4 KiB that are read at once are small ones, and what is written as it was read goes on. */
 static void matched_reads_take_what_suits_them(void **state)
 {
@@ -190,6 +251,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_read_is_what_it_was_counted_as),
+        cmocka_unit_test(reads_of_nothing_are_of_files_too),
+        cmocka_unit_test(stats_are_of_files),
         cmocka_unit_test(matched_reads_take_what_suits_them),
         cmocka_unit_test(what_goes_on_for_long_is_lone),
         cmocka_unit_test(what_jumps_is_no_copy),
