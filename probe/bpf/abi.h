@@ -74,8 +74,8 @@ struct abi_position {
    has seen. */
 #define ABI_SEEDED 1ULL
 
-/* How large the regular file is that is read. Of a seek, a close or a stat of what is open, in the places of enum abi_order:
-   the same of what is open to be read only, so that it has no size where it may be written. */
+/* How large the regular file is that is read. Of a seek or a close, in the places of enum abi_order: the same of what is
+   open to be read only, so that it has no size where it may be written. */
 enum abi_file_size {
     ABI_FILE_NO_SIZE, /* none, or its size is not looked at */
     ABI_FILE_SMALL,

@@ -260,7 +260,7 @@ elsewhere: /* one that is only looked at or closed takes no place */
         goto any;
     volume = thread->device;
     if (is_of_files(op))
-        place = ABI_ELSEWHERE(kind_of_opened(&opened));
+        place = ABI_ELSEWHERE(op == OP_STAT ? file_size_of(opened.inode) : kind_of_opened(&opened));
     goto begin;
 other:
     if (!shape->compat || !is_compat(bpf_get_current_task_btf()))

@@ -71,14 +71,14 @@ static __always_inline void resolve_after(const volatile struct abi_syscall *sha
     }
 }
 
-/* What a call has asked about that succeeded, by descriptor. */
-static __always_inline __u32 kind_asked(struct task_struct *task, struct pt_regs *regs, bool compat, long result)
+/* How large the file is that a call has asked about by descriptor, if it succeeded. */
+static __always_inline __u32 file_size_asked(struct task_struct *task, struct pt_regs *regs, bool compat, long result)
 {
     struct opened opened;
 
     if (result < 0 || !look_up(task, (int)argument_in(regs, compat, 0), &opened))
         return ABI_FILE_NO_SIZE;
-    return kind_of_opened(&opened);
+    return file_size_of(opened.inode);
 }
 
 /* Whether the call has added pages to the page cache. */
@@ -132,8 +132,10 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
         record_ranges(state, result, m.latency_ns);
         return 0;
     }
+    if (m.op == OP_STAT && shape->shape == ABI_SHAPE_FD)
+        m.file_size = file_size_asked(task, regs, compat, result);
     if (m.op == OP_STAT)
-        m.order = is_of_open(shape, regs, compat) ? ABI_OF_OPEN | kind_asked(task, regs, compat, result) : m.file_size;
+        m.order = m.file_size | (is_of_open(shape, regs, compat) ? ABI_OF_OPEN : 0);
     if (operation_tells_file_size(m.op) && result >= 0 && thread && (state->place > ABI_BY_PATH || place_of(state, thread)))
         m.order = kind_at(thread, state->place);
     if (m.op <= OP_WRITE && result >= 0) {

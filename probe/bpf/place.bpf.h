@@ -92,6 +92,14 @@ static __always_inline __u32 kind_at(struct abi_thread *thread, __u32 place)
     return mine->written ? ABI_FILE_NO_SIZE : mine->file_size;
 }
 
+/* How large the file is of the call under way, which only asks for that. */
+static __always_inline __u32 file_size_at(struct abi_thread *thread, __u32 place)
+{
+    if (place > ABI_BY_PATH)
+        return place - ABI_ELSEWHERE(0);
+    return file_size_of((struct inode *)as_number(&file_at(thread, place)->inode));
+}
+
 /* The thread's place for a descriptor is to be learnt anew. */
 static __always_inline void forget_file(const struct abi_task *state, int fd)
 {

@@ -77,7 +77,7 @@ plain:
             goto by_path;
         order = leave_stat(shape, regs, thread);
     } else if (thread->pending_op == OP_STAT) {
-        order = ABI_OF_OPEN | kind_at(thread, thread->quick_place);
+        order = ABI_OF_OPEN | file_size_at(thread, thread->quick_place);
     } else if (operation_tells_file_size(thread->pending_op)) {
         order = kind_at(thread, thread->quick_place);
     }
