@@ -56,6 +56,17 @@ static int add_joint(struct record *record, unsigned bucket, bool jumps, uint64_
     return err;
 }
 
+/* Stats of files of all kinds, every other of them by name. */
+static int add_described(struct record *stat, unsigned i, uint64_t ops)
+{
+    int err = joint_add(&stat->joint, JOINT_ALL, 1 + i % FILE_SIZES, 0, ops);
+
+    stat->order[i % 2 ? ORDER_OF_OPEN : ORDER_BY_NAME] += ops;
+    if (!err && i % 2 == 0)
+        err = joint_add(&stat->joint, JOINT_JUMPED, 1 + i % FILE_SIZES, 0, ops);
+    return err;
+}
+
 static int fill_record(struct batch *batch, uint32_t job, uint32_t volume, const struct habit *habit, uint64_t *state)
 {
     struct record *record;
@@ -67,6 +78,8 @@ static int fill_record(struct batch *batch, uint32_t job, uint32_t volume, const
 
         err = histogram_add(&record->latency_ns, latency, ops);
         record->latency_sum_ns += latency * ops;
+        if (!err && habit->op == OP_STAT)
+            err = add_described(record, i, ops);
         if (err || !habit->size)
             continue;
         err = histogram_add(&record->size, habit->size + habit->size * i / 16, ops);
