@@ -31,17 +31,22 @@ json_t *json_cached(const struct record *record)
                      "known_ops", (json_int_t)known_ops, "known_bytes", (json_int_t)known_bytes);
 }
 
+static json_t *count_if(bool known, uint64_t count)
+{
+    return known ? json_integer((json_int_t)count) : json_null();
+}
+
 static json_t *stat_of(const struct record *stat)
 {
     uint64_t of_open = stat->order[ORDER_OF_OPEN], by_name = stat->order[ORDER_BY_NAME];
     struct described of;
+    bool known = figure_described(stat, &of);
 
     if (!of_open && !by_name)
         return json_null();
-    figure_described(stat, &of);
-    return json_pack("{s:I,s:I,s:I,s:I,s:I}", "open", (json_int_t)of_open, "name", (json_int_t)by_name, "small_files",
-                     (json_int_t)of.all[FILE_SMALL], "medium_files", (json_int_t)of.all[FILE_MEDIUM], "large_files",
-                     (json_int_t)of.all[FILE_LARGE]);
+    return json_pack("{s:I,s:I,s:o,s:o,s:o}", "open", (json_int_t)of_open, "name", (json_int_t)by_name, "small_files",
+                     count_if(known, of.all[FILE_SMALL]), "medium_files", count_if(known, of.all[FILE_MEDIUM]), "large_files",
+                     count_if(known, of.all[FILE_LARGE]));
 }
 
 json_t *json_of(const struct record *record)
@@ -57,11 +62,6 @@ json_t *json_of(const struct record *record)
     return json_pack("{s:I,s:I,s:I,s:o*}", "small_files", (json_int_t)of[FILE_SMALL], "medium_files",
                      (json_int_t)of[FILE_MEDIUM], "large_files", (json_int_t)of[FILE_LARGE], "others",
                      has_others ? json_integer((json_int_t)others) : NULL);
-}
-
-static json_t *count_if(bool known, uint64_t count)
-{
-    return known ? json_integer((json_int_t)count) : json_null();
 }
 
 json_t *json_received(const struct record *write, const struct aggregate *totals)
