@@ -39,12 +39,12 @@ static double all_of(const struct part *part, enum operation op, enum companion_
 }
 
 /* Where operations of that kind are counted by files; NULL: nowhere. */
-static double *told_of(struct part *part, enum operation op, enum companion_kind kind)
+static const double *told_of(const struct part *part, enum operation op, enum companion_kind kind)
 {
     return kind == COMPANION_EMPTY || (kind == COMPANION_OK && op != OP_READ) ? part->of_files[op] : NULL;
 }
 
-static double count_of(struct part *part, enum operation op, enum companion_kind kind, unsigned files)
+static double count_of(const struct part *part, enum operation op, enum companion_kind kind, unsigned files)
 {
     const double *told = told_of(part, op, kind);
     double untold = all_of(part, op, kind);
@@ -92,7 +92,7 @@ static void add_most(const struct profile *profile, const struct part *part, str
 }
 
 /* Makes of the most that patterns may have the share of it that there is. */
-static void make_shares(struct kinds *kinds, struct part *rest)
+static void make_shares(struct kinds *kinds, const struct part *rest)
 {
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
         for (enum companion_kind kind = 0; kind < COMPANION_KINDS; kind++)
@@ -121,8 +121,9 @@ static void move_reads(double share, struct part *from, struct part *to)
 static void move(const struct companion *companion, unsigned files, double ops, struct part *from, struct part *to)
 {
     enum operation op = companion->op;
-    double bytes;
+    double all = all_of(from, op, companion->kind), bytes;
 
+    ops = fmin(ops, all); /* what was counted by files may be more by a rounding */
     if (!(ops > 0))
         return;
     if (files < TOLD) {
@@ -135,15 +136,14 @@ static void move(const struct companion *companion, unsigned files, double ops, 
         return;
     }
     if (companion->kind == COMPANION_OK && op == OP_READ) {
-        move_reads(ops / all_of(from, op, companion->kind), from, to);
+        move_reads(ops / all, from, to);
         return;
     }
     if (companion->kind == COMPANION_EMPTY) {
         from->read[0] -= ops;
         to->read[0] += ops;
     }
-    ops = fmin(ops, from->ok[op]); /* what was counted by files may be more by a rounding */
-    bytes = companion->kind == COMPANION_OK && ops > 0 ? from->bytes[op] * ops / from->ok[op] : 0;
+    bytes = companion->kind == COMPANION_OK ? from->bytes[op] * ops / all : 0;
     from->ok[op] -= ops;
     to->ok[op] += ops;
     from->bytes[op] -= bytes;

@@ -11,7 +11,8 @@
 
 #include "analyzer/part.h"
 
-/* A bit for each enum file_size; and of seeks and closes, one for all else: what may be written, or is no regular file. */
+/* A bit for each enum file_size; and of stats, seeks, closes and empty reads, one for all else: what is no
+   regular file, or of seeks and closes may be written. */
 #define FILES_ANY     ((1u << FILE_SIZES) - 1)
 #define FILES_OTHERS  (1u << FILE_SIZES)
 #define FILES_UNKNOWN (FILES_ANY | FILES_OTHERS)

@@ -104,7 +104,7 @@ struct files {
     unsigned read; /* those that it reads or maps, a bit for each kind */
     double others; /* so much of its closes is of what it writes, or of folders; and of its seeks */
     double other_seeks;
-    bool told; /* what it stats by name is one of those that it reads, if no folder */
+    bool told; /* its stats are of those that it reads, or of folders: of who writes that is not said */
 };
 
 static struct files files_of(const struct signature *signature)

@@ -37,7 +37,7 @@ struct bin {
     bool twin;        /* a copy of a size that nearly all of its reads and writes share */
     enum order_known order;
     bool lone;        /* it goes on, and hardly any of its size jumps */
-    unsigned files;  /* of reads, seeks and closes: of what files they may be, a bit for each kind (analyzer/filing.h) */
+    unsigned files;  /* of reads, stats, seeks and closes: of what files they may be, a bit for each kind (analyzer/filing.h) */
     uint16_t bucket; /* of the size; 0 where an operation has none */
     double ops;
     double bytes; /* the buckets' shares of the bytes really transferred */

@@ -171,8 +171,17 @@ void drain_row_seen(void *context, uint32_t index, struct increase *increase)
     }
 }
 
-/* Of what files seeks and closes were that have succeeded since before. While a row changes, what it says of operations is
-   ahead of their number, never behind. */
+/* Adds what stands in no place of a row's orders, of which there are so many by now. While a row changes, what it says of
+   operations is ahead of their number, never behind. */
+static void add_others(struct seen_row *seen, uint32_t others, uint64_t *to)
+{
+    if ((int32_t)(others - seen->others) > 0) { /* modulo 2^32 */
+        *to += others - seen->others;
+        seen->others = others;
+    }
+}
+
+/* Of what files seeks and closes were that have succeeded since before. */
 static void add_files(struct seen_row *seen, const struct seen_row *before, struct record *record)
 {
     uint32_t others = seen->touched - seen->errors;
@@ -181,10 +190,7 @@ static void add_files(struct seen_row *seen, const struct seen_row *before, stru
         record->file_size[i] += seen->order[ABI_FILE_SMALL + i] - before->order[ABI_FILE_SMALL + i];
         others -= seen->order[ABI_FILE_SMALL + i];
     }
-    if ((int32_t)(others - seen->others) > 0) { /* modulo 2^32 */
-        record->order[ORDER_OF_OTHERS] += others - seen->others;
-        seen->others = others;
-    }
+    add_others(seen, others, &record->order[ORDER_OF_OTHERS]);
 }
 
 /* Likewise, what stats described; those by name stand where what jumps does. 0 or -ENOMEM. */
@@ -214,10 +220,7 @@ static void add_stats(struct seen_row *seen, const struct seen_row *before, stru
         record->order[i < ABI_OF_OPEN ? ORDER_BY_NAME : ORDER_OF_OPEN] += seen->order[i] - before->order[i];
         others -= seen->order[i];
     }
-    if ((int32_t)(others - seen->others) > 0) {
-        record->order[ORDER_BY_NAME] += others - seen->others;
-        seen->others = others;
-    }
+    add_others(seen, others, &record->order[ORDER_BY_NAME]);
 }
 
 /* What is new in a row that was read as now; news: the same, for its slots. */

@@ -259,8 +259,10 @@ elsewhere: /* one that is only looked at or closed takes no place */
     if (op <= OP_WRITE || !is_where_last(thread, &opened))
         goto any;
     volume = thread->device;
-    if (is_of_files(op))
-        place = ABI_ELSEWHERE(op == OP_STAT ? file_size_of(opened.inode) : kind_of_opened(&opened));
+    if (op == OP_STAT)
+        place = ABI_ELSEWHERE(file_size_of(opened.inode));
+    else if (operation_tells_file_size(op))
+        place = ABI_ELSEWHERE(kind_of_opened(&opened));
     goto begin;
 other:
     if (!shape->compat || !is_compat(bpf_get_current_task_btf()))

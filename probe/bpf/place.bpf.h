@@ -70,13 +70,7 @@ __noinline __u64 learn_file(__u32 thread_index, __u32 place, __u64 file, __u64 i
     return mine->volume;
 }
 
-/* Operations by descriptor of which it is counted what they are of. */
-static __always_inline bool is_of_files(__u32 op)
-{
-    return operation_tells_file_size(op) || op == OP_STAT;
-}
-
-/* What they are of. */
+/* What a seek or a close is of. */
 static __always_inline __u32 kind_of_opened(const struct opened *opened)
 {
     return is_written(opened->file) ? ABI_FILE_NO_SIZE : file_size_of(opened->inode);
