@@ -31,12 +31,26 @@ static const struct {
     [HOOK_SEED] = {object_seed, object_seed_end, "unblend_seed"},
 };
 
+/* Where programs preempt each other, what is too large for the stack needs more than one room. */
+static void configure_rooms(struct bpf_object *object)
+{
+    static const char *const names[] = {"scratch_aio", "scratch_path", "scratch_volume", "scratch_job"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct bpf_map *map = bpf_object__find_map_by_name(object, names[i]);
+
+        if (map)
+            bpf_map__set_max_entries(map, hook_skips() ? ABI_ROOMS : 1);
+    }
+}
+
 static int configure(struct bpf_object *object, const struct probe_options *options)
 {
     struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata.config");
     struct abi_config *config;
     size_t size = 0;
 
+    configure_rooms(object);
     if (!map)
         return 0; /* its programs do not look */
     /* libbpf keeps the initial value writable until the object is loaded. */

@@ -68,7 +68,7 @@ void trees_prepare(struct bpf_object *object, uint64_t memory, unsigned cpus)
     bpf_map__set_max_entries(find_map(object, "free_trees"), (uint32_t)numbers);
     bpf_map__set_map_flags(find_map(object, "tree_keys"), BPF_F_MMAPABLE);
     bpf_map__set_map_flags(find_map(object, "tree_counts"), BPF_F_MMAPABLE);
-    bpf_map__set_max_entries(find_map(object, "scratch_trees"), cpus * ABI_TREES_AT_ONCE);
+    bpf_map__set_max_entries(find_map(object, "scratch_trees"), cpus * ABI_ROOMS);
     bpf_map__set_max_entries(find_map(object, "tree_counts"), (uint32_t)numbers * (trees_stripe_mask(cpus) + 1));
 }
 

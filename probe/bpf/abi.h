@@ -32,6 +32,9 @@ typedef __s8 int8_t;
 /* 2^44 ns are 4.9 hours; what hangs longer lands in the last bucket. */
 #define ABI_LATENCY_BUCKETS BUCKETS_FOR_BITS(44)
 
+/* So many programs that preempt each other on one CPU have room for what is too large for the stack. */
+#define ABI_ROOMS 4
+
 #define ABI_PAGE_BUCKETS  16
 #define ABI_SIZE_PAGES    (ABI_SIZE_BUCKETS / ABI_PAGE_BUCKETS)
 #define ABI_LATENCY_PAGES (ABI_LATENCY_BUCKETS / ABI_PAGE_BUCKETS)

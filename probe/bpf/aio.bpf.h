@@ -30,13 +30,17 @@ static long forget_context(void *map, const struct abi_aio_key *key, struct abi_
 __noinline int async_end(__u32 tgid)
 {
     __u32 *uses = bpf_map_lookup_elem(&async_users, &tgid);
+    struct scratch_aio *s;
 
     if (!can_loop() || !uses)
         return 0;
-    if (*uses == ABI_USES_AIO) {
+    s = *uses == ABI_USES_AIO ? take_room(&scratch_aio) : NULL;
+    if (s) {
         bpf_for_each_map_elem(&aio_contexts, look_a_last_time, &tgid, 0);
-        bpf_for_each_map_elem(&aio_contexts, forget_context, &tgid, 0);
+        give_room(&s->room);
     }
+    if (*uses == ABI_USES_AIO)
+        bpf_for_each_map_elem(&aio_contexts, forget_context, &tgid, 0);
     remove_process(tgid);
     bpf_map_delete_elem(&async_users, &tgid);
     return 0;
@@ -82,7 +86,7 @@ __noinline __u32 begin_submission(__u32 call, __u64 id, __u64 number, __u64 cont
 /* After a call: how many requests were refused, or how many completions are in the program's array. */
 __noinline __u32 begin_leave(__u32 call, __u64 id, __u64 number, __u64 address, long result)
 {
-    struct aio_scratch *scratch = scratch_of();
+    struct scratch_aio *scratch = scratch_of();
     struct abi_aio *context;
 
     switch (call & ~AIO_COMPAT) {
@@ -109,14 +113,11 @@ __noinline __u32 begin_leave(__u32 call, __u64 id, __u64 number, __u64 address, 
     return 0;
 }
 
-/* Before a call. Global, as the next one, so that the verifier looks at it once. */
-__noinline int aio_enter(__u32 call, __u64 id, __u64 number, __u64 controls)
+static __always_inline void look_before(__u32 call, __u64 id, __u64 number, __u64 controls)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     __u32 tgid = task->tgid, requests;
 
-    if (!can_loop())
-        return 0;
     switch (call & ~AIO_COMPAT) {
     case ABI_AIO_EXIT:
         if (bpf_map_lookup_elem(&async_users, &tgid))
@@ -133,18 +134,13 @@ __noinline int aio_enter(__u32 call, __u64 id, __u64 number, __u64 controls)
         bpf_loop(requests, note_control, NULL, 0);
         break;
     }
-    return 0;
 }
 
-/* And after it. number, address: of what it submits, or where it puts what it returns. */
-__noinline int aio_leave(__u32 call, __u64 id, __u64 number, __u64 address, long result)
+static __always_inline void look_after(__u32 call, __u64 id, __u64 number, __u64 address, long result)
 {
     __u64 memory = (__u64)memory_of(bpf_get_current_task_btf());
-    __u32 events;
+    __u32 events = begin_leave(call, id, number, address, result);
 
-    if (!can_loop())
-        return 0;
-    events = begin_leave(call, id, number, address, result);
     switch (call & ~AIO_COMPAT) {
     case ABI_AIO_SUBMIT:
         if (events)
@@ -160,6 +156,31 @@ __noinline int aio_leave(__u32 call, __u64 id, __u64 number, __u64 address, long
         if (!result)
             destroy_context(memory, id);
         break;
+    }
+}
+
+/* Before a call. Global, as the next one, so that the verifier looks at it once. */
+__noinline int aio_enter(__u32 call, __u64 id, __u64 number, __u64 controls)
+{
+    struct scratch_aio *s = can_loop() ? take_room(&scratch_aio) : NULL;
+
+    if (s) {
+        look_before(call, id, number, controls);
+        give_room(&s->room);
+    } else if ((call & ~AIO_COMPAT) == ABI_AIO_SUBMIT) {
+        count(ABI_COUNTER_LOST, at_once(number));
+    }
+    return 0;
+}
+
+/* And after it. number, address: of what it submits, or where it puts what it returns. */
+__noinline int aio_leave(__u32 call, __u64 id, __u64 number, __u64 address, long result)
+{
+    struct scratch_aio *s = can_loop() ? take_room(&scratch_aio) : NULL;
+
+    if (s) {
+        look_after(call, id, number, address, result);
+        give_room(&s->room);
     }
     return 0;
 }

@@ -44,7 +44,7 @@ static __always_inline struct abi_aio *context_of(__u64 id, bool born)
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_aio_key key = {.memory = (__u64)memory_of(task), .id = id};
     struct abi_aio *context = born ? NULL : bpf_map_lookup_elem(&aio_contexts, &key);
-    struct aio_scratch *scratch = scratch_of();
+    struct scratch_aio *scratch = scratch_of();
     __u64 kernel;
 
     if (!scratch || (context && context->tgid == (__u32)task->tgid))
@@ -65,7 +65,7 @@ static __always_inline struct abi_aio *context_of(__u64 id, bool born)
 /* Whoever has set the measure is done; it is recorded. */
 static __always_inline void record_measured(void)
 {
-    struct aio_scratch *scratch = scratch_of();
+    struct scratch_aio *scratch = scratch_of();
 
     if (!scratch)
         return;
@@ -74,7 +74,7 @@ static __always_inline void record_measured(void)
 }
 
 /* True when the entry was there to be taken and is measured; it is gone then. */
-static __always_inline bool measure_entry(struct aio_scratch *scratch, const struct abi_async_key *key,
+static __always_inline bool measure_entry(struct scratch_aio *scratch, const struct abi_async_key *key,
                                           struct abi_async *entry, long result, __u64 now)
 {
     if (!take(entry))
@@ -94,7 +94,7 @@ static __always_inline bool measure_entry(struct aio_scratch *scratch, const str
 /* A completion at a position of the ring, or a new one in an array: 1 when it is measured. */
 __noinline int measure_event(__u32 index)
 {
-    struct aio_scratch *scratch = scratch_of();
+    struct scratch_aio *scratch = scratch_of();
     __u64 at = index, position = UINT64_MAX;
     struct abi_async_key key = {};
     struct abi_async *entry;
@@ -138,7 +138,7 @@ __noinline __u32 begin_look(__u64 memory, __u64 id)
 {
     struct abi_aio_key key = {.memory = memory, .id = id};
     struct abi_aio *context = bpf_map_lookup_elem(&aio_contexts, &key);
-    struct aio_scratch *scratch = scratch_of();
+    struct scratch_aio *scratch = scratch_of();
     const struct aio_ring *ring;
     __u32 at, pending, entries;
     struct look *look;
@@ -176,7 +176,7 @@ __noinline int end_look(__u64 memory, __u64 id)
 {
     struct abi_aio_key key = {.memory = memory, .id = id};
     struct abi_aio *context = bpf_map_lookup_elem(&aio_contexts, &key);
-    struct aio_scratch *scratch = scratch_of();
+    struct scratch_aio *scratch = scratch_of();
 
     if (scratch && context && scratch->look.first + scratch->look.done > context->seen)
         context->seen = scratch->look.first + scratch->look.done;

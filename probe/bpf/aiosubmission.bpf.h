@@ -37,7 +37,7 @@ static long note_control(__u32 index, void *unused)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_task *state = known_state(task);
-    struct aio_scratch *scratch = scratch_of();
+    struct scratch_aio *scratch = scratch_of();
     struct abi_async_key key = {};
     struct aio_control *asked;
     struct abi_async *entry;
@@ -76,7 +76,7 @@ static long note_control(__u32 index, void *unused)
 /* Only the first one's error is told, and only when none was taken; the others have not begun. */
 __noinline int measure_refused(__u32 index)
 {
-    struct aio_scratch *scratch = scratch_of();
+    struct scratch_aio *scratch = scratch_of();
     struct submission *submission;
     struct abi_async_key key = {};
     struct abi_async *entry;
@@ -101,7 +101,7 @@ static long forget_control(__u32 index, void *unused)
 /* What is about to be, or was, submitted: so many requests, from `first` on. */
 static __always_inline __u32 describe_submission(__u32 call, __u64 id, __u64 number, __u64 controls, long result)
 {
-    struct aio_scratch *scratch = scratch_of();
+    struct scratch_aio *scratch = scratch_of();
     struct abi_aio *context = context_of(id, false);
     __u64 taken = result > 0 ? result : 0;
 

@@ -94,7 +94,8 @@ struct submission {
     bool compat;
 };
 
-struct aio_scratch {
+struct scratch_aio {
+    struct room room;
     struct look look;
     struct submission submission;
     struct aio_ring ring;
@@ -105,18 +106,14 @@ struct aio_scratch {
     __u32 thread, job, tree; /* under which the measure is recorded */
 };
 
-struct {
-    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, 1);
-    __type(key, __u32);
-    __type(value, struct aio_scratch);
-} aio_scratch SEC(".maps");
+ROOMS(scratch_aio, struct scratch_aio);
 
-static __always_inline struct aio_scratch *scratch_of(void)
+/* The one that the calling thread has taken. */
+static __always_inline struct scratch_aio *scratch_of(void)
 {
-    __u32 zero = 0;
+    __u64 me = bpf_get_current_task();
 
-    return bpf_map_lookup_elem(&aio_scratch, &zero);
+    return find_room(&scratch_aio, me, me);
 }
 
 #endif

@@ -12,6 +12,7 @@
 #define PIECES_MAX 640
 
 struct scratch_job {
+    struct room room;
     struct abi_name_key key; /* with the text, the beginning of a piece */
     char more[192];
     struct abi_ticket ticket;
@@ -22,19 +23,7 @@ struct scratch_job {
 
 #define PIECE (ABI_NAME_MAX - 1 + sizeof(((struct scratch_job *)0)->more))
 
-struct {
-    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, 1);
-    __type(key, __u32);
-    __type(value, struct scratch_job);
-} scratch_job SEC(".maps");
-
-static __always_inline struct scratch_job *scratch(void)
-{
-    __u32 zero = 0;
-
-    return bpf_map_lookup_elem(&scratch_job, &zero);
-}
+ROOMS(scratch_job, struct scratch_job);
 
 static __always_inline struct abi_name *look_up(struct scratch_job *s, char kind)
 {
@@ -128,15 +117,10 @@ static __always_inline void set_cgroup(struct abi_process *process, struct task_
 }
 
 /* The program is new, the process is not: what its parent was, it stays, unless its own environment says something. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec_job, struct task_struct *task)
+static __always_inline void begin_program(struct scratch_job *s, struct abi_process *process, struct task_struct *task)
 {
-    struct abi_process *process = process_of(task);
-    struct scratch_job *s = scratch();
     struct abi_name *launcher;
 
-    if (!process || !s)
-        return 0;
     set_cgroup(process, task);
     look_around(s, task);
     process->known = 1;
@@ -146,15 +130,27 @@ int BPF_PROG(on_exec_job, struct task_struct *task)
         if (!ticket)
             process->known = 0;
         set_ticket(process, ticket);
-        return 0;
+        return;
     }
     if (process->ticket)
-        return 0;
+        return;
     __builtin_memset(s->key.name, 0, sizeof(s->key.name));
     bpf_probe_read_kernel_str(s->key.name, sizeof(task->comm), task->comm);
     launcher = look_up(s, 'C');
     if (launcher)
         set_ticket(process, ABI_TICKET(launcher->rank, ABI_RANK_LAUNCHER));
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec_job, struct task_struct *task)
+{
+    struct abi_process *process = process_of(task);
+    struct scratch_job *s = process ? take_room(&scratch_job) : NULL;
+
+    if (!s)
+        return 0;
+    begin_program(s, process, task);
+    give_room(&s->room);
     return 0;
 }
 
@@ -162,18 +158,20 @@ int BPF_PROG(on_exec_job, struct task_struct *task)
 static __always_inline void tell(__u64 key, const char *path, bool gone)
 {
     struct abi_cgroup *news = bpf_map_lookup_elem(&cgroup_news, &key);
-    struct scratch_job *s = scratch();
+    struct scratch_job *s;
 
     if (news) {
         if (gone)
             news->gone = 1;
         return;
     }
+    s = take_room(&scratch_job);
     if (!s)
         return;
     bpf_probe_read_kernel_str(s->news.path, sizeof(s->news.path), path);
     s->news.gone = gone;
     bpf_map_update_elem(&cgroup_news, &key, &s->news, BPF_NOEXIST);
+    give_room(&s->room);
 }
 
 SEC("tp_btf/cgroup_mkdir")

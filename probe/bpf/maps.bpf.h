@@ -41,6 +41,47 @@ volatile __u32 returned[ABI_RETURN] SEC(".data.returned") = {};
         __uint(value_size, sizeof(__u32));                                                         \
     } name_ SEC(".maps")
 
+/*
+ * What is too large for the stack has a room on each CPU; where config.twice ABI_ROOMS, as whoever is in one may have been
+ * preempted by whoever looks for one. Each begins with a struct room.
+ */
+struct room {
+    __u64 owner; /* the address of its task, where config.twice; 0: none */
+};
+
+#define ROOMS(name_, value_)                                                                       \
+    struct {                                                                                       \
+        __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                                   \
+        __uint(max_entries, 1);                                                                    \
+        __type(key, __u32);                                                                        \
+        __type(value, value_);                                                                     \
+    } name_ SEC(".maps")
+
+/* This CPU's first one of a map that has that owner, which is from now on `next`; NULL: there is none. */
+static __always_inline void *find_room(void *map, __u64 owner, __u64 next)
+{
+    for (__u32 i = 0; i < ABI_ROOMS; i++) {
+        __u32 place = i;
+        struct room *room = bpf_map_lookup_elem(map, &place);
+
+        if (room && (!config.twice || __sync_val_compare_and_swap(&room->owner, owner, next) == owner))
+            return room;
+    }
+    return NULL;
+}
+
+/* One that nobody else uses until it is given back; NULL: there is none. */
+static __always_inline void *take_room(void *map)
+{
+    return find_room(map, 0, bpf_get_current_task());
+}
+
+static __always_inline void give_room(struct room *room)
+{
+    if (config.twice)
+        room->owner = 0;
+}
+
 TABLE(rows, struct abi_row);
 TABLE(pages, struct abi_page);
 TABLE(threads, struct abi_thread);
@@ -304,7 +345,7 @@ struct scratch_tree {
     volatile __u32 dots;   /* and dots among them */
 };
 
-/* At [cpu * ABI_TREES_AT_ONCE]; none for each CPU where nobody asks. */
+/* At [cpu * ABI_ROOMS]; none for each CPU where nobody asks. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
@@ -336,20 +377,17 @@ struct {
     __type(value, struct abi_cgroup);
 } cgroup_news SEC(".maps");
 
-/* Too large for the stack. */
-struct {
-    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, 1);
-    __type(key, __u32);
-    __type(value, struct abi_mount_key);
-} scratch_path SEC(".maps");
+struct scratch_path {
+    struct room room;
+    struct abi_mount_key key;
+};
+ROOMS(scratch_path, struct scratch_path);
 
-struct {
-    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, 1);
-    __type(key, __u32);
-    __type(value, struct abi_volume);
-} scratch_volume SEC(".maps");
+struct scratch_volume {
+    struct room room;
+    struct abi_volume volume;
+};
+ROOMS(scratch_volume, struct scratch_volume);
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);

@@ -15,9 +15,9 @@
 /* A place on this CPU that nobody uses who has been preempted. */
 static __always_inline struct scratch_tree *take_scratch(void)
 {
-    __u32 first = bpf_get_smp_processor_id() * ABI_TREES_AT_ONCE;
+    __u32 first = bpf_get_smp_processor_id() * ABI_ROOMS;
 
-    for (__u32 i = 0; i < ABI_TREES_AT_ONCE; i++) {
+    for (__u32 i = 0; i < ABI_ROOMS; i++) {
         __u32 place = first + i;
         struct scratch_tree *s = bpf_map_lookup_elem(&scratch_trees, &place);
 

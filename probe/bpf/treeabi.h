@@ -15,7 +15,6 @@
 #define ABI_TREES_SHIFT 12
 #define ABI_TREES       (1u << ABI_TREES_SHIFT) /* number 0 is none */
 #define ABI_STRIPES_MAX 16
-#define ABI_TREES_AT_ONCE 4 /* programs that preempt each other on one CPU and have room to look for a tree */
 
 /* A number in use: it is somebody else's with the next generation. */
 #define ABI_TREE(generation, index) ((uint32_t)(generation) << ABI_TREES_SHIFT | (index))

@@ -56,12 +56,12 @@ static __always_inline void ask_for_mounts(struct task_struct *task)
 static __always_inline struct abi_volume *learn_volume(__u64 key, struct super_block *super)
 {
     struct file_system_type *type = BPF_CORE_READ(super, s_type);
+    struct scratch_volume *s = take_room(&scratch_volume);
     struct abi_volume *volume;
-    __u32 zero = 0;
 
-    volume = bpf_map_lookup_elem(&scratch_volume, &zero);
-    if (!volume)
+    if (!s)
         return NULL;
+    volume = &s->volume;
     __builtin_memset(volume, 0, sizeof(*volume));
     bpf_probe_read_kernel_str(volume->fstype, sizeof(volume->fstype), BPF_CORE_READ(type, name));
     volume->pseudo = bpf_map_lookup_elem(&pseudo_types, volume->fstype) != NULL;
@@ -69,6 +69,7 @@ static __always_inline struct abi_volume *learn_volume(__u64 key, struct super_b
     bpf_map_update_elem(&volumes, &key, volume, BPF_NOEXIST);
     if (!volume->pseudo)
         ask_for_mounts(bpf_get_current_task_btf()); /* it may be mounted nowhere else */
+    give_room(&s->room);
     return bpf_map_lookup_elem(&volumes, &key);
 }
 
@@ -205,17 +206,12 @@ static __always_inline __u64 volume_of_prefix(struct task_struct *task, struct a
 }
 
 /* fd: the directory of a relative path; an empty path or none at all means the descriptor itself. */
-__noinline __u64 volume_of_path(int fd, __u64 path)
+static __always_inline __u64 volume_in(struct abi_mount_key *key, int fd, __u64 path)
 {
     struct task_struct *task = bpf_get_current_task_btf();
-    struct abi_mount_key *key;
     struct file *file;
-    __u32 zero = 0;
     long length = -1; /* of NULL, as of all that cannot be read, which costs a page fault to find out */
 
-    key = bpf_map_lookup_elem(&scratch_path, &zero);
-    if (!key)
-        return ABI_VOLUME_UNKNOWN;
     if (path)
         length = bpf_probe_read_user_str(key->path, sizeof(key->path), (const void *)path);
     if (length > 1 && key->path[0] == '/')
@@ -226,6 +222,18 @@ __noinline __u64 volume_of_path(int fd, __u64 path)
         return length == 1 ? volume_of_directory(task, fd) : ABI_VOLUME_UNKNOWN;
     file = file_of(task, fd);
     return file ? volume_of_file(file) : ABI_VOLUME_NONE;
+}
+
+__noinline __u64 volume_of_path(int fd, __u64 path)
+{
+    struct scratch_path *s = take_room(&scratch_path);
+    __u64 volume;
+
+    if (!s)
+        return ABI_VOLUME_UNKNOWN;
+    volume = volume_in(&s->key, fd, path);
+    give_room(&s->room);
+    return volume;
 }
 
 #endif
