@@ -148,18 +148,15 @@ static bool keeps(double value, const struct requirement *requirement)
     return value >= requirement->min && value <= requirement->max;
 }
 
-/* What is left of confidence when those of the bounds that are asked for are looked at, by what a part is. */
-static double kept(const struct fitting *fitting, const struct part *part, const struct requirement *bounds,
+/* What is left of confidence when those of the bounds that are asked for are looked at. */
+static double kept(const struct fitting *fitting, const struct feature_context *context, const struct requirement *bounds,
                    uint32_t count, bool each)
 {
-    struct feature_context context = fitting->context;
     double factor = 1;
 
-    context.part = part;
-    context.whole = &fitting->whole;
     for (uint32_t i = 0; i < count; i++)
         if (bounds[i].each == each && !(bounds[i].unordered && fitting->order.count) &&
-            !keeps(feature_value(&context, bounds[i].feature), &bounds[i]))
+            !keeps(feature_value(context, bounds[i].feature), &bounds[i]))
             factor *= bounds[i].otherwise;
     return factor;
 }
@@ -167,9 +164,16 @@ static double kept(const struct fitting *fitting, const struct part *part, const
 double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
                             const struct signature *signature, const struct part *part)
 {
-    double factor = kept(fitting, part, profile->requirements, profile->requirement_count, signature);
+    struct feature_context context = fitting->context;
+    double factor;
 
-    return signature ? factor * kept(fitting, part, signature->requirements, signature->requirement_count, true)
+    context.part = part;
+    context.whole = &fitting->whole;
+    context.at = fitting->at;
+    context.profiles = fitting->catalogue->count;
+    context.profile = (uint32_t)(profile - fitting->catalogue->profiles);
+    factor = kept(fitting, &context, profile->requirements, profile->requirement_count, signature);
+    return signature ? factor * kept(fitting, &context, signature->requirements, signature->requirement_count, true)
                      : factor;
 }
 

@@ -99,6 +99,12 @@ static bool may_read(const struct signature *signature, const struct bin *bin)
     return bin->op != OP_READ || !bin->bucket || bin->files & signature_files(signature);
 }
 
+/* Files that may have been copied are left to who copies. */
+static bool may_open(const struct fitting *fitting, const struct signature *signature, const struct bin *bin)
+{
+    return bin->op != OP_OPEN || bin->match != MATCH_COPY || signature->paired || !fitting->claimed[MATCH_COPY];
+}
+
 /* What a signature has to say of its files. */
 struct files {
     unsigned read; /* those that it reads or maps, a bit for each kind */
@@ -137,7 +143,7 @@ static bool takes(const struct fitting *fitting, const struct signature *signatu
     bool transfer = (bin->op == OP_READ || bin->op == OP_WRITE) && bin->bucket; /* nothing matches nothing */
 
     return fitting_holds(fitting, ingredient, bin) && may_start(fitting, signature, bin) && may_read(signature, bin) &&
-           (!transfer || may_take(fitting, signature, ingredient, bin->match));
+           may_open(fitting, signature, bin) && (!transfer || may_take(fitting, signature, ingredient, bin->match));
 }
 
 /* Operations, and their bytes; of opens, those of the files. */

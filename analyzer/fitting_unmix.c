@@ -54,7 +54,7 @@ static double pairs_in(const struct fitting *fitting, const double *groups)
     double pairs = 0;
 
     for (size_t g = 0; g < fitting->group_count; g++)
-        if (fitting->of[g]->match == MATCH_COPY)
+        if (fitting->of[g]->match == MATCH_COPY && fitting->of[g]->op != OP_OPEN)
             pairs += groups[g] * worth_of(fitting->of[g]);
     return PAIR_WORTH * pairs;
 }

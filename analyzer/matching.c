@@ -14,7 +14,8 @@
 struct sizes {
     double reads[BUCKET_COUNT], writes[BUCKET_COUNT], opens[BUCKET_COUNT]; /* reads and writes that may be copies' */
     double whole[BUCKET_COUNT];  /* reads that may be of a whole file */
-    double copies[BUCKET_COUNT]; /* reads with as many writes */
+    double copies[BUCKET_COUNT]; /* reads with as many writes, */
+    double copied[BUCKET_COUNT]; /* and opens of files that may be read and written so at once */
     double files[BUCKET_COUNT];  /* other reads, of as much as there is in a file */
 };
 
@@ -31,13 +32,18 @@ static bool may_be_whole(const struct bin *bin)
            (!bin->files || bin->files >> file_size_class(bucket_lower(bin->bucket)) & 1);
 }
 
+static bool is_opened(const struct bin *bin)
+{
+    return bin->outcome == OUTCOME_OK && bin->op == OP_OPEN;
+}
+
 static void count_sizes(const struct bin *bins, size_t count, struct sizes *out)
 {
     for (size_t i = 0; i < count; i++) {
         if (may_be_copied(&bins[i]))
             (bins[i].op == OP_READ ? out->reads : out->writes)[bins[i].bucket] += bins[i].ops;
         out->whole[bins[i].bucket] += may_be_whole(&bins[i]) ? bins[i].ops : 0;
-        if (bins[i].outcome == OUTCOME_OK && bins[i].op == OP_OPEN)
+        if (is_opened(&bins[i]))
             out->opens[bins[i].bucket] += bins[i].ops;
     }
 }
@@ -50,16 +56,21 @@ static double share_of(double part, double whole)
 /* A read of a file may be a little shorter than the file, as without its header. */
 static void match_sizes(struct sizes *sizes)
 {
-    for (unsigned bucket = 0; bucket < BUCKET_COUNT; bucket++)
+    double opens[BUCKET_COUNT]; /* that nothing matches yet */
+
+    for (unsigned bucket = 0; bucket < BUCKET_COUNT; bucket++) {
         sizes->copies[bucket] = fmin(sizes->reads[bucket], sizes->writes[bucket]);
+        sizes->copied[bucket] = bucket ? fmin(sizes->copies[bucket], sizes->opens[bucket]) : 0;
+        opens[bucket] = sizes->opens[bucket] - sizes->copied[bucket];
+    }
     for (unsigned less = 0; less < 2; less++)
         for (unsigned bucket = 1; bucket + less < BUCKET_COUNT; bucket++) {
             double copied = share_of(sizes->copies[bucket], sizes->reads[bucket]);
             double left = sizes->whole[bucket] * (1 - copied) - sizes->files[bucket];
-            double files = fmin(left, sizes->opens[bucket + less]);
+            double files = fmin(left, opens[bucket + less]);
 
             sizes->files[bucket] += files;
-            sizes->opens[bucket + less] -= files;
+            opens[bucket + less] -= files;
         }
 }
 
@@ -67,7 +78,9 @@ static void match_sizes(struct sizes *sizes)
 static double ops_of(const struct sizes *sizes, const struct bin *bin, enum match match)
 {
     const double *all = bin->op == OP_READ ? sizes->reads : sizes->writes;
-    double copies = may_be_copied(bin) ? bin->ops * share_of(sizes->copies[bin->bucket], all[bin->bucket]) : 0;
+    double copies = is_opened(bin)       ? bin->ops * share_of(sizes->copied[bin->bucket], sizes->opens[bin->bucket])
+                    : may_be_copied(bin) ? bin->ops * share_of(sizes->copies[bin->bucket], all[bin->bucket])
+                                         : 0;
     double files = may_be_whole(bin) ? bin->ops * share_of(sizes->files[bin->bucket], sizes->whole[bin->bucket]) : 0;
 
     return match == MATCH_COPY ? copies : match == MATCH_FILE ? files : bin->ops - copies - files;
@@ -92,7 +105,7 @@ static size_t take(const struct sizes *sizes, const struct bin *bins, size_t cou
             continue;
         out[n] = bins[i];
         out[n].match = match;
-        out[n].twin = match == MATCH_COPY && is_exact(sizes, bins[i].bucket);
+        out[n].twin = match == MATCH_COPY && !is_opened(&bins[i]) && is_exact(sizes, bins[i].bucket);
         out[n].ops = ops;
         out[n++].bytes *= ops / bins[i].ops;
     }

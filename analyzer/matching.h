@@ -2,7 +2,7 @@
 /*
  * Transfers that go with something else of the same size. A copy can only be made of reads and writes that are as many,
  * and who reads whole files makes reads as large as what was opened: such operations get bins of their own, so that what
- * is over is nobody's copy and nobody's whole file.
+ * is over is nobody's copy and nobody's whole file; and so do opens of files as large as what was copied.
  */
 #ifndef UNBLEND_ANALYZER_MATCHING_H
 #define UNBLEND_ANALYZER_MATCHING_H

@@ -15,7 +15,7 @@
 /* What a transfer has the size of. */
 enum match {
     MATCH_NONE,
-    MATCH_COPY, /* a read as large as a write, or a write as a read */
+    MATCH_COPY, /* a read as large as a write, or a write as a read, or an open of a file as large as these */
     MATCH_FILE, /* a read as large as a file that was opened */
     MATCH_KINDS
 };
@@ -100,6 +100,8 @@ uint64_t part_quantile(const double sizes[BUCKET_COUNT], double q);
 struct feature_context {
     const struct part *part;  /* what would be attributed */
     const struct part *whole; /* all of the process, or job, that is looked at */
+    const struct part *at;    /* what all profiles have now: so many; */
+    uint32_t profiles, profile; /* it is this one's */
     bool process;             /* it is a process */
     double missing;           /* of its stats: they failed because there is no such name */
     double minors;            /* minor page faults on mapped files */

@@ -8,6 +8,7 @@
 
 #define WALK_NAMES 20  /* stats a readdir, */
 #define WALK_STATS 3   /* and a file that is opened */
+#define BOTH_MIN   0.5 /* bytes written to bytes read, or the reverse, of who does both */
 
 /* How much of the transfers have the most frequent size: 1 for a fixed buffer. */
 static double modal_share(const double sizes[BUCKET_COUNT])
@@ -103,11 +104,21 @@ static double read_modal_share(const struct feature_context *c)
     return modal_share(c->part->read);
 }
 
+static double opens_failed(const struct part *part)
+{
+    double failed = part->failed[OP_OPEN] + part->failed[OP_CREATE];
+
+    return quotient(failed, failed + part_opens(part));
+}
+
+static double open_errors(const struct feature_context *c)
+{
+    return opens_failed(c->part);
+}
+
 static double whole_open_errors(const struct feature_context *c)
 {
-    double failed = c->whole->failed[OP_OPEN] + c->whole->failed[OP_CREATE];
-
-    return quotient(failed, failed + part_opens(c->whole));
+    return opens_failed(c->whole);
 }
 
 static double stats_failed(const struct part *part)
@@ -182,18 +193,30 @@ static double bytes_per_fsync(const struct feature_context *c)
     return per(OP_FSYNC, c->whole->bytes[OP_WRITE] + c->part->bytes[OP_READ], c);
 }
 
-/* Near 1 where as much is written as read, as who copies and who packs does. */
-static double whole_copied(const struct feature_context *c)
+/* Near 1 where as much is written as read, as who copies and who packs does; but for what others have who do. */
+static double copied(const struct feature_context *c)
 {
     double read = c->whole->bytes[OP_READ] + c->whole->bytes[OP_MMAP_FAULT], written = c->whole->bytes[OP_WRITE];
 
-    return quotient(fmin(read, written), fmax(read, written));
+    for (uint32_t p = 0; p < c->profiles; p++) {
+        double in = c->at[p].bytes[OP_READ], out = c->at[p].bytes[OP_WRITE];
+
+        if (p == c->profile || !(fmin(in, out) > BOTH_MIN * fmax(in, out)))
+            continue;
+        read -= in;
+        written -= out;
+    }
+    return quotient(fmax(0, fmin(read, written)), fmax(read, written));
 }
 
-/* What it writes, to each file that is made; what is there already may be written over. */
+/* What it writes, to each file that is made, but for those that others have made; what is there already may be written over. */
 static double bytes_per_create(const struct feature_context *c)
 {
-    return per(OP_CREATE, c->part->bytes[OP_WRITE], c);
+    double creates = c->whole->ok[OP_CREATE];
+
+    for (uint32_t p = 0; p < c->profiles; p++)
+        creates -= p != c->profile ? c->at[p].ok[OP_CREATE] : 0;
+    return creates >= 0.5 ? c->part->bytes[OP_WRITE] / creates : INFINITY;
 }
 
 static double whole_write_jumps(const struct feature_context *c)
@@ -250,6 +273,9 @@ static const struct {
     {"beyond_samples", beyond_samples},
     {"read_modal_share", read_modal_share},
     {"bytes_per_fsync", bytes_per_fsync},
+    {"bytes_per_create", bytes_per_create},
+    {"copied", copied},
+    {"open_errors", open_errors},
     {"stat_errors", stat_errors},
     {"walk", walk},
     {"whole.open_errors", whole_open_errors},
@@ -260,9 +286,7 @@ static const struct {
     {"whole.write_share", whole_write_share},
     {"whole.commits", whole_commits},
     {"whole.bytes_per_fsync", whole_bytes_per_fsync},
-    {"bytes_per_create", bytes_per_create},
     {"whole.write_jumps", whole_write_jumps},
-    {"whole.copied", whole_copied},
     {"whole.received", whole_received},
     {"whole.creates_per_open", whole_creates_per_open},
     {"whole.is_process", is_process},

@@ -97,6 +97,68 @@ static void images_may_be_read_in_blocks_of_a_page_or_two(void **state)
     profile_list_clear(&list);
 }
 
+/* Python, where no compiled modules are kept: each is missed, and its source read. */
+static void modules_may_be_compiled_anew(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 2 * KIB, 2834}, {OP_READ, 0, 2834}, {OP_OPEN, 2 * KIB, 2834}, {OP_OPEN, 0, 150}, {OP_CLOSE, 0, 2984},
+        {OP_STAT, 0, 14670},      {OP_SEEK, 0, 5668}, {OP_READDIR, 0, 276},     {0},
+    };
+    struct batch *batch = classified_sum(counted, 0, 5806, 8864);
+    struct profile_list list;
+
+    history_errors(batch, "j", 0, OP_STAT, ENOENT, 380);
+    history_errors(batch, "j", 0, OP_OPEN, ENOENT, 2834);
+    classified(batch, true, &list);
+    assert_true(classified_ops(&list, "import-storm") > 0.95);
+    profile_list_clear(&list);
+}
+
+/* head: of each file no more than its first block. */
+static void little_may_be_read_of_each_file(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 4 * KIB, 51100}, {OP_OPEN, 72 * KIB, 51100}, {OP_OPEN, 0, 148}, {OP_CLOSE, 0, 51394}, {0},
+    };
+    struct profile_list list;
+
+    classified(classified_sum(counted, 0, 0, 0), true, &list);
+    assert_true(classified_ops(&list, "losf") > 0.95 && classified_bytes(&list, "losf") > 0.95);
+    profile_list_clear(&list);
+}
+
+/* cat: a buffer of 128 KiB, of which the last one of a file is not filled. */
+static void images_may_be_read_in_larger_blocks(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 128 * KIB, 10857}, {OP_READ, 72 * KIB, 3780}, {OP_READ, 0, 3780}, {OP_OPEN, 448 * KIB, 3780},
+        {OP_OPEN, 0, 169},           {OP_CLOSE, 0, 4369},       {OP_STAT, 0, 3970}, {OP_WRITE, 4 * MIB, 544},
+        {OP_CREATE, 0, 34},          {OP_FSYNC, 0, 34},         {0},
+    };
+    struct profile_list list;
+
+    classified(classified_sum(counted, 0, 3970, 0), true, &list);
+    assert_true(classified_ops(&list, "cv-training") > 0.9);
+    assert_true(classified_bytes(&list, "checkpoint") > 0.5 && classified_bytes(&list, "cv-training") > 0.35);
+    profile_list_clear(&list);
+}
+
+/* Copies make many files. A checkpoint through a small buffer beside them makes few, and is none of the copies. */
+static void a_checkpoint_makes_few_files_of_many(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 512 * KIB, 2000}, {OP_READ, 0, 2000},   {OP_WRITE, 512 * KIB, 2000}, {OP_WRITE, 0, 2000},
+        {OP_OPEN, 512 * KIB, 2000}, {OP_OPEN, 0, 20},     {OP_CREATE, 0, 2008},        {OP_CLOSE, 0, 4028},
+        {OP_STAT, 0, 6000},         {OP_READDIR, 0, 40},  {OP_WRITE, 64 * KIB, 8000},  {0},
+    };
+    struct profile_list list;
+
+    classified(classified_sum(counted, 0, 4000, 2000), true, &list);
+    assert_true(classified_bytes(&list, "checkpoint") > 0.15 && classified_bytes(&list, "checkpoint") < 0.25);
+    assert_true(classified_bytes(&list, "stage-copy") > 0.75);
+    profile_list_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +167,10 @@ int main(void)
         cmocka_unit_test(a_walk_may_resolve_names),
         cmocka_unit_test(a_copy_may_write_other_blocks_than_it_reads),
         cmocka_unit_test(images_may_be_read_in_blocks_of_a_page_or_two),
+        cmocka_unit_test(modules_may_be_compiled_anew),
+        cmocka_unit_test(little_may_be_read_of_each_file),
+        cmocka_unit_test(images_may_be_read_in_larger_blocks),
+        cmocka_unit_test(a_checkpoint_makes_few_files_of_many),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
