@@ -60,6 +60,7 @@ struct room {
 /* This CPU's first one of a map that has that owner, which is from now on `next`; NULL: there is none. */
 static __always_inline void *find_room(void *map, __u64 owner, __u64 next)
 {
+#pragma clang loop unroll(disable)
     for (__u32 i = 0; i < ABI_ROOMS; i++) {
         __u32 place = i;
         struct room *room = bpf_map_lookup_elem(map, &place);
