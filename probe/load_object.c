@@ -40,7 +40,7 @@ static void configure_rooms(struct bpf_object *object)
         struct bpf_map *map = bpf_object__find_map_by_name(object, names[i]);
 
         if (map)
-            bpf_map__set_max_entries(map, hook_skips() ? ABI_ROOMS : 1);
+            bpf_map__set_max_entries(map, ABI_ROOMS);
     }
 }
 
@@ -48,9 +48,11 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
 {
     struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata.config");
     struct abi_config *config;
+    bool skips = hook_skips();
     size_t size = 0;
 
-    configure_rooms(object);
+    if (skips)
+        configure_rooms(object);
     if (!map)
         return 0; /* its programs do not look */
     /* libbpf keeps the initial value writable until the object is loaded. */
@@ -62,7 +64,7 @@ static int configure(struct bpf_object *object, const struct probe_options *opti
     config->request_argument = hook_arguments("block_rq_issue") > 1;
     config->has_io_start = hook_arguments("block_io_start") > 0;
     config->page_shift = bucket_msb((uint64_t)sysconf(_SC_PAGESIZE));
-    config->twice = hook_skips();
+    config->twice = skips;
     config->tree_depth = options->tree_depth;
     config->tree_stripe_mask = trees_stripe_mask((unsigned)libbpf_num_possible_cpus());
     config->has_compat = compat_table_known();

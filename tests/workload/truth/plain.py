@@ -12,22 +12,25 @@ import zlib
 
 import latecomers  # noqa: F401: these come after those
 import programs
-from programs import EACH, command, files, program, shuffled
+from programs import EACH, Program, add, command, files, program, shuffled
 
 KNOWN = set(programs.PROGRAMS)
 FIO = "fio --output=/dev/null --minimal --name=j --fallocate=none "
 
 
-def read_whole(path, size, flags=0, ask=False):
+def read_whole(path, size):
     """A file through a buffer of that size, to its end."""
-    fd = os.open(path, os.O_RDONLY | flags)
-    try:
-        if ask:
-            return os.read(fd, os.fstat(fd).st_size)
-        while os.read(fd, size):
-            pass
-    finally:
-        os.close(fd)
+    fd = os.open(path, os.O_RDONLY)
+    while os.read(fd, size):
+        pass
+    os.close(fd)
+
+
+def read_asked(path):
+    """As much as the file is said to have, at once."""
+    fd = os.open(path, os.O_RDONLY)
+    os.read(fd, os.fstat(fd).st_size)
+    os.close(fd)
 
 
 def read_direct(path, size, places):
@@ -42,25 +45,24 @@ def only(d):
     return files(d)[0]
 
 
+def each(name, truth, needs, read):
+    """A program that reads all files so, one after the other."""
+    def work(d, out, rng):
+        for path in shuffled(d, rng):
+            read(path)
+    add(Program(name, truth, name, needs, work))
+
+
 # --- a file a sample ---
 
-@program("losf", "tiny")
-def os_read_tiny(d, out, rng):
-    for path in shuffled(d, rng):
-        read_whole(path, 4096)
+def stat_and_read(path):
+    os.stat(path)
+    read_whole(path, 32 << 10)
 
 
-@program("losf", "midsize")
-def fstat_read_midsize(d, out, rng):
-    for path in shuffled(d, rng):
-        read_whole(path, 0, ask=True)
-
-
-@program("losf", "tiny")
-def stat_read_tiny(d, out, rng):
-    for path in shuffled(d, rng):
-        os.stat(path)
-        read_whole(path, 32 << 10)
+each("os-read-tiny", "losf", "tiny", lambda path: read_whole(path, 4096))
+each("fstat-read-midsize", "losf", "midsize", read_asked)
+each("stat-read-tiny", "losf", "tiny", stat_and_read)
 
 
 @program("losf", "tiny")
@@ -77,16 +79,8 @@ command("fio-midsize", "losf", "midsize",
         FIO + "--opendir={data} --rw=read --bs=16k --openfiles=1 --file_service_type=sequential --runtime=8", "fio-files")
 
 
-@program("cv-training", "pictures")
-def os_read_pictures(d, out, rng):
-    for path in shuffled(d, rng):
-        read_whole(path, 64 << 10)
-
-
-@program("cv-training", "pictures")
-def fstat_read_pictures(d, out, rng):
-    for path in shuffled(d, rng):
-        read_whole(path, 0, ask=True)
+each("os-read-pictures", "cv-training", "pictures", lambda path: read_whole(path, 64 << 10))
+each("fstat-read-pictures", "cv-training", "pictures", read_asked)
 
 
 @program("cv-training", "pictures")
@@ -95,19 +89,14 @@ def pool_pictures(d, out, rng):
         pool.starmap(read_whole, [(path, 1 << 20) for path in shuffled(d, rng)], 10)
 
 
-@program("cv-training", "voxels")
-def readinto_voxels(d, out, rng):
-    for path in shuffled(d, rng):
-        with open(path, "rb", buffering=0) as file:
-            file.readinto(bytearray(os.path.getsize(path)))
+def read_into(path):
+    with open(path, "rb", buffering=0) as file:
+        file.readinto(bytearray(os.path.getsize(path)))
 
 
-@program("cv-training", "pictures")
-def direct_pictures(d, out, rng):
-    for path in shuffled(d, rng):
-        read_direct(path, 256 << 10, range(0, os.path.getsize(path), 256 << 10))
-
-
+each("readinto-voxels", "cv-training", "voxels", read_into)
+each("direct-pictures", "cv-training", "pictures",
+     lambda path: read_direct(path, 256 << 10, range(0, os.path.getsize(path), 256 << 10)))
 command("cat-pictures", "cv-training", "pictures", EACH + "cat", "cat")
 
 # --- records out of few large files ---
@@ -166,9 +155,9 @@ command("fio-libaio-4k", "sample-read", "blocks",
 # --- streams ---
 
 
-def stream(d, rng, size, flags=0):
+def stream(d, rng, size):
     for path in programs.split(d, rng):
-        read_whole(path, size, flags)
+        read_whole(path, size)
 
 
 @program("shard-streaming", "streams")
