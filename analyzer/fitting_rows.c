@@ -99,10 +99,12 @@ static bool may_read(const struct signature *signature, const struct bin *bin)
     return bin->op != OP_READ || !bin->bucket || bin->files & signature_files(signature);
 }
 
-/* Files that may have been copied are left to who copies. */
+/* Files that may have been copied are left to who copies, and that one opens no others. */
 static bool may_open(const struct fitting *fitting, const struct signature *signature, const struct bin *bin)
 {
-    return bin->op != OP_OPEN || bin->match != MATCH_COPY || signature->paired || !fitting->claimed[MATCH_COPY];
+    if (bin->op != OP_OPEN)
+        return true;
+    return signature->paired ? bin->match != MATCH_FILE : bin->match != MATCH_COPY || !fitting->claimed[MATCH_COPY];
 }
 
 /* What a signature has to say of its files. */
@@ -258,14 +260,15 @@ static void divide_reads(const struct fitting *fitting, const struct signature *
 }
 
 /* How much of an ingredient of opens is of files of each kind; false if it is of none. */
-static bool add_opened(const struct fitting *fitting, const struct ingredient *ingredient, double weight, double *kinds)
+static bool add_opened(const struct fitting *fitting, const struct signature *signature, const struct ingredient *ingredient,
+                       double weight, double *kinds)
 {
     double of[FILE_SIZES] = {0}, all = 0;
 
     for (size_t g = 0; g < fitting->group_count; g++) {
         const struct bin *bin = fitting->of[g];
 
-        if (!bin->bucket || !fitting_holds(fitting, ingredient, bin))
+        if (!bin->bucket || !fitting_holds(fitting, ingredient, bin) || !may_open(fitting, signature, bin))
             continue;
         of[file_size_class(bucket_lower(bin->bucket))] += fitting->observed[g];
         all += fitting->observed[g];
@@ -288,7 +291,7 @@ static struct opened opened_of(const struct fitting *fitting, const struct signa
 
     for (uint32_t n = 0; fitting->sized_opens && n < signature->ingredient_count; n++)
         if (signature->ingredients[n].op == OP_OPEN)
-            of.ingredients += add_opened(fitting, &signature->ingredients[n], weights[n], of.kinds);
+            of.ingredients += add_opened(fitting, signature, &signature->ingredients[n], weights[n], of.kinds);
     for (unsigned i = 0; i < FILE_SIZES; i++)
         all += of.kinds[i];
     for (unsigned i = 0; i < FILE_SIZES && of.ingredients; i++)

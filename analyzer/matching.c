@@ -17,6 +17,7 @@ struct sizes {
     double copies[BUCKET_COUNT]; /* reads with as many writes, */
     double copied[BUCKET_COUNT]; /* and opens of files that may be read and written so at once */
     double files[BUCKET_COUNT];  /* other reads, of as much as there is in a file */
+    double beyond[BUCKET_COUNT]; /* opens of files that have more than was copied, so that they were not */
 };
 
 /* Who copies goes from the start to the end. */
@@ -74,15 +75,36 @@ static void match_sizes(struct sizes *sizes)
         }
 }
 
+/* What was copied, but not at once, may be of some other files. */
+static void find_beyond(struct sizes *sizes)
+{
+    double left = 0;
+
+    for (unsigned bucket = 1; bucket < BUCKET_COUNT; bucket++)
+        left += (sizes->copies[bucket] - sizes->copied[bucket]) * bucket_middle(bucket);
+    for (unsigned bucket = 1; bucket < BUCKET_COUNT; bucket++)
+        sizes->beyond[bucket] = fmax(0, sizes->opens[bucket] - sizes->copied[bucket] - left / bucket_middle(bucket));
+}
+
+/* Opens of a bin that match so. */
+static double opens_of(const struct sizes *sizes, const struct bin *bin, enum match match)
+{
+    double all = sizes->opens[bin->bucket];
+    double copied = bin->ops * share_of(sizes->copied[bin->bucket], all);
+    double beyond = bin->ops * share_of(sizes->beyond[bin->bucket], all);
+
+    return match == MATCH_COPY ? copied : match == MATCH_FILE ? beyond : bin->ops - copied - beyond;
+}
+
 /* How many operations of a bin match so. */
 static double ops_of(const struct sizes *sizes, const struct bin *bin, enum match match)
 {
     const double *all = bin->op == OP_READ ? sizes->reads : sizes->writes;
-    double copies = is_opened(bin)       ? bin->ops * share_of(sizes->copied[bin->bucket], sizes->opens[bin->bucket])
-                    : may_be_copied(bin) ? bin->ops * share_of(sizes->copies[bin->bucket], all[bin->bucket])
-                                         : 0;
+    double copies = may_be_copied(bin) ? bin->ops * share_of(sizes->copies[bin->bucket], all[bin->bucket]) : 0;
     double files = may_be_whole(bin) ? bin->ops * share_of(sizes->files[bin->bucket], sizes->whole[bin->bucket]) : 0;
 
+    if (is_opened(bin))
+        return opens_of(sizes, bin, match);
     return match == MATCH_COPY ? copies : match == MATCH_FILE ? files : bin->ops - copies - files;
 }
 
@@ -123,6 +145,7 @@ int matching_split(struct bin **bins, size_t *count)
         return -ENOMEM;
     count_sizes(whole, *count, &sizes);
     match_sizes(&sizes);
+    find_beyond(&sizes);
     for (size_t first = 0, end = 0; first < *count; first = end) {
         while (end < *count && whole[end].op == whole[first].op)
             end++;

@@ -8,6 +8,9 @@
 
 #define WALK_NAMES 20  /* stats a readdir, */
 #define WALK_STATS 3   /* and a file that is opened */
+#define LINE       512 /* bytes */
+#define FAILED_FEW 0.2 /* of its operations: opens that fail are held against no fewer, */
+#define MADE_FEW   0.33 /* and files that are made against no fewer than so many */
 #define BOTH_MIN   0.5 /* bytes written to bytes read, or the reverse, of who does both */
 
 /* How much of the transfers have the most frequent size: 1 for a fixed buffer. */
@@ -121,6 +124,28 @@ static double whole_open_errors(const struct feature_context *c)
     return opens_failed(c->whole);
 }
 
+/* Opens that failed, but for those that others have, to these and so many that did not. */
+static double failed_beside(double opens, const struct feature_context *c)
+{
+    double failed = c->whole->failed[OP_OPEN] + c->whole->failed[OP_CREATE];
+
+    for (uint32_t p = 0; p < c->profiles; p++)
+        failed -= p != c->profile ? c->at[p].failed[OP_OPEN] + c->at[p].failed[OP_CREATE] : 0;
+    failed = fmax(0, failed);
+    return quotient(failed, failed + opens);
+}
+
+static double left_open_errors(const struct feature_context *c)
+{
+    return failed_beside(part_opens(c->whole), c);
+}
+
+/* Who does much more than open files may do that beside who fails to. */
+static double left_failed_opens(const struct feature_context *c)
+{
+    return failed_beside(fmax(part_opens(c->whole), ops(c) * FAILED_FEW), c);
+}
+
 static double stats_failed(const struct part *part)
 {
     return quotient(part->failed[OP_STAT], part->failed[OP_STAT] + part->ok[OP_STAT]);
@@ -146,6 +171,16 @@ static double walk(const struct feature_context *c)
     double stats = c->part->ok[OP_STAT];
 
     return stats > 0 ? fmax(quotient(c->part->ok[OP_READDIR] * WALK_NAMES, stats), stats / (files * WALK_STATS)) : INFINITY;
+}
+
+/* Stats for each write of a line at most: who logs may look at its file each time. */
+static double stats_per_line(const struct feature_context *c)
+{
+    double lines = 0;
+
+    for (unsigned i = 1; i < BUCKET_COUNT && bucket_lower(i) < LINE; i++)
+        lines += c->whole->write[i];
+    return lines > 0 ? c->part->ok[OP_STAT] / lines : INFINITY;
 }
 
 /* Failures because there is no such name; missing where errors are known by number only. */
@@ -229,9 +264,12 @@ static double whole_received(const struct feature_context *c)
     return c->received;
 }
 
+/* Who does much more than make files may do that beside who makes them. */
 static double whole_creates_per_open(const struct feature_context *c)
 {
-    return quotient(c->whole->ok[OP_CREATE], fmax(c->whole->ok[OP_OPEN], c->part->ok[OP_READDIR]));
+    double opens = fmax(c->whole->ok[OP_OPEN], c->part->ok[OP_READDIR]);
+
+    return quotient(c->whole->ok[OP_CREATE], fmax(opens, ops(c) * MADE_FEW));
 }
 
 static double is_process(const struct feature_context *c)
@@ -278,6 +316,9 @@ static const struct {
     {"open_errors", open_errors},
     {"stat_errors", stat_errors},
     {"walk", walk},
+    {"stats_per_line", stats_per_line},
+    {"left.open_errors", left_open_errors},
+    {"left.failed_opens", left_failed_opens},
     {"whole.open_errors", whole_open_errors},
     {"whole.stat_errors", whole_stat_errors},
     {"whole.missing", whole_missing},

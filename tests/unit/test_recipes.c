@@ -159,6 +159,73 @@ static void a_checkpoint_makes_few_files_of_many(void **state)
     profile_list_clear(&list);
 }
 
+/* Small files are copied beside images that are read, and names that are listed: what was copied is not enough to be images. */
+static void a_copy_opens_no_more_than_it_copies(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 6 * KIB, 22500},  {OP_READ, 0, 33840},       {OP_WRITE, 6 * KIB, 22500}, {OP_WRITE, 0, 22500},
+        {OP_OPEN, 6 * KIB, 22500},  {OP_OPEN, 0, 1480},        {OP_CREATE, 0, 22500},      {OP_READ, 448 * KIB, 11340},
+        {OP_OPEN, 448 * KIB, 11340}, {OP_CLOSE, 0, 57820},     {OP_STAT, 0, 155760},       {OP_READDIR, 0, 2740},
+        {OP_UNLINK, 0, 22500},      {0},
+    };
+    struct batch *batch = classified_sum(counted, 0, 46000, 109700);
+    struct profile_list list;
+
+    history_errors(batch, "j", 0, OP_STAT, ENODATA, 172730);
+    classified(batch, true, &list);
+    assert_true(classified_bytes(&list, "cv-training") > 0.9);
+    assert_true(classified_ops(&list, "ingest-scan") > 0.4 && classified_ops(&list, "stage-copy") > 0.25);
+    profile_list_clear(&list);
+}
+
+/* ls beside a Python that misses most of what it opens, and makes none of it a walk's. */
+static void a_listing_may_be_beside_opens_that_fail(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 4 * KIB, 1400}, {OP_READ, 0, 1417}, {OP_OPEN, 4 * KIB, 1417}, {OP_OPEN, 0, 1106}, {OP_CLOSE, 0, 2523},
+        {OP_STAT, 0, 94318},      {OP_SEEK, 0, 2834}, {OP_READDIR, 0, 2116},    {OP_READ, 96 * KIB, 96000}, {OP_OPEN, 160 * MIB, 8},
+        {0},
+    };
+    struct batch *batch = classified_sum(counted, 0.985, 4000, 90318);
+    struct profile_list list;
+
+    history_errors(batch, "j", 0, OP_STAT, ENODATA, 172722);
+    history_errors(batch, "j", 0, OP_STAT, ENOENT, 206);
+    history_errors(batch, "j", 0, OP_OPEN, ENOENT, 1417);
+    classified(batch, true, &list);
+    assert_true(classified_ops(&list, "ingest-scan") > 0.65 && classified_bytes(&list, "sample-read") > 0.95);
+    profile_list_clear(&list);
+}
+
+/* A log's file is looked at before each line: that is no walk. */
+static void a_log_is_no_walk(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_WRITE, 24, 60000}, {OP_STAT, 0, 120011}, {OP_SEEK, 0, 120009}, {OP_OPEN, 0, 4},  {OP_CLOSE, 0, 7},
+        {OP_READDIR, 0, 8},    {OP_CREATE, 0, 3},    {OP_UNLINK, 0, 3},    {0},
+    };
+    struct profile_list list;
+
+    classified(classified_sum(counted, 0, 7, 120004), true, &list);
+    assert_true(classified_ops(&list, "unknown") > 0.95);
+    profile_list_clear(&list);
+}
+
+/* Records of 2500 bytes, one after the other, beside a checkpoint. */
+static void records_may_be_small(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 2500, 1566180}, {OP_READ, 0, 100}, {OP_OPEN, 40 * MIB, 100}, {OP_OPEN, 0, 20},   {OP_CLOSE, 0, 140},
+        {OP_STAT, 0, 140},        {OP_READDIR, 0, 40}, {OP_WRITE, 4 * MIB, 2000}, {OP_CREATE, 0, 20}, {OP_FSYNC, 0, 20},
+        {0},
+    };
+    struct profile_list list;
+
+    classified(classified_sum(counted, 0, 140, 0), true, &list);
+    assert_true(classified_ops(&list, "shard-streaming") > 0.95 && classified_bytes(&list, "checkpoint") > 0.6);
+    profile_list_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +238,10 @@ int main(void)
         cmocka_unit_test(little_may_be_read_of_each_file),
         cmocka_unit_test(images_may_be_read_in_larger_blocks),
         cmocka_unit_test(a_checkpoint_makes_few_files_of_many),
+        cmocka_unit_test(a_copy_opens_no_more_than_it_copies),
+        cmocka_unit_test(a_listing_may_be_beside_opens_that_fail),
+        cmocka_unit_test(a_log_is_no_walk),
+        cmocka_unit_test(records_may_be_small),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);

@@ -269,9 +269,10 @@ def put(master, directory):
 if __name__ == "__main__":
     import held_out_data
     import latecomers_data
+    import outsiders_data
     import plain_data
     import strangers_data
 
-    sets = (sys.modules["__main__"], held_out_data, strangers_data, latecomers_data, plain_data)
+    sets = (sys.modules["__main__"], held_out_data, strangers_data, latecomers_data, plain_data, outsiders_data)
     make = [getattr(of, "make_" + sys.argv[1], None) for of in sets]
     next(filter(None, make))(sys.argv[2])

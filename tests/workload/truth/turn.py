@@ -12,7 +12,7 @@ import sys
 import time
 
 import programs
-import plain  # noqa: F401: so that its programs, and those of the other sets, are known
+import outsiders  # noqa: F401: so that its programs, and those of the other sets, are known
 
 STEP = 5  # of being nice
 GRACE_S = 5
