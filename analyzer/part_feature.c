@@ -264,8 +264,13 @@ static double whole_received(const struct feature_context *c)
     return c->received;
 }
 
-/* Who does much more than make files may do that beside who makes them. */
 static double whole_creates_per_open(const struct feature_context *c)
+{
+    return quotient(c->whole->ok[OP_CREATE], fmax(c->whole->ok[OP_OPEN], c->part->ok[OP_READDIR]));
+}
+
+/* Who does much more than make files may do that beside who makes them. */
+static double whole_made(const struct feature_context *c)
 {
     double opens = fmax(c->whole->ok[OP_OPEN], c->part->ok[OP_READDIR]);
 
@@ -330,6 +335,7 @@ static const struct {
     {"whole.write_jumps", whole_write_jumps},
     {"whole.received", whole_received},
     {"whole.creates_per_open", whole_creates_per_open},
+    {"whole.made", whole_made},
     {"whole.is_process", is_process},
     {"whole.peers", peers},
 };
