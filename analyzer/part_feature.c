@@ -264,17 +264,23 @@ static double whole_received(const struct feature_context *c)
     return c->received;
 }
 
+/* Files made, to those opened or to folders listed, or to so many where these are more. */
+static double made_beside(double others, const struct feature_context *c)
+{
+    double opens = fmax(c->whole->ok[OP_OPEN], c->part->ok[OP_READDIR]);
+
+    return quotient(c->whole->ok[OP_CREATE], fmax(opens, others));
+}
+
 static double whole_creates_per_open(const struct feature_context *c)
 {
-    return quotient(c->whole->ok[OP_CREATE], fmax(c->whole->ok[OP_OPEN], c->part->ok[OP_READDIR]));
+    return made_beside(0, c);
 }
 
 /* Who does much more than make files may do that beside who makes them. */
 static double whole_made(const struct feature_context *c)
 {
-    double opens = fmax(c->whole->ok[OP_OPEN], c->part->ok[OP_READDIR]);
-
-    return quotient(c->whole->ok[OP_CREATE], fmax(opens, ops(c) * MADE_FEW));
+    return made_beside(ops(c) * MADE_FEW, c);
 }
 
 static double is_process(const struct feature_context *c)

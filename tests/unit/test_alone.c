@@ -189,6 +189,42 @@ static void a_walk_may_change_attributes(void **state)
     }
 }
 
+/* A walk writes what it finds: the list is part of it. */
+static void a_walk_may_write_its_list(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", 9, OP_STAT, 0, 295144);
+    history_ops(batch, "j", 9, OP_READDIR, 0, 36962);
+    history_ops(batch, "j", 9, OP_OPEN, 0, 18517);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 18517);
+    history_ops(batch, "j", 9, OP_CREATE, 0, 1);
+    history_ops(batch, "j", 9, OP_WRITE, 8192, 4278);
+    history_order(batch, "j", 9, OP_STAT, ORDER_BY_NAME, 276600);
+    history_order(batch, "j", 9, OP_STAT, ORDER_OF_OPEN, 18500);
+    classified(batch, false, &list);
+    assert_string_equal(list.shares[0].profile, "ingest-scan");
+    assert_true(list.shares[0].share_ops > 0.95 && list.shares[0].share_bytes > 0.95);
+    profile_list_clear(&list);
+}
+
+/* NumPy, a mapping for each batch: in the page cache there are some pages a mapping, and nothing is read. */
+static void tokens_may_be_mapped_anew_for_each_batch(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", 9, OP_OPEN, UINT64_C(180) << 20, 20);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 40);
+    history_ops(batch, "j", 9, OP_STAT, 0, 40);
+    history_ops(batch, "j", 9, OP_SEEK, 0, 60);
+    history_minor_faults(batch, "j", 9, 280);
+    classified(batch, false, &list);
+    assert_string_equal(list.shares[0].profile, "mmap-read");
+    profile_list_clear(&list);
+}
+
 /* Files lack extended attributes, and a walk that asks for these looks for no name that is not there. */
 static void an_attribute_that_is_lacking_is_no_name(void **state)
 {
@@ -241,6 +277,8 @@ int main(void)
         cmocka_unit_test(as_much_as_comes_from_the_network_is_a_copy),
         cmocka_unit_test(a_walk_is_a_scan),
         cmocka_unit_test(a_walk_may_change_attributes),
+        cmocka_unit_test(a_walk_may_write_its_list),
+        cmocka_unit_test(tokens_may_be_mapped_anew_for_each_batch),
         cmocka_unit_test(an_attribute_that_is_lacking_is_no_name),
         cmocka_unit_test(large_samples_are_not_small_files),
     };
