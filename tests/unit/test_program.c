@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#define TABLE (1 << 20)
+#define TABLE (4 << 20) /* much more than what is read again at once */
 
 static const volatile unsigned char table[TABLE] = {[0 ... TABLE - 1] = 7};
 static volatile unsigned char written[TABLE] = {[0 ... TABLE - 1] = 1};
