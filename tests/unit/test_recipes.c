@@ -226,6 +226,21 @@ static void records_may_be_small(void **state)
     profile_list_clear(&list);
 }
 
+/* Biopython's index beside small files: Python seeks for each line of a record. */
+static void each_line_may_be_sought(void **state)
+{
+    static const struct counted counted[] = {
+        {OP_READ, 4 * KIB, 70557}, {OP_READ, 12 * KIB, 20000}, {OP_READ, 0, 20000}, {OP_SEEK, 0, 2694643}, {OP_OPEN, 18 * MIB, 8},
+        {OP_OPEN, 12 * KIB, 20000}, {OP_OPEN, 0, 100},         {OP_CLOSE, 0, 20108}, {OP_STAT, 0, 20025},  {OP_READDIR, 0, 200},
+        {0},
+    };
+    struct profile_list list;
+
+    classified(classified_sum(counted, 0.25, 20009, 16), true, &list);
+    assert_true(classified_ops(&list, "sample-read") > 0.9 && classified_bytes(&list, "losf") > 0.4);
+    profile_list_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +257,7 @@ int main(void)
         cmocka_unit_test(a_listing_may_be_beside_opens_that_fail),
         cmocka_unit_test(a_log_is_no_walk),
         cmocka_unit_test(records_may_be_small),
+        cmocka_unit_test(each_line_may_be_sought),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
