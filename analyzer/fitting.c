@@ -55,7 +55,7 @@ static double samples_of(const struct fitting *fitting, double fault_bytes)
         if (file_size_class(bucket_lower(bin->bucket)) == FILE_LARGE)
             continue;
         opened += bin->op == OP_OPEN ? bin->ops * bucket_middle(bin->bucket) : 0;
-        whole += bin->op == OP_READ && bin->match == MATCH_FILE ? bin->bytes : 0;
+        whole += bin->match == MATCH_FILE ? bin->bytes : 0;
     }
     return fitting->sized_opens ? fmax(opened - mapped, whole) : NAN;
 }

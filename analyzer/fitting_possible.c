@@ -37,7 +37,7 @@ static bool may_be_mapped(const struct fitting *fitting, const struct signature 
 
             if (of[n].op != OP_OPEN || !of[n].sized)
                 continue;
-            if (bin->op == OP_READ && bin->match == MATCH_FILE && fitting_in_range(&of[n], bin))
+            if (bin->match == MATCH_FILE && fitting_in_range(&of[n], bin))
                 read += bin->ops;
             if (!fitting_holds(fitting, &of[n], bin))
                 continue;

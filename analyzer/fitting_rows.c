@@ -102,9 +102,9 @@ static bool may_read(const struct signature *signature, const struct bin *bin)
 /* Files that may have been copied are left to who copies, and that one opens no others. */
 static bool may_open(const struct fitting *fitting, const struct signature *signature, const struct bin *bin)
 {
-    if (bin->op != OP_OPEN)
-        return true;
-    return signature->paired ? bin->match != MATCH_FILE : bin->match != MATCH_COPY || !fitting->claimed[MATCH_COPY];
+    if (signature->paired)
+        return bin->match != MATCH_BEYOND;
+    return bin->op != OP_OPEN || bin->match != MATCH_COPY || !fitting->claimed[MATCH_COPY];
 }
 
 /* What a signature has to say of its files. */

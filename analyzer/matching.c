@@ -86,26 +86,23 @@ static void find_beyond(struct sizes *sizes)
         sizes->beyond[bucket] = fmax(0, sizes->opens[bucket] - sizes->copied[bucket] - left / bucket_middle(bucket));
 }
 
-/* Opens of a bin that match so. */
-static double opens_of(const struct sizes *sizes, const struct bin *bin, enum match match)
-{
-    double all = sizes->opens[bin->bucket];
-    double copied = bin->ops * share_of(sizes->copied[bin->bucket], all);
-    double beyond = bin->ops * share_of(sizes->beyond[bin->bucket], all);
-
-    return match == MATCH_COPY ? copied : match == MATCH_FILE ? beyond : bin->ops - copied - beyond;
-}
-
 /* How many operations of a bin match so. */
 static double ops_of(const struct sizes *sizes, const struct bin *bin, enum match match)
 {
     const double *all = bin->op == OP_READ ? sizes->reads : sizes->writes;
-    double copies = may_be_copied(bin) ? bin->ops * share_of(sizes->copies[bin->bucket], all[bin->bucket]) : 0;
-    double files = may_be_whole(bin) ? bin->ops * share_of(sizes->files[bin->bucket], sizes->whole[bin->bucket]) : 0;
+    unsigned bucket = bin->bucket;
+    double of[MATCH_KINDS] = {0};
 
-    if (is_opened(bin))
-        return opens_of(sizes, bin, match);
-    return match == MATCH_COPY ? copies : match == MATCH_FILE ? files : bin->ops - copies - files;
+    if (is_opened(bin)) {
+        of[MATCH_COPY] = bin->ops * share_of(sizes->copied[bucket], sizes->opens[bucket]);
+        of[MATCH_BEYOND] = bin->ops * share_of(sizes->beyond[bucket], sizes->opens[bucket]);
+    }
+    if (may_be_copied(bin))
+        of[MATCH_COPY] = bin->ops * share_of(sizes->copies[bucket], all[bucket]);
+    if (may_be_whole(bin))
+        of[MATCH_FILE] = bin->ops * share_of(sizes->files[bucket], sizes->whole[bucket]);
+    of[MATCH_NONE] = bin->ops - of[MATCH_COPY] - of[MATCH_FILE] - of[MATCH_BEYOND];
+    return of[match];
 }
 
 static bool is_exact(const struct sizes *sizes, unsigned bucket)

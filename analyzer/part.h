@@ -15,8 +15,9 @@
 /* What a transfer has the size of. */
 enum match {
     MATCH_NONE,
-    MATCH_COPY, /* a read as large as a write, or a write as a read, or an open of a file as large as these */
-    MATCH_FILE, /* a read as large as a file that was opened; an open of a file that is not copied, as that is more than was */
+    MATCH_COPY,   /* a read as large as a write, or a write as a read, or an open of a file as large as these */
+    MATCH_FILE,   /* a read as large as a file that was opened */
+    MATCH_BEYOND, /* an open of a file that has more than was copied, so that it was not */
     MATCH_KINDS
 };
 

@@ -107,31 +107,41 @@ static double read_modal_share(const struct feature_context *c)
     return modal_share(c->part->read);
 }
 
-static double opens_failed(const struct part *part)
+static double failed_opens(const struct part *part)
 {
-    double failed = part->failed[OP_OPEN] + part->failed[OP_CREATE];
+    return part->failed[OP_OPEN] + part->failed[OP_CREATE];
+}
 
-    return quotient(failed, failed + part_opens(part));
+static double open_error_share(const struct part *part)
+{
+    return quotient(failed_opens(part), failed_opens(part) + part_opens(part));
 }
 
 static double open_errors(const struct feature_context *c)
 {
-    return opens_failed(c->part);
+    return open_error_share(c->part);
 }
 
 static double whole_open_errors(const struct feature_context *c)
 {
-    return opens_failed(c->whole);
+    return open_error_share(c->whole);
 }
 
-/* Opens that failed, but for those that others have, to these and so many that did not. */
-static double failed_beside(double opens, const struct feature_context *c)
+/* What the whole has of these, but for what other profiles have. */
+static double left(double (*of)(const struct part *part), const struct feature_context *c)
 {
-    double failed = c->whole->failed[OP_OPEN] + c->whole->failed[OP_CREATE];
+    double all = of(c->whole);
 
     for (uint32_t p = 0; p < c->profiles; p++)
-        failed -= p != c->profile ? c->at[p].failed[OP_OPEN] + c->at[p].failed[OP_CREATE] : 0;
-    failed = fmax(0, failed);
+        all -= p != c->profile ? of(&c->at[p]) : 0;
+    return fmax(0, all);
+}
+
+/* Opens that failed and that others do not have, to these and so many that did not. */
+static double failed_beside(double opens, const struct feature_context *c)
+{
+    double failed = left(failed_opens, c);
+
     return quotient(failed, failed + opens);
 }
 
@@ -146,19 +156,19 @@ static double left_failed_opens(const struct feature_context *c)
     return failed_beside(fmax(part_opens(c->whole), ops(c) * FAILED_FEW), c);
 }
 
-static double stats_failed(const struct part *part)
+static double stat_error_share(const struct part *part)
 {
     return quotient(part->failed[OP_STAT], part->failed[OP_STAT] + part->ok[OP_STAT]);
 }
 
 static double stat_errors(const struct feature_context *c)
 {
-    return stats_failed(c->part);
+    return stat_error_share(c->part);
 }
 
 static double whole_stat_errors(const struct feature_context *c)
 {
-    return stats_failed(c->whole);
+    return stat_error_share(c->whole);
 }
 
 /*
@@ -244,14 +254,17 @@ static double copied(const struct feature_context *c)
     return quotient(fmax(0, fmin(read, written)), fmax(read, written));
 }
 
+static double creates(const struct part *part)
+{
+    return part->ok[OP_CREATE];
+}
+
 /* What it writes, to each file that is made, but for those that others have made; what is there already may be written over. */
 static double bytes_per_create(const struct feature_context *c)
 {
-    double creates = c->whole->ok[OP_CREATE];
+    double made = left(creates, c);
 
-    for (uint32_t p = 0; p < c->profiles; p++)
-        creates -= p != c->profile ? c->at[p].ok[OP_CREATE] : 0;
-    return creates >= 0.5 ? c->part->bytes[OP_WRITE] / creates : INFINITY;
+    return made >= 0.5 ? c->part->bytes[OP_WRITE] / made : INFINITY;
 }
 
 static double whole_write_jumps(const struct feature_context *c)

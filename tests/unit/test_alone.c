@@ -152,16 +152,24 @@ static void as_much_as_comes_from_the_network_is_a_copy(void **state)
     }
 }
 
-static void a_walk_is_a_scan(void **state)
+/* A batch of so many names that are looked at, and of folders that are opened and listed. */
+static struct batch *walked(uint32_t pid, uint64_t stats, uint64_t readdirs, uint64_t opens)
 {
     struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", pid, OP_STAT, 0, stats);
+    history_ops(batch, "j", pid, OP_READDIR, 0, readdirs);
+    history_ops(batch, "j", pid, OP_OPEN, 0, opens);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, opens);
+    return batch;
+}
+
+static void a_walk_is_a_scan(void **state)
+{
+    struct batch *batch = walked(9, 60645, 6588, 3318);
     struct profile_list list;
 
-    history_ops(batch, "j", 9, OP_STAT, 0, 60645);
-    history_ops(batch, "j", 9, OP_READDIR, 0, 6588);
-    history_ops(batch, "j", 9, OP_OPEN, 0, 3318);
     history_errors(batch, "j", 9, OP_OPEN, 0, 13);
-    history_ops(batch, "j", 9, OP_CLOSE, 0, 3318);
     classified(batch, false, &list);
     assert_string_equal(list.shares[0].profile, "ingest-scan");
     assert_true(list.shares[0].share_ops > 0.95);
@@ -173,14 +181,10 @@ static void a_walk_is_a_scan(void **state)
 static void a_walk_may_change_attributes(void **state)
 {
     for (unsigned i = 0; i < 2; i++) {
-        struct batch *batch = history_batch(0);
+        struct batch *batch = i ? walked(9, 2, 0, 12) : walked(9, 63000, 6600, 3300);
         struct profile_list list;
 
         history_ops(batch, "j", 9, OP_SETATTR, 0, 60000);
-        history_ops(batch, "j", 9, OP_STAT, 0, i ? 2 : 63000);
-        history_ops(batch, "j", 9, OP_READDIR, 0, i ? 0 : 6600);
-        history_ops(batch, "j", 9, OP_OPEN, 0, i ? 12 : 3300);
-        history_ops(batch, "j", 9, OP_CLOSE, 0, i ? 12 : 3300);
         history_ops(batch, "j", 9, OP_READ, 832, 1);
         classified(batch, false, &list);
         assert_string_equal(list.shares[0].profile, "ingest-scan");
@@ -192,13 +196,9 @@ static void a_walk_may_change_attributes(void **state)
 /* A walk writes what it finds: the list is part of it. */
 static void a_walk_may_write_its_list(void **state)
 {
-    struct batch *batch = history_batch(0);
+    struct batch *batch = walked(9, 295144, 36962, 18517);
     struct profile_list list;
 
-    history_ops(batch, "j", 9, OP_STAT, 0, 295144);
-    history_ops(batch, "j", 9, OP_READDIR, 0, 36962);
-    history_ops(batch, "j", 9, OP_OPEN, 0, 18517);
-    history_ops(batch, "j", 9, OP_CLOSE, 0, 18517);
     history_ops(batch, "j", 9, OP_CREATE, 0, 1);
     history_ops(batch, "j", 9, OP_WRITE, 8192, 4278);
     history_order(batch, "j", 9, OP_STAT, ORDER_BY_NAME, 276600);
@@ -232,14 +232,10 @@ static void an_attribute_that_is_lacking_is_no_name(void **state)
     struct profile_list list;
 
     for (unsigned i = 0; i < 2; i++) {
-        struct batch *batch = history_batch(0);
+        struct batch *batch = walked(0, 50000, 4000, 1000);
         double share;
 
-        history_ops(batch, "j", 0, OP_STAT, 0, 50000);
         history_errors(batch, "j", 0, OP_STAT, codes[i], 45000);
-        history_ops(batch, "j", 0, OP_READDIR, 0, 4000);
-        history_ops(batch, "j", 0, OP_OPEN, 0, 1000);
-        history_ops(batch, "j", 0, OP_CLOSE, 0, 1000);
         classified(batch, false, &list);
         share = classified_find(&list, "ingest-scan") ? classified_find(&list, "ingest-scan")->share_ops : 0;
         assert_true(codes[i] == ENODATA ? share > 0.95 : share < 0.6);

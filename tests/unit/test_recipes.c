@@ -178,7 +178,7 @@ static void a_copy_opens_no_more_than_it_copies(void **state)
     profile_list_clear(&list);
 }
 
-/* ls beside a Python that misses most of what it opens, and makes none of it a walk's. */
+/* ls beside a Python that misses half of what it opens: a walk is not judged by what others fail to open. */
 static void a_listing_may_be_beside_opens_that_fail(void **state)
 {
     static const struct counted counted[] = {
