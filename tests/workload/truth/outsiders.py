@@ -19,19 +19,26 @@ import struct
 import threading
 import time
 
-import plain  # noqa: F401: these come after those
 import programs
+from outsiders_data import FRAMED, RECORD
+from plain import FIO
 from programs import command, files, program, shuffled
 
 KNOWN = set(programs.PROGRAMS)
-FIO = "fio --output=/dev/null --minimal --name=job --fallocate=none "
-RECORD = 114660
-FRAMED = RECORD + 16
 
 
 def own(out, name):
     """A path that no other worker has."""
     return os.path.join(out, "%d-%s" % (os.getpid(), name))
+
+
+def together(count, work, arguments_of):
+    """Runs that in so many processes."""
+    ranks = [multiprocessing.Process(target=work, args=arguments_of(rank)) for rank in range(count)]
+    for rank in ranks:
+        rank.start()
+    for rank in ranks:
+        rank.join()
 
 
 # --- losf ---
@@ -97,12 +104,12 @@ def o_pathlib_hashes(d, out, rng):
         hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-command("o-md5-parallel", "losf", "snippets", "for e in 1 2 3 4 5 6 7 8; do find {data} -type f -print0 | xargs -0 -P 3 "
-        "-n 200 md5sum; done")
+command("o-md5-parallel", "losf", "snippets",
+        "for e in 1 2 3 4 5 6 7 8; do find {data} -type f -print0 | xargs -0 -P 3 -n 200 md5sum; done")
 command("o-perl-slurp", "losf", "snippets",
-        "find {data} -type f | shuf >{out}/list{n}; for e in 1 2 3 4 5 6 7 8; do perl -ne 'chomp; local $/; open(my $f, "
-        "\"<\", $_) or next; my $t = <$f>; $n += length $t; "
-        "close $f; END {{ print $n }}' {out}/list{n}; done")
+        "find {data} -type f | shuf >{out}/list{n}; for e in 1 2 3 4 5 6 7 8; do "
+        "perl -ne 'chomp; local $/; open(my $f, \"<\", $_) or next; my $t = <$f>; $n += length $t; close $f; "
+        "END {{ print $n }}' {out}/list{n}; done")
 command("o-fio-crops", "losf", "crops",
         FIO + "--opendir={data} --rw=read --bs=8k --openfiles=1 --file_service_type=sequential --loops=3 --runtime=6")
 
@@ -190,8 +197,8 @@ def o_frames_processes(d, out, rng):
 command("o-fio-cosmoflow", "cv-training", "universes",
         FIO + "--opendir={data} --rw=read --bs=512k --openfiles=1 --file_service_type=sequential --loops=10 --runtime=6")
 command("o-perl-frames", "cv-training", "frames",
-        "for e in $(seq 20); do find {data} -name '*.raw' | shuf | perl -ne 'chomp; my $s = -s $_; open(my $f, "
-        "\"<:raw\", $_) or next; "
+        "for e in $(seq 20); do find {data} -name '*.raw' | shuf | "
+        "perl -ne 'chomp; my $s = -s $_; open(my $f, \"<:raw\", $_) or next; "
         "while (sysread($f, my $b, 262144)) {{ $n += length $b }} close $f'; done")
 
 # --- sample-read ---
@@ -276,9 +283,8 @@ def o_preadv_pairs(d, out, rng):
 
 
 command("o-perl-seek", "sample-read", "fixed",
-        "perl -e 'srand({n}); open(my $f, \"<:raw\", \"{data}/samples.dat\"); for (1..300000) {{ sysseek($f, "
-        "int(rand(9000)) * 16384, 0); "
-        "sysread($f, my $b, 9000) }}'")
+        "perl -e 'srand({n}); open(my $f, \"<:raw\", \"{data}/samples.dat\"); "
+        "for (1..300000) {{ sysseek($f, int(rand(9000)) * 16384, 0); sysread($f, my $b, 9000) }}'")
 command("o-fio-resnet", "sample-read", "tfrecords",
         FIO + "--filename={data}/train-0.tfrecord:{data}/train-1.tfrecord --rw=randread --bs=112k --numjobs=2 --thinktime=200us "
         "--runtime=5 --time_based --norandommap")
@@ -347,8 +353,8 @@ def o_torch_iterable(d, out, rng):
 
 command("o-tar-to-stdout", "shard-streaming", "tars",
         "for e in 1 2; do for f in $(ls {data}/*.tar | shuf); do tar -xOf $f | wc -c; done; done")
-command("o-perl-lines", "shard-streaming", "jsonlines", "for e in $(seq 10); do perl -ne '$n += length; END {{ print $n "
-        "}}' $(ls {data}/*.jsonl | shuf); done")
+command("o-perl-lines", "shard-streaming", "jsonlines",
+        "for e in $(seq 10); do perl -ne '$n += length; END {{ print $n }}' $(ls {data}/*.jsonl | shuf); done")
 command("o-fio-shards", "shard-streaming", "tfrecords",
         FIO + "--filename={data}/train-0.tfrecord:{data}/train-1.tfrecord --file_service_type=sequential --rw=read --bs=1m "
         "--rate=300m --loops=10 --runtime=5")
@@ -482,8 +488,8 @@ REPEATED = "for i in $(seq 25); do %s; done"
 command("o-find-printf", "ingest-scan", "archive_tree", REPEATED % "find {data} -type f -printf '%s %T@ %p\\n' | sort -n | tail -5")
 command("o-du-depth", "ingest-scan", "archive_tree", REPEATED % "du -k --max-depth=2 {data}")
 command("o-tree-sizes", "ingest-scan", "archive_tree", REPEATED % "tree -a -s -D {data}")
-command("o-rsync-dry", "ingest-scan", "archive_tree", "mkdir -p {out}/to{n}; " + REPEATED % "rsync -an --stats {data}/ "
-        "{out}/to{n}/")
+command("o-rsync-dry", "ingest-scan", "archive_tree",
+        "mkdir -p {out}/to{n}; " + REPEATED % "rsync -an --stats {data}/ {out}/to{n}/")
 
 # --- preprocess ---
 
@@ -549,8 +555,8 @@ def o_pool_to_hdf5(d, out, rng):
 
 command("o-tar-shards", "preprocess", "crops",
         "cd {data} && find . -type f | sort | split -n r/4 --filter='tar -cf {out}/set{n}-$FILE.tar -T -'")
-command("o-cpio-pack", "preprocess", "snippets", "cd {data} && for i in 1 2 3; do find . -type f | cpio -o -H newc -C "
-        "1048576 >{out}/all{n}.cpio; done")
+command("o-cpio-pack", "preprocess", "snippets",
+        "cd {data} && for i in 1 2 3; do find . -type f | cpio -o -H newc -C 1048576 >{out}/all{n}.cpio; done")
 command("o-zip-stored", "preprocess", "crops", "rm -f {out}/all{n}.zip; cd {data} && zip -q -r -0 {out}/all{n}.zip .")
 
 # --- stage-copy ---
@@ -615,11 +621,7 @@ def o_torch_ranks(d, out, rng):
     state = {"l%d" % layer: torch.zeros(1 << 20) for layer in range(4)}
     for _ in range(3):
         time.sleep(0.3)
-        ranks = [multiprocessing.Process(target=torch.save, args=(state, own(out, "rank%d.pt" % rank))) for rank in range(4)]
-        for rank in ranks:
-            rank.start()
-        for rank in ranks:
-            rank.join()
+        together(4, torch.save, lambda rank: (state, own(out, "rank%d.pt" % rank)))
 
 
 @program("checkpoint", "nothing", modules=("numpy",))
@@ -691,8 +693,8 @@ def o_keras_weights(d, out, rng):
 
 
 command("o-fio-llama", "checkpoint", "nothing",
-        FIO + "--directory={out} --rw=write --bs=4m --size=64m --numjobs=2 --end_fsync=1 --overwrite=0; rm -f "
-        "{out}/job.*; sleep 0.5")
+        FIO + "--directory={out} --rw=write --bs=4m --size=64m --numjobs=2 --end_fsync=1 --overwrite=0; "
+        "rm -f {out}/j.*; sleep 0.5")
 
 # --- model-load: each worker is a rank ---
 
@@ -734,11 +736,7 @@ def into_buffer(path):
 @program("model-load", "tensors")
 def o_spawned_ranks(d, out, rng):
     """Two processes of each worker."""
-    ranks = [multiprocessing.Process(target=into_buffer, args=(files(d)[0],)) for _ in range(2)]
-    for rank in ranks:
-        rank.start()
-    for rank in ranks:
-        rank.join()
+    together(2, into_buffer, lambda rank: (files(d)[0],))
 
 
 @program("model-load", "matrix", modules=("numpy",))
@@ -751,22 +749,21 @@ command("o-cat-parts", "model-load", "model_parts", "cat {data}/index.json {data
 
 # --- import-storm ---
 
-PYTHON = "PYTHONPATH={data} PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "
+PYTHON = programs.FROM_DATA + "/usr/bin/python3 "
 command("o-python-job-steps", "import-storm", "pylibs",
-        "for i in 1 2 3 4 5 6; do " + PYTHON + "-c 'import asyncio, unittest.mock, http.server, xml.dom.minidom, "
-        "sqlite3, logging.config, "
-        "multiprocessing.pool, concurrent.futures, ctypes, pydoc, zipfile, smtplib, ftplib, imaplib'; done")
+        "for i in 1 2 3 4 5 6; do " + PYTHON + "-c 'import asyncio, unittest.mock, http.server, xml.dom.minidom, sqlite3, "
+        "logging.config, multiprocessing.pool, concurrent.futures, ctypes, pydoc, zipfile, smtplib, ftplib, imaplib'; done")
 command("o-python-packages", "import-storm", "pylibs",
-        "for i in 1 2 3; do " + PYTHON + "-c 'import networkx, sqlalchemy.orm, docutils.core, pygments.lexers.python, "
-        "jinja2'; done")
+        "for i in 1 2 3; do " + PYTHON + "-c 'import networkx, sqlalchemy.orm, docutils.core, "
+        "pygments.lexers.python, jinja2'; done")
 command("o-python-ranks", "import-storm", "pandas_libs", "for i in 1 2 3 4; do " + PYTHON + "-c 'import pandas' & done; wait")
 command("o-python-uncompiled", "import-storm", "pylibs",
-        "for i in 1 2; do PYTHONPYCACHEPREFIX=/nonexistent " + PYTHON + "-c 'import sqlalchemy, docutils.core, "
-        "email.mime.text, asyncio'; done")
+        "for i in 1 2; do PYTHONPYCACHEPREFIX=/nonexistent " + PYTHON +
+        "-c 'import sqlalchemy, docutils.core, email.mime.text, asyncio'; done")
 command("o-perl-tools", "import-storm", "perllib",
-        "for i in 1 2 3 4 5 6 7 8; do perl -I{data} -e 'use CPAN; use Pod::Man; use Pod::Text; use Test::More; use "
-        "Module::Load; use File::Find; "
-        "use File::Temp; use Math::BigRat; use IO::Zlib; use Unicode::UCD; use Term::ANSIColor; use Archive::Tar'; done")
+        "for i in 1 2 3 4 5 6 7 8; do perl -I{data} -e 'use CPAN; use Pod::Man; use Pod::Text; use Test::More; "
+        "use Module::Load; use File::Find; use File::Temp; use Math::BigRat; use IO::Zlib; use Unicode::UCD; "
+        "use Term::ANSIColor; use Archive::Tar'; done")
 command("o-ruby-starts", "import-storm", "rubylib",
         "for i in 1 2 3 4 5 6; do ruby -I{data} -e 'require \"json\"; require \"optparse\"; require \"net/http\"; require \"erb\"; "
         "require \"set\"; require \"yaml\"; require \"csv\"; require \"fileutils\"; require \"tempfile\"; require \"rdoc\"'; done")
@@ -840,8 +837,8 @@ def o_records_in_place(d, out, rng):
 
 
 command("o-config-script", "unknown", "nothing",
-        "mkdir -p {out}/s{n}; cd {out}/s{n}; for i in $(seq 120); do echo \"key$i = $i\" >f$i.conf; sed -i \"s/ = / := "
-        "/\" f$i.conf; "
+        "mkdir -p {out}/s{n}; cd {out}/s{n}; for i in $(seq 120); do echo \"key$i = $i\" >f$i.conf; "
+        "sed -i \"s/ = / := /\" f$i.conf; "
         "grep -q key f$i.conf && mv f$i.conf g$i.conf; chmod 600 g$i.conf; echo done $i >>log; done; rm -f g*.conf")
 
 NAMES = set(programs.PROGRAMS) - KNOWN

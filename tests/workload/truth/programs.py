@@ -50,10 +50,13 @@ def command(name, truth, needs, text, family=None, apart=False, before=None):
     add(Program(name, truth, family or name, needs, text, (), text.split()[0], apart, before))
 
 
+FROM_DATA = "PYTHONPATH={data} PYTHONDONTWRITEBYTECODE=1 "
+
+
 def python_starts(name, needs, modules, settings=""):
     """A start of Python, with modules from the volume."""
     command("import-" + name, "import-storm", needs,
-            f"PYTHONPATH={{data}} PYTHONDONTWRITEBYTECODE=1 {settings}python3 -c 'import {modules}'")
+            FROM_DATA + f"{settings}python3 -c 'import {modules}'")
 
 
 EACH = "find {data} -type f -print0 | shuf -z | xargs -0 "
