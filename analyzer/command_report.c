@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analyzer/compare.h"
 #include "analyzer/progress.h"
@@ -107,6 +108,19 @@ static int find_moment(const char *option, const char *text, int64_t *out)
     return 0;
 }
 
+/* Whether the report would take the place of one of the recordings that it is made of. */
+static bool is_own_source(const struct arguments *a)
+{
+    struct stat out, in;
+
+    if (!a->out || stat(a->out, &out) || !S_ISREG(out.st_mode))
+        return false;
+    for (size_t i = 0; i < a->file_count; i++)
+        if (!stat(a->files[i], &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return true;
+    return a->compare && !stat(a->compare, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
 static int check(const struct arguments *a, const struct view **view, struct source_window *window)
 {
     if (find_view(a->format, view) || find_moment("since", a->since, &window->since_ns) ||
@@ -115,6 +129,10 @@ static int check(const struct arguments *a, const struct view **view, struct sou
     if (!a->db == !a->file_count) {
         log_error("%s: try 'unblend report --help'",
                   a->db ? "both --db and files are given: choose one" : "no recording is named");
+        return -EINVAL;
+    }
+    if (is_own_source(a)) {
+        log_error("output: %s is a recording that the report is made of: give another file", a->out);
         return -EINVAL;
     }
     window->node = a->node;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -139,12 +140,13 @@ static int step(struct session *session)
 
 static int finish(struct session *session)
 {
+    bool running = session->launched && !session->command_ended;
     int got;
 
     do {
         struct batch *batch = NULL;
 
-        got = session->recorder->finish(session->recorder, session->status, &batch);
+        got = session->recorder->finish(session->recorder, running ? RECORDER_RUNNING : session->status, &batch);
         if (got == 1) {
             int err = write_batch(session, batch);
 
@@ -171,12 +173,19 @@ static int open_signals(struct session *session)
     return session->signals < 0 ? -errno : 0;
 }
 
-/* Under sudo the recording belongs to whoever called it. */
-static void give_to_caller(const struct session *session)
+static bool is_new(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) && errno == ENOENT;
+}
+
+/* Under sudo the recording belongs to whoever called it; what was there before, a device say, keeps its owner. */
+static void give_to_caller(const struct session *session, bool new)
 {
     const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
 
-    if (geteuid() == 0 && uid && gid &&
+    if (new && geteuid() == 0 && uid && gid &&
         fchown(recording_fd(session->writer), (uid_t)strtoul(uid, NULL, 10),
                (gid_t)strtoul(gid, NULL, 10)))
         log_warning("%s: %s: it stays root's", session->options->output, strerror(errno));
@@ -266,7 +275,7 @@ int record_run(const struct record_options *options, char **argv)
         .tree_depth = options->paths ? (unsigned)options->tree_depth : 0,
     };
     struct session session = {.options = options, .signals = -1};
-    bool use_agent = options->agent != NULL;
+    bool use_agent = options->agent != NULL, new = false;
     int status = 1, err;
 
     err = outward_new(&options->outward, &session.outward);
@@ -277,12 +286,13 @@ int record_run(const struct record_options *options, char **argv)
     if (!err)
         err = open_signals(&session);
     if (!err) {
+        new = is_new(options->output);
         err = recording_create(options->output, &session.writer);
         if (err)
             log_error("%s: %s: give -o a file that can be written", options->output, log_errno(err));
     }
     if (!err) {
-        give_to_caller(&session);
+        give_to_caller(&session, new);
         status = run(&session, argv);
         err = recording_close(session.writer);
         if (err)

@@ -13,6 +13,8 @@
 #include "lib/record.h"
 #include "probe/flavour.h"
 
+#define RECORDER_RUNNING (-1) /* in the place of an exit status */
+
 struct recorder {
     /* Gives a process and all that it forks the job. 0 or -errno, logged. */
     int (*adopt)(struct recorder *recorder, pid_t pid, const struct job *job);
@@ -20,7 +22,8 @@ struct recorder {
     int (*next)(struct recorder *recorder, int fd, struct batch **out);
     /* Whether processes of the job are alive; false when that cannot be known any more. */
     bool (*living)(struct recorder *recorder);
-    /* The job is over: what is left of it, to be called until it returns 0. 1 with a batch, 0, -errno, logged. */
+    /* The job is over, or (RECORDER_RUNNING) runs on unseen: what is left of it, to be called until it returns 0. 1 with a
+       batch, 0, -errno, logged. */
     int (*finish)(struct recorder *recorder, int status, struct batch **out);
     void (*free)(struct recorder *recorder);
 };

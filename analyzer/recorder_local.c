@@ -57,7 +57,7 @@ static int finish(struct recorder *recorder, int status, struct batch **out)
     if (local->finished)
         return 0;
     local->finished = true;
-    if (local->job)
+    if (local->job && status != RECORDER_RUNNING)
         probe_job_exit(local->probe, local->job, status, wall_clock_ns());
     return take(local, out);
 }

@@ -2,6 +2,7 @@
 #include "lib/moment.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +35,19 @@ static int zone(const char *text, long *seconds)
     if (strcmp(text, "Z") == 0 || strcmp(text, "z") == 0)
         return 0;
     if ((*text != '+' && *text != '-') ||
-        sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 || text[1 + used])
+        sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 || text[1 + used] || hours > 23 || minutes > 59)
         return -EINVAL;
     *seconds = (*text == '-' ? -60L : 60L) * (hours * 60 + minutes);
     return 0;
+}
+
+/* strptime() takes the 31st of any month, and a second too many. */
+static bool is_real(const struct tm *tm)
+{
+    struct tm same = *tm;
+
+    timegm(&same);
+    return same.tm_mday == tm->tm_mday && tm->tm_sec <= 60;
 }
 
 int moment_parse(const char *text, int64_t now_ns, int64_t *out)
@@ -63,8 +73,8 @@ int moment_parse(const char *text, int64_t now_ns, int64_t *out)
         return 0;
     }
     local = zone(rest, &east);
-    if (local < 0)
-        return local;
+    if (local < 0 || !is_real(&tm))
+        return -EINVAL;
     seconds = local ? mktime(&tm) : timegm(&tm) - east;
     if (seconds < -LAST_SECOND || seconds > LAST_SECOND)
         return -EINVAL;

@@ -64,9 +64,19 @@ void utf8_repair(char *to, const char *s)
     *to = '\0';
 }
 
+size_t utf8_control(const char *s)
+{
+    unsigned char a = (unsigned char)s[0], b = a ? (unsigned char)s[1] : 0, c = b ? (unsigned char)s[2] : 0;
+
+    if ((a && a < ' ') || a == 0x7f)
+        return 1;
+    if (a == 0xc2 && b >= 0x80 && b < 0xa0)
+        return 2;
+    return a == 0xe2 && ((b == 0x80 && c >= 0xaa && c <= 0xae) || (b == 0x81 && c >= 0xa6 && c <= 0xa9)) ? 3 : 0;
+}
+
 void utf8_one_line(char *text)
 {
     for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
+        memset(text, '?', utf8_control(text));
 }

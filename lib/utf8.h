@@ -17,6 +17,10 @@ void utf8_repair(char *to, const char *s);
 
 #define UTF8_REPAIRED(length) (3 * (size_t)(length) + 1)
 
+/* Bytes of the character at s if a terminal or a browser would obey it instead of showing it: controls (C0, DEL, C1), and
+   what turns the direction of text (U+202A to U+202E, U+2066 to U+2069). Else 0. */
+size_t utf8_control(const char *s);
+
 /* Makes control characters '?': a line stays one line. */
 void utf8_one_line(char *text);
 

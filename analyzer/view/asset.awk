@@ -12,7 +12,7 @@ FNR == 1 {
     printf "\nconst char %s[] =\n", name
 }
 {
-    gsub(/\\/, "\\\\")
+    gsub(/\\/, "&&")
     gsub(/"/, "\\\"")
     printf "    \"%s\\n\"\n", $0
 }

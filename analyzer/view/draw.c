@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyzer/human.h"
+#include "lib/utf8.h"
 
 #define LABEL_EVERY 4
 #define LABEL_AT    3 /* puts labels at 64 B, 1 KiB, 16 KiB */
@@ -44,11 +45,15 @@ unsigned draw_text(const struct pen *pen, const char *text, unsigned width)
     for (const char *c = text; *c; c++) {
         if (!continues(*c) && width && columns == width)
             break;
-        if ((unsigned char)*c < ' ' || *c == 0x7f || (!pen->utf8 && (unsigned char)*c > 0x7f))
+        size_t control = utf8_control(c);
+
+        if (control || (!pen->utf8 && (unsigned char)*c > 0x7f))
             fputc('?', pen->out);
         else
             fputc(*c, pen->out);
-        columns += !pen->utf8 || !continues(*c);
+        if (control && pen->utf8)
+            c += control - 1;
+        columns += !pen->utf8 || control || !continues(*c);
     }
     return columns;
 }

@@ -5,8 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/utf8.h"
+
 void html_text(FILE *out, const char *text)
 {
+    size_t control;
+
     for (const char *c = text; *c; c++)
         switch (*c) {
         case '&':
@@ -25,10 +29,13 @@ void html_text(FILE *out, const char *text)
             fputs("&#39;", out);
             break;
         default:
-            if ((unsigned char)*c < ' ' || *c == 0x7f)
+            control = utf8_control(c);
+            if (control) {
                 fputs("\xef\xbf\xbd", out);
-            else
+                c += control - 1;
+            } else {
                 fputc(*c, out);
+            }
         }
 }
 
