@@ -115,6 +115,17 @@ class StatusTest(RecordTest):
         owner = os.stat(self.path("sudo.rec"))
         self.assertEqual((owner.st_uid, owner.st_gid), (65534, 65534))
 
+    def test_under_sudo_what_was_there_keeps_its_owner(self):
+        """Else whoever may record could make any file, or device, his own."""
+        caller = {"SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody"}
+        with open(self.path("old.rec"), "wb"):
+            pass
+        os.symlink(self.path("new.rec"), self.path("link.rec"))
+        for name in ("old.rec", "link.rec"):
+            done = harness.record(self.path(name), ["true"], env=harness.environment() | caller)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(os.stat(self.path(name)).st_uid, 0)
+
 
 class FollowTest(RecordTest):
     def test_what_outlives_the_command(self):
@@ -376,7 +387,27 @@ class EndTest(RecordTest):
         done = harness.record(self.path("d.rec"), ["sh", "-c", f"head -c 5 {self.data}; sleep 2; "
                                                    f"head -c 6 {self.data}; exit 6"], "-d", "1s")
         self.assertEqual((done.returncode, done.stderr), (6, ""))
-        self.assertEqual(self.reads(harness.report(self.path("d.rec"))), (1, 5, 0))
+        report = harness.report(self.path("d.rec"))
+        self.assertEqual(self.reads(report), (1, 5, 0))
+        attempt, = report.data["jobs"][0]["attempts"]
+        self.assertEqual((attempt["end"], attempt["exit"]), (None, None))
+
+    def test_a_report_does_not_replace_its_recording(self):
+        harness.record(self.path("kept.rec"), ["true"])
+        done = harness.run([harness.unblend(), "report", "-o", self.path("kept.rec"), self.path("kept.rec")])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("kept.rec is a recording that the report is made of", done.stderr)
+        harness.report(self.path("kept.rec"))
+
+    def test_names_do_not_steer_terminals(self):
+        """The second set of control characters, in UTF-8, and what turns text around."""
+        harness.record(self.path("odd.rec"), ["cat", self.data],
+                       env=harness.environment() | {"UNBLEND_JOB": "a\x9b31mb\u202ec"})
+        for form in ("text", "html"):
+            done = harness.run([harness.unblend(), "report", "--format", form, self.path("odd.rec")])
+            self.assertIn("31mb", done.stdout)
+            self.assertNotIn("\x9b", done.stdout)
+            self.assertNotIn("\u202e", done.stdout)
 
     def wait_for(self, path):
         limit = time.monotonic() + 20

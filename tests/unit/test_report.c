@@ -307,6 +307,12 @@ static void moments(void **state)
     assert_int_equal(ns, HISTORY_START - INT64_C(120000000000));
     assert_true(moment_parse("2026-01-01T00:00:00+1", 0, &ns) < 0);
     assert_true(moment_parse("yesterday", 0, &ns) < 0);
+    assert_true(moment_parse("2026-02-30T00:00:00Z", 0, &ns) < 0);
+    assert_true(moment_parse("2026-02-29", 0, &ns) < 0);
+    assert_int_equal(moment_parse("2028-02-29", 0, &ns), 0);
+    assert_true(moment_parse("2026-01-01T00:00:61Z", 0, &ns) < 0);
+    assert_true(moment_parse("2026-01-01T00:00:00+25:00", 0, &ns) < 0);
+    assert_true(moment_parse("2026-01-01T00:00:00+02:60", 0, &ns) < 0);
     assert_true(moment_parse("4052-03-01T12:05:00Z", 0, &ns) < 0);
 }
 
