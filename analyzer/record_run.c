@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -173,19 +172,12 @@ static int open_signals(struct session *session)
     return session->signals < 0 ? -errno : 0;
 }
 
-static bool is_new(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) && errno == ENOENT;
-}
-
 /* Under sudo the recording belongs to whoever called it; what was there before, a device say, keeps its owner. */
-static void give_to_caller(const struct session *session, bool new)
+static void give_to_caller(const struct session *session)
 {
     const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
 
-    if (new && geteuid() == 0 && uid && gid &&
+    if (recording_is_new(session->writer) && geteuid() == 0 && uid && gid &&
         fchown(recording_fd(session->writer), (uid_t)strtoul(uid, NULL, 10),
                (gid_t)strtoul(gid, NULL, 10)))
         log_warning("%s: %s: it stays root's", session->options->output, strerror(errno));
@@ -275,7 +267,7 @@ int record_run(const struct record_options *options, char **argv)
         .tree_depth = options->paths ? (unsigned)options->tree_depth : 0,
     };
     struct session session = {.options = options, .signals = -1};
-    bool use_agent = options->agent != NULL, new = false;
+    bool use_agent = options->agent != NULL;
     int status = 1, err;
 
     err = outward_new(&options->outward, &session.outward);
@@ -286,13 +278,12 @@ int record_run(const struct record_options *options, char **argv)
     if (!err)
         err = open_signals(&session);
     if (!err) {
-        new = is_new(options->output);
         err = recording_create(options->output, &session.writer);
         if (err)
             log_error("%s: %s: give -o a file that can be written", options->output, log_errno(err));
     }
     if (!err) {
-        give_to_caller(&session, new);
+        give_to_caller(&session);
         status = run(&session, argv);
         err = recording_close(session.writer);
         if (err)

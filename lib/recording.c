@@ -19,6 +19,7 @@ struct recording_writer {
     int fd;
     off_t end;   /* of the last frame that was written whole */
     bool ragged; /* the file may have more than that */
+    bool made;   /* there was none */
 };
 
 struct recording_reader {
@@ -98,10 +99,14 @@ int recording_create(const char *path, struct recording_writer **out)
 {
     _cleanup_(writer_freep) struct recording_writer *writer = NULL;
     struct stat st;
-    int err = writer_new(path, O_WRONLY, &writer);
+    int err = writer_new(path, O_WRONLY | O_EXCL, &writer);
+    bool made = !err;
 
+    if (err == -EEXIST)
+        err = writer_new(path, O_WRONLY, &writer);
     if (err)
         return err;
+    writer->made = made;
     if (fstat(writer->fd, &st))
         return -errno;
     /* A pipe has nothing to be emptied of. */
@@ -166,6 +171,11 @@ int recording_write(struct recording_writer *writer, const struct batch *batch)
     int err = frame_encode(batch, &frame, &size);
 
     return err ? err : append(writer, frame, size);
+}
+
+bool recording_is_new(const struct recording_writer *writer)
+{
+    return writer->made;
 }
 
 int recording_fd(const struct recording_writer *writer)

@@ -50,6 +50,9 @@ int recording_append(const char *path, struct recording_writer **out, uint64_t *
 /* 0 or -errno; after a failure (ENOSPC) what was there before is still intact and writing can go on. */
 int recording_write(struct recording_writer *writer, const struct batch *batch);
 
+/* Whether recording_create() found no file of that name, nor a link or a device. */
+bool recording_is_new(const struct recording_writer *writer);
+
 /* The descriptor, for fchown(); stays the writer's. */
 int recording_fd(const struct recording_writer *writer);
 
