@@ -68,7 +68,7 @@ static int check(const struct arguments *a, size_t *format)
         log_error("%s: try 'unblend export --help'",
                   a->db ? "both --db and files are given: choose one" : "no recording is named");
     else
-        return 0;
+        return source_spare(a->files + 1, a->file_count - 1, a->out);
     return -EINVAL;
 }
 

@@ -53,7 +53,7 @@ static int check(struct arguments *a)
     else if (!*a->files[0] || strcmp(a->files[0], PROFILE_UNKNOWN) == 0)
         log_error("a profile cannot be named '%s'", a->files[0]);
     else
-        return 0;
+        return source_spare(a->files + 1, a->file_count - 1, a->out);
     return -EINVAL;
 }
 

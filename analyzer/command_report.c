@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analyzer/compare.h"
 #include "analyzer/progress.h"
@@ -108,21 +107,10 @@ static int find_moment(const char *option, const char *text, int64_t *out)
     return 0;
 }
 
-/* Whether the report would take the place of one of the recordings that it is made of. */
-static bool is_own_source(const struct arguments *a)
-{
-    struct stat out, in;
-
-    if (!a->out || stat(a->out, &out) || !S_ISREG(out.st_mode))
-        return false;
-    for (size_t i = 0; i < a->file_count; i++)
-        if (!stat(a->files[i], &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            return true;
-    return a->compare && !stat(a->compare, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
-}
-
 static int check(const struct arguments *a, const struct view **view, struct source_window *window)
 {
+    char *const before[] = {(char *)a->compare};
+
     if (find_view(a->format, view) || find_moment("since", a->since, &window->since_ns) ||
         find_moment("until", a->until, &window->until_ns))
         return -EINVAL;
@@ -131,10 +119,8 @@ static int check(const struct arguments *a, const struct view **view, struct sou
                   a->db ? "both --db and files are given: choose one" : "no recording is named");
         return -EINVAL;
     }
-    if (is_own_source(a)) {
-        log_error("output: %s is a recording that the report is made of: give another file", a->out);
+    if (source_spare(a->files, a->file_count, a->out) || source_spare(before, a->compare != NULL, a->out))
         return -EINVAL;
-    }
     window->node = a->node;
     window->job = a->job;
     return 0;

@@ -59,6 +59,9 @@ static inline void source_freep(struct source **source)
 int source_recording(char *const *paths, unsigned count, const struct source_window *window,
                      bool *damaged, struct source **out);
 
+/* Whether writing to `out` (NULL: no file) would spare recordings that are to be read: 0, or -EINVAL (logged). */
+int source_spare(char *const *paths, unsigned count, const char *out);
+
 /* A PostgreSQL database as the collector fills it. 0 or -errno (logged). */
 int source_database(const char *conninfo, const struct source_window *window, struct source **out);
 

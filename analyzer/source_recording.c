@@ -252,3 +252,17 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
     *out = &recordings->source;
     return 0;
 }
+
+int source_spare(char *const *paths, unsigned count, const char *out)
+{
+    struct stat written, read;
+
+    if (!out || stat(out, &written) || !S_ISREG(written.st_mode))
+        return 0;
+    for (unsigned i = 0; i < count; i++)
+        if (!stat(paths[i], &read) && read.st_dev == written.st_dev && read.st_ino == written.st_ino) {
+            log_error("output: %s is a recording that is to be read: give another file", out);
+            return -EINVAL;
+        }
+    return 0;
+}

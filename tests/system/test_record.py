@@ -392,12 +392,15 @@ class EndTest(RecordTest):
         attempt, = report.data["jobs"][0]["attempts"]
         self.assertEqual((attempt["end"], attempt["exit"]), (None, None))
 
-    def test_a_report_does_not_replace_its_recording(self):
-        harness.record(self.path("kept.rec"), ["true"])
-        done = harness.run([harness.unblend(), "report", "-o", self.path("kept.rec"), self.path("kept.rec")])
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("kept.rec is a recording that the report is made of", done.stderr)
-        harness.report(self.path("kept.rec"))
+    def test_what_is_read_is_not_written_over(self):
+        kept = self.path("kept.rec")
+        harness.record(kept, ["true"])
+        for arguments in (["report", "-o", kept, kept], ["report", "-o", kept, "--compare", kept, kept],
+                          ["export", "fio", "-o", kept, kept], ["learn", "mine", "-o", kept, kept]):
+            done = harness.run([harness.unblend(), *arguments])
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("kept.rec is a recording that is to be read", done.stderr)
+            harness.report(kept)
 
     def test_names_do_not_steer_terminals(self):
         """The second set of control characters, in UTF-8, and what turns text around."""
