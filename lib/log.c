@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/journal.h"
+#include "lib/utf8.h"
 
 #define LINE_SIZE 2048
 
@@ -22,17 +23,6 @@ void log_program(const char *name)
 void log_verbose(bool verbose)
 {
     verbose_ = verbose;
-}
-
-/* Terminals obey the second set, U+0080 to U+009F, in UTF-8 too: either byte of it counts. */
-static bool is_control(const char *text, const char *at)
-{
-    unsigned char c = (unsigned char)*at, next = (unsigned char)at[1];
-    unsigned char before = at > text ? (unsigned char)at[-1] : 0;
-
-    if (c < ' ' || c == 0x7f)
-        return true;
-    return (c == 0xc2 && next >= 0x80 && next < 0xa0) || (before == 0xc2 && c >= 0x80 && c < 0xa0);
 }
 
 /* What stands between the program's name and the line, in words, and in the journal as a number. */
@@ -50,11 +40,15 @@ static void line(const struct severity *severity, const char *format, va_list ar
 
     vsnprintf(text, sizeof(text), format, args);
     before = length = (size_t)snprintf(out, 256, "%.200s: %s", program, severity->words);
-    for (const char *c = text; *c && length < LINE_SIZE - 4; c++)
-        if (is_control(text, c))
+    for (const char *c = text, *behind = text; *c && length < LINE_SIZE - 4; c++) {
+        size_t control = utf8_control(c);
+
+        behind = control ? c + control : behind;
+        if (c < behind)
             length += (size_t)snprintf(out + length, 5, "\\x%02x", (unsigned char)*c);
         else
             out[length++] = *c;
+    }
     out[length] = '\0';
     if (journal_send(severity->priority, program, out + before))
         return;

@@ -43,10 +43,10 @@ unsigned draw_text(const struct pen *pen, const char *text, unsigned width)
     unsigned columns = 0;
 
     for (const char *c = text; *c; c++) {
-        if (!continues(*c) && width && columns == width)
-            break;
         size_t control = utf8_control(c);
 
+        if (!continues(*c) && width && columns == width)
+            break;
         if (control || (!pen->utf8 && (unsigned char)*c > 0x7f))
             fputc('?', pen->out);
         else

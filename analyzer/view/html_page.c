@@ -9,9 +9,14 @@
 
 void html_text(FILE *out, const char *text)
 {
-    size_t control;
+    for (const char *c = text; *c; c++) {
+        size_t control = utf8_control(c);
 
-    for (const char *c = text; *c; c++)
+        if (control) {
+            fputs("\xef\xbf\xbd", out);
+            c += control - 1;
+            continue;
+        }
         switch (*c) {
         case '&':
             fputs("&amp;", out);
@@ -29,14 +34,9 @@ void html_text(FILE *out, const char *text)
             fputs("&#39;", out);
             break;
         default:
-            control = utf8_control(c);
-            if (control) {
-                fputs("\xef\xbf\xbd", out);
-                c += control - 1;
-            } else {
-                fputc(*c, out);
-            }
+            fputc(*c, out);
         }
+    }
 }
 
 void html_heading(FILE *out, const char *anchor, const char *text)
