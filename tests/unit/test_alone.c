@@ -47,6 +47,26 @@ static void compiling_is_unknown(void **state)
     }
 }
 
+/* ld of a small program: tables and symbols of each object and library are sought one by one. */
+static void linking_is_unknown(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    for (uint32_t process = 1; process <= 20; process++) {
+        history_ops(batch, "j", process, OP_STAT, 0, 120);
+        history_errors(batch, "j", process, OP_STAT, 0, 48);
+        history_ops(batch, "j", process, OP_OPEN, 0, 58);
+        history_errors(batch, "j", process, OP_OPEN, 0, 15);
+        history_ops(batch, "j", process, OP_CLOSE, 0, 58);
+        history_ops(batch, "j", process, OP_SEEK, 0, 560);
+        history_ops(batch, "j", process, OP_READ, 64, 60);
+        history_ops(batch, "j", process, OP_READ, 832, 30);
+        history_ops(batch, "j", process, OP_READ, 4096, 110);
+        history_ops(batch, "j", process, OP_READ, 0, 15);
+    }
+    check_unknown(batch);
+}
+
 /* git status: half of the opens are .gitignore files that are not there. */
 static void version_control_is_unknown(void **state)
 {
@@ -266,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiling_is_unknown),
+        cmocka_unit_test(linking_is_unknown),
         cmocka_unit_test(version_control_is_unknown),
         cmocka_unit_test(databases_are_unknown),
         cmocka_unit_test(a_checkpoint_may_have_a_small_buffer),
