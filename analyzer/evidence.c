@@ -168,5 +168,8 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
                                        part->processes == 1 ? "process" : "processes, each")
                         : evidence_add(share, "unmixed from totals that hold no processes"))
         return -ENOMEM;
+    if (part->unjoined > MENTION_MIN * ops &&
+        evidence_add(share, "which sizes of reads go on and which jump was not recorded, as by an older version"))
+        return -ENOMEM;
     return profile->limit ? evidence_add(share, "%s", profile->limit) : 0;
 }

@@ -61,12 +61,19 @@ static struct part rest_of(const struct fitting *fitting)
     return rest;
 }
 
+/* Notes what is to be known of operations that belong to no process. */
+static void note_sum(const struct fitting *fitting, struct part *part)
+{
+    part->summed = fitting->context.process ? 0 : part_ops(part);
+    part->unjoined = fitting->context.process || fitting->joint ? 0 : part->ok[OP_READ];
+}
+
 static void add_rest(const struct fitting *fitting, struct part *rest, double rejected, struct part *unknown)
 {
     double ops = part_ops(rest);
 
     rest->rejected = fmin(rejected, ops);
-    rest->summed = fitting->context.process ? 0 : ops;
+    note_sum(fitting, rest);
     rest->processes = ops > 0 && fitting->context.process;
     part_add(unknown, rest);
 }
@@ -131,7 +138,7 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
         companions_take_little(fitting->catalogue, &rest, fitting->at);
     }
     for (uint32_t p = 0; p < count; p++) {
-        fitting->at[p].summed = fitting->context.process ? 0 : part_ops(&fitting->at[p]);
+        note_sum(fitting, &fitting->at[p]);
         part_add(&parts[p], &fitting->at[p]);
     }
     add_rest(fitting, &rest, rejected, &parts[count]);

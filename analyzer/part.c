@@ -218,6 +218,7 @@ void part_add(struct part *part, const struct part *other)
     part->fit += other->fit;
     part->confidence += other->confidence;
     part->summed += other->summed;
+    part->unjoined += other->unjoined;
     part->given += other->given;
     if (other->prelude > part->prelude)
         part->first = other->first;

@@ -63,6 +63,7 @@ struct part {
     double fit;        /* sum over units of ops * how well their signature fits */
     double confidence; /* sum over processes of ops * confidence */
     double summed;     /* operations that belong to no process: how sure they are depends on all the rest */
+    double unjoined;   /* of those, reads of which it is known where they start, but not of which sizes they are */
     double given;      /* operations that nobody explains, and that are so few that they count here */
     double prelude;    /* operations that look like a profile's that others do first, and count here, */
     uint32_t first;    /* which is this one of the catalogue's */

@@ -44,7 +44,42 @@ static void processes_are_told_apart(void **state)
     classified(batch, false, &list);
     check_blend(&list, 0.001, 0.8);
     assert_false(classified_says(classified_find(&list, "shard-streaming"), "may as well")); /* nobody else could have done it */
+    assert_false(classified_says(classified_find(&list, "shard-streaming"), "not recorded"));
     profile_list_clear(&list);
+}
+
+/* Counts, of all reads, which go on and of what files they are: each goes on, small files are read at once. */
+static void join(struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->record_count; i++) {
+        struct record *record = &batch->records[i];
+
+        for (unsigned n = 0; record->op == OP_READ && n < record->size.length; n++) {
+            const struct histogram_cell *cell = &record->size.cells[n];
+            enum file_size files = bucket_lower(cell->bucket) < MIB ? FILE_SMALL : FILE_LARGE;
+
+            assert_int_equal(joint_add(&record->joint, JOINT_ALL, 1 + files, cell->bucket, cell->count), 0);
+            record->file_size[files] += cell->bucket ? cell->count : 0;
+            record->order[ORDER_CONSECUTIVE] += cell->bucket ? cell->count : 0;
+        }
+    }
+}
+
+static void totals_say_whether_it_is_known_which_reads_jump(void **state)
+{
+    for (unsigned joined = 0; joined < 2; joined++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_small_files(batch, 0);
+        history_shards(batch, 0);
+        history_checkpoint(batch, 0);
+        if (joined)
+            join(batch);
+        classified(batch, false, &list);
+        assert_true(classified_says(classified_find(&list, "shard-streaming"), "which jump was not recorded") == !joined);
+        profile_list_clear(&list);
+    }
 }
 
 static void totals_are_unmixed(void **state)
@@ -58,6 +93,7 @@ static void totals_are_unmixed(void **state)
     classified(batch, false, &list);
     check_blend(&list, 0.01, 0.7);
     assert_true(classified_says(classified_find(&list, "shard-streaming"), "may as well be cv-training"));
+    assert_true(classified_says(classified_find(&list, "shard-streaming"), "which jump was not recorded"));
     assert_false(classified_says(classified_find(&list, "losf"), "may as well"));
     assert_false(classified_says(classified_find(&list, "checkpoint"), "may as well"));
     profile_list_clear(&list);
@@ -217,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_are_told_apart),
         cmocka_unit_test(totals_are_unmixed),
+        cmocka_unit_test(totals_say_whether_it_is_known_which_reads_jump),
         cmocka_unit_test(sums_have_intervals),
         cmocka_unit_test(processes_have_no_intervals),
         cmocka_unit_test(what_is_left_over_is_tested),
