@@ -14,6 +14,7 @@
 #include "lib/database_batch.h"
 #include "lib/database_reader.h"
 #include "lib/log.h"
+#include "lib/plausible.h"
 #include "lib/result.h"
 
 /*
@@ -156,10 +157,13 @@ static int tell_drops(struct database *db, struct batch *batch)
 {
     _cleanup_result_ PGresult *rows = take_pointer(db->drops);
     int count = rows ? PQntuples(rows) : 0;
-    _cleanup_free_ struct dropped *dropped = calloc((size_t)count + 1, sizeof(*dropped));
+    uint32_t known = batch->coverage.dropped_count;
+    _cleanup_free_ struct dropped *dropped = calloc((size_t)count + known + 1, sizeof(*dropped));
 
     if (!dropped)
         return -ENOMEM;
+    for (uint32_t i = 0; i < known; i++)
+        dropped[count + (int)i] = batch->coverage.dropped[i];
     for (int i = 0; i < count; i++)
         dropped[i] = (struct dropped){
             .stream = PQgetvalue(rows, i, 0),
@@ -170,7 +174,19 @@ static int tell_drops(struct database *db, struct batch *batch)
             .end_ns = result_number(rows, i, 5),
             .why = PQgetvalue(rows, i, 6),
         };
-    return count ? batch_dropped(batch, dropped, (uint32_t)count) : 0;
+    return count ? batch_dropped(batch, dropped, (uint32_t)count + known) : 0;
+}
+
+/* What no node can have done would leave nobody a sum: then it is left out, and its node is named. */
+static int doubt(struct batch *batch)
+{
+    struct codec_error error;
+
+    if (!batch_plausible(batch, &error))
+        return 0;
+    log_warning("what node %s of %s told at %" PRId64 " is left out: %s %s: look at its agent", batch->node,
+                batch->cluster, batch->start_ns / 1000000000, error.field, error.why);
+    return batch_distrust(batch);
 }
 
 static int database_next(struct source *source, struct batch **out)
@@ -183,7 +199,9 @@ static int database_next(struct source *source, struct batch **out)
 
         if (err != 1)
             return err;
-        err = source_filter(db->window, batch);
+        err = doubt(batch);
+        if (!err)
+            err = source_filter(db->window, batch);
         if (err == 1 && db->drops && tell_drops(db, batch))
             err = -ENOMEM;
         if (err == 1) {

@@ -8,6 +8,7 @@
 
 #include "collector/json_memory.h"
 #include "lib/cleanup.h"
+#include "lib/plausible.h"
 
 /* One batch: whether it can be stored, under which name, and for which other site it waits afterwards. */
 
@@ -44,7 +45,7 @@ int ingest_validate(const struct batch *batch, struct codec_error *error)
         return wrong(error, "duration_ns", "is longer than a week");
     if (!batch->interval_ms)
         return wrong(error, "interval_ms", "must not be 0");
-    return 0;
+    return batch_plausible(batch, error);
 }
 
 /* Process detail never leaves a node; should it arrive all the same, it is folded into the jobs

@@ -17,8 +17,8 @@ const char *const codec_demands[DEMAND_COUNT] = {
     [DEMAND_WRITE_OPS] = "write_ops",   [DEMAND_METADATA_OPS] = "metadata_ops",
 };
 
-static const char *const burst_keys[FLOW_KINDS] = {"data_burst_ns", "metadata_burst_ns"};
-static const char *const steady_keys[FLOW_KINDS] = {"data_steady_ns", "metadata_steady_ns"};
+const char *const codec_burst_keys[FLOW_KINDS] = {"data_burst_ns", "metadata_burst_ns"};
+const char *const codec_steady_keys[FLOW_KINDS] = {"data_steady_ns", "metadata_steady_ns"};
 
 /* How many slots from one on have its value. */
 static uint32_t run_at(const struct flow *flow, uint32_t at, enum demand demand)
@@ -97,8 +97,8 @@ static json_t *flow_value(const struct flow *flow)
         if (!is_idle(flow, demand))
             failed = json_object_set_new_nocheck(o, codec_demands[demand], slots_value(flow, demand)) != 0;
     for (unsigned kind = 0; kind < FLOW_KINDS && !failed; kind++)
-        failed = put_latency(o, burst_keys[kind], &flow->burst[kind]) ||
-                 put_latency(o, steady_keys[kind], &flow->steady[kind]);
+        failed = put_latency(o, codec_burst_keys[kind], &flow->burst[kind]) ||
+                 put_latency(o, codec_steady_keys[kind], &flow->steady[kind]);
     if (!failed && flow->in_flight_max[OP_NONE])
         failed = json_object_set_new_nocheck(o, "in_flight_max", codec_in_flight(flow)) != 0;
     if (!failed && flow->files.count)
@@ -286,8 +286,8 @@ static int decode_flow(struct batch *batch, const struct field_place *p, const j
     if ((err = codec_slots_span(flow, (int64_t)first, length)) || (err = decode_demands(p, o, flow)))
         return err;
     for (unsigned kind = 0; kind < FLOW_KINDS; kind++)
-        if ((err = decode_latency(p, o, burst_keys[kind], &flow->burst[kind])) ||
-            (err = decode_latency(p, o, steady_keys[kind], &flow->steady[kind])))
+        if ((err = decode_latency(p, o, codec_burst_keys[kind], &flow->burst[kind])) ||
+            (err = decode_latency(p, o, codec_steady_keys[kind], &flow->steady[kind])))
             return err;
     if (json_object_get(o, "in_flight_max") &&
         !codec_in_flight_decode(json_object_get(o, "in_flight_max"), flow))

@@ -16,6 +16,9 @@
 /* The names that demands have in batches and in the database. */
 extern const char *const codec_demands[DEMAND_COUNT];
 
+/* The names that latencies in bursts, and outside of them, have in batches. */
+extern const char *const codec_burst_keys[FLOW_KINDS], *const codec_steady_keys[FLOW_KINDS];
+
 /* The array "flows"; NULL without memory. */
 json_t *codec_flows(const struct batch *batch);
 

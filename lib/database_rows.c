@@ -153,6 +153,14 @@ static int get_joint(const PGresult *result, int row, int column, struct histogr
     return codec_joint_unpack(PQgetvalue(result, row, column), (size_t)PQgetlength(result, row, column), out);
 }
 
+/* Rows of one record may be several because no single one could hold their sum. */
+static void add_count(uint64_t *sum, const PGresult *samples, int row, int column)
+{
+    uint64_t count = database_count(samples, row, column);
+
+    *sum = count > INT64_MAX - *sum ? INT64_MAX : *sum + count;
+}
+
 static int add_sample(struct batch *batch, const struct database_place *jobs, const struct database_place *volumes,
                       const PGresult *samples, int row)
 {
@@ -162,19 +170,19 @@ static int add_sample(struct batch *batch, const struct database_place *jobs, co
                            index_of(volumes, database_big(samples, row, 2)), NO_INDEX, op, &record);
 
     if (!err) {
-        record->bytes += database_count(samples, row, 4);
-        record->errors += database_count(samples, row, 5);
-        record->latency_sum_ns += database_count(samples, row, 6);
+        add_count(&record->bytes, samples, row, 4);
+        add_count(&record->errors, samples, row, 5);
+        add_count(&record->latency_sum_ns, samples, row, 6);
         for (int i = 0; i < ORDER_COUNT; i++)
-            record->order[i] += database_count(samples, row, 9 + i);
-        record->in_flight += database_count(samples, row, 12);
+            add_count(&record->order[i], samples, row, 9 + i);
+        add_count(&record->in_flight, samples, row, 12);
         if (database_count(samples, row, 13) > record->oldest_ns)
             record->oldest_ns = database_count(samples, row, 13);
         for (int i = 0; i < CACHE_COUNTS; i++)
-            record->cache[i] += database_count(samples, row, 14 + i);
+            add_count(&record->cache[i], samples, row, 14 + i);
         for (int i = 0; i < FAULT_KINDS; i++)
-            record->faults[i] += database_count(samples, row, 14 + CACHE_COUNTS + i);
-        record->in_flight_ns += database_count(samples, row, 15 + CACHE_COUNTS + FAULT_KINDS);
+            add_count(&record->faults[i], samples, row, 14 + CACHE_COUNTS + i);
+        add_count(&record->in_flight_ns, samples, row, 15 + CACHE_COUNTS + FAULT_KINDS);
         err = get_histogram(samples, row, 7, &record->size);
     }
     if (!err)
@@ -183,6 +191,10 @@ static int add_sample(struct batch *batch, const struct database_place *jobs, co
         err = get_joint(samples, row, 16 + CACHE_COUNTS + FAULT_KINDS, &record->joint);
     if (!err)
         err = set_errors(record, samples, row, 14 + CACHE_COUNTS + FAULT_KINDS);
+    if (err == -ERANGE) { /* together too many for a histogram: nobody is to believe the record */
+        record->bytes = INT64_MAX;
+        err = 0;
+    }
     return err == -ENOMEM || !err ? err : -EBADMSG;
 }
 

@@ -12,7 +12,7 @@ import subprocess
 import unittest
 
 import collecting
-from collecting import START, batch, lines, Collector, command, Database
+from collecting import BINDIR, START, batch, lines, Collector, command, Database
 from collecting import setUpModule, tearDownModule  # noqa: F401
 
 
@@ -89,6 +89,26 @@ class TestIngest(Database):
                 status, answer = self.collector.post({**batch(1), field: change}, self.token)
                 self.assertEqual((status, answer.get("field"), answer["line"]), (400, field, 1))
         self.assertEqual(self.sums(), "0|0|0")
+
+    def test_what_no_node_can_have_done(self):
+        record = {**batch(1)["records"][0], "bytes": 2**62}
+        status, answer = self.collector.post(batch(1, records=[record]), self.token)
+        self.assertEqual((status, answer.get("field")), (400, "records[0].bytes"))
+
+    def test_what_was_stored_of_it_spoils_nobodys_sums(self):
+        """Of a database that took it once, a report has the others, and names whose it is."""
+        other = self.enroll("n2")
+        for seq in (1, 2, 3):
+            self.assertEqual(self.collector.post(batch(seq), self.token)[0], 200)
+        self.assertEqual(self.collector.post(batch(4, node="n2"), other)[0], 200)
+        self.sql("update unblend.sample set bytes = 4611686018427387904 where ops in (1, 2)")
+        result = subprocess.run([os.path.join(BINDIR, "unblend"), "report", "--db", self.conninfo, "--format", "json"],
+                                capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"node n1 of c1 .* is left out: records\[0\]\.bytes")
+        report = json.loads(result.stdout)
+        self.assertEqual(report["cluster"]["ops"]["read"]["bytes"], 4096 * (3 + 4))
+        self.assertEqual(report["coverage"]["dropped_batches"], 2)
 
     def test_garbage(self):
         for body in (b"", b"\n\n", b"hello", b"{", b"[]", b"\x00\xff\xfe", b'{"schema":"\\u0000"}',

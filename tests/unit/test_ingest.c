@@ -95,6 +95,16 @@ static void each_field_is_validated(void **state)
     expect_field(&b, "interval_ms");
 }
 
+static void what_no_node_can_have_done_is_refused(void **state)
+{
+    struct record record = {.bytes = UINT64_C(1) << 62};
+    struct batch b = valid();
+
+    b.records = &record;
+    b.record_count = 1;
+    expect_field(&b, "records[0].bytes");
+}
+
 /* --- tokens --- */
 
 static void hex(const uint8_t hash[SHA256_SIZE], char text[2 * SHA256_SIZE + 1])
@@ -234,6 +244,7 @@ int main(void)
         cmocka_unit_test(arrays_are_as_array_recv_takes_them),
         cmocka_unit_test(lines_are_cut),
         cmocka_unit_test(each_field_is_validated),
+        cmocka_unit_test(what_no_node_can_have_done_is_refused),
         cmocka_unit_test(sha256_of_the_standard),
         cmocka_unit_test(tokens_come_as_they_were_made),
         cmocka_unit_test(every_bit_of_a_hash_counts),
