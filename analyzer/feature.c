@@ -1,16 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/feature.h"
 
+#include <errno.h>
 #include <math.h>
+#include <sys/param.h>
 
 #include "analyzer/figure.h"
+
+static void fit(uint64_t *more, const uint64_t *sum, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        more[i] = MIN(more[i], INT64_MAX - sum[i]);
+}
+
+/* Sums stay at 2^63 - 1: some hundred years of operations' time, which a cluster's threads may wait in a month. */
+static int add(struct record *sum, const struct record *record)
+{
+    struct record counts = *record;
+    int err = record_add(sum, record);
+
+    if (err != -ERANGE)
+        return err;
+    fit(&counts.bytes, &sum->bytes, 1);
+    fit(&counts.errors, &sum->errors, 1);
+    fit(&counts.latency_sum_ns, &sum->latency_sum_ns, 1);
+    fit(counts.order, sum->order, ORDER_COUNT);
+    fit(counts.cache, sum->cache, CACHE_COUNTS);
+    fit(counts.faults, sum->faults, FAULT_KINDS);
+    return record_add(sum, &counts);
+}
 
 int tally_add(struct tally *tally, const struct record *record)
 {
     struct record counts = *record;
 
     counts.in_flight = counts.in_flight_ns = counts.oldest_ns = 0; /* of a moment; they do not add up over time */
-    return record_add(&tally->op[record->op], &counts);
+    return add(&tally->op[record->op], &counts);
 }
 
 int tally_merge(struct tally *tally, const struct tally *other)
@@ -18,7 +43,7 @@ int tally_merge(struct tally *tally, const struct tally *other)
     int err = 0;
 
     for (enum operation op = OP_FIRST; !err && op < OP_COUNT; op++)
-        err = record_add(&tally->op[op], &other->op[op]);
+        err = add(&tally->op[op], &other->op[op]);
     return err;
 }
 

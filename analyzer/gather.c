@@ -19,14 +19,15 @@ int gather(struct source *source, struct aggregate *totals, struct suspects *sus
         err = aggregate_add(totals, batch);
         if (!err && suspects)
             err = suspects_add(suspects, batch);
+        if (err)
+            log_error("cannot add up what node %s of %s told: %s", batch->node, batch->cluster, log_errno(err));
         batch_free(batch);
         if (err)
-            break;
+            return err;
     }
     if (got < 0)
         return got;
-    if (!err)
-        err = finish(totals, suspects);
+    err = finish(totals, suspects);
     if (err)
         log_error("cannot add up what was read: %s", log_errno(err));
     return err;

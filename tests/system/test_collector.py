@@ -12,7 +12,7 @@ import subprocess
 import unittest
 
 import collecting
-from collecting import BINDIR, START, batch, lines, Collector, command, Database
+from collecting import BINDIR, START, batch, lines, pairs, Collector, command, Database
 from collecting import setUpModule, tearDownModule  # noqa: F401
 
 
@@ -109,6 +109,15 @@ class TestIngest(Database):
         report = json.loads(result.stdout)
         self.assertEqual(report["cluster"]["ops"]["read"]["bytes"], 4096 * (3 + 4))
         self.assertEqual(report["coverage"]["dropped_batches"], 2)
+
+    def test_whose_sums_have_no_number(self):
+        records = [{**batch(1)["records"][0], "latency_ns": pairs(60, 2**56)}]
+        many = [batch(seq, records=records) for seq in range(1, 129)]
+        self.assertEqual(self.collector.post(lines(*many), self.token)[0], 200)
+        result = subprocess.run([os.path.join(BINDIR, "unblend"), "report", "--db", self.conninfo],
+                                capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn("node n1 of c1", result.stderr)
 
     def test_garbage(self):
         for body in (b"", b"\n\n", b"hello", b"{", b"[]", b"\x00\xff\xfe", b'{"schema":"\\u0000"}',

@@ -62,11 +62,30 @@ static void nothing_is_not_zero(void **state)
     assert_true(isnan(r.open_ops) && isnan(r.opens_per_read) && isnan(r.opens_per_mib));
 }
 
+static void sums_stay_where_they_can_be_held(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct tally tally = {0};
+    struct record *read;
+
+    history_ops(batch, "j", 0, OP_READ, 4096, 3);
+    read = &batch->records[0];
+    read->latency_sum_ns = UINT64_C(1) << 62;
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(tally_add(&tally, read), 0);
+    assert_int_equal(tally.op[OP_READ].latency_sum_ns, INT64_MAX);
+    assert_int_equal(tally.op[OP_READ].bytes, 3 * 3 * 4096);
+    assert_int_equal(tally_ops(&tally, OP_READ), 9);
+    tally_clear(&tally);
+    batch_free(batch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ratios_by_hand),
         cmocka_unit_test(nothing_is_not_zero),
+        cmocka_unit_test(sums_stay_where_they_can_be_held),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
