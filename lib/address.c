@@ -2,9 +2,12 @@
 #include "lib/address.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <netdb.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -45,6 +48,16 @@ static bool split(const char *text, char *host, size_t size, const char **port)
     return true;
 }
 
+/* The resolver takes any number, and binds to what is left of it in 16 bits; a name is one of /etc/services. */
+static bool is_port(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    if (isalpha((unsigned char)*text))
+        return true;
+    return digits && !text[digits] && strtoul(text, NULL, 10) <= UINT16_MAX;
+}
+
 static int open_socket(const struct addrinfo *info, int *out)
 {
     _cleanup_close_ int fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -72,6 +85,10 @@ int address_listen(const char *address, bool beyond, int *fd)
     if (!split(address, host, sizeof(host), &port)) {
         log_error("cannot listen on %s: it is no ADDR:PORT, write 127.0.0.1:9450 or [::1]:9450",
                   address);
+        return -EINVAL;
+    }
+    if (!is_port(port)) {
+        log_error("cannot listen on %s: '%s' is no port: write a number from 0 to 65535", address, port);
         return -EINVAL;
     }
     err = getaddrinfo(host, port, &hints, &info);

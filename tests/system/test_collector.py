@@ -256,6 +256,9 @@ class TestStart(unittest.TestCase):
         self.refused(2, "--no-such-option")
         self.refused(2, "--db", "host=/nowhere", "--tls-cert", "x")
         self.refused(2, "--db", "host=/nowhere", "--listen", "here")
+        for port in ("65536", "65537", "99999", "18446744073709551696", " 80", "+80", "-1", "80x"):
+            with self.subTest(port=port):
+                self.assertIn("is no port", self.refused(2, "--db", "host=/nowhere", "--listen", "127.0.0.1:" + port))
 
     def test_no_tls_no_network(self):
         for address in ("0.0.0.0:0", "[::]:0"):
