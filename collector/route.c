@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "collector/certificate.h"
 #include "collector/join.h"
@@ -210,7 +211,7 @@ static enum MHD_Result go_on(struct request *request)
     if (!request->answer.status)
         check_certificate(request);
     if (!request->answer.status)
-        check_rate(request, 1 + (double)length_of(request) / COST_BYTES);
+        check_rate(request, 1 + (double)MIN(length_of(request), BODY_MAX) / COST_BYTES);
     if (!request->answer.status && length_of(request) > BODY_MAX)
         request_refuse(request, 413, too_large);
     if (request->answer.status == 200) /* only asked whether the database is there */

@@ -483,6 +483,24 @@ class TestFloods(TrustTest):
         self.assertGreater(min(waits), 0)
         self.check_honest()
 
+    def test_a_length_that_is_only_said(self):
+        """It costs what could have been taken: a burst is worth 50 requests, and 16 MiB those of 65."""
+        token = self.enroll("boasting")
+        context = ssl._create_unverified_context()
+        statuses = []
+        for length in (99999999999, 1):
+            connection = http.client.HTTPSConnection("127.0.0.1", self.collector.port, timeout=30, context=context)
+            connection.putrequest("POST", "/v1/batches")
+            for header in (("Authorization", "Bearer " + token), ("Content-Length", str(length))):
+                connection.putheader(*header)
+            connection.endheaders(b"\n" if length == 1 else None)
+            answer = connection.getresponse()
+            statuses.append(answer.status)
+            wait_s = int(answer.headers.get("Retry-After", 0))
+            connection.close()
+        self.assertEqual(statuses, [413, 429])
+        self.assertLess(wait_s, 10)
+
 
 del Database  # its subclasses are the tests
 
