@@ -184,7 +184,7 @@ static int open_source(struct arguments *a, bool *damaged, struct source **out)
     if (a->replay)
         return source_recording(&path, 1, NULL, damaged, out);
     if (a->db)
-        return source_follow(a->db, a->top.interval_ns, out);
+        return source_follow(a->db, a->top.interval_ns, !a->top.batch || !a->top.count, out);
     a->top.local = true;
     return a->agent ? source_agent(a->agent, a->top.interval_ns, out)
                     : open_default(a->top.interval_ns, a->max_cost, out);

@@ -307,3 +307,22 @@ int source_database(const char *conninfo, const struct source_window *window, st
     *out = &db->source;
     return 0;
 }
+
+int source_newest(const char *conninfo, int64_t until_ns, int64_t *start_ns)
+{
+    const struct source_window window = {.since_ns = until_ns - 1, .until_ns = until_ns};
+    struct source *source;
+    struct database *db;
+    int err = source_database(conninfo, &window, &source);
+
+    if (err)
+        return err;
+    db = (struct database *)source;
+    err = database_reader_wait(db->reader);
+    if (!err)
+        err = find_last(db);
+    if (!err)
+        *start_ns = db->last_ns < until_ns ? db->last_ns : 0; /* of none it is the present */
+    source->free(source);
+    return err;
+}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "analyzer/human.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -12,11 +13,13 @@
 #define HISTORY_NS INT64_C(60000000000) /* how far back the first sample may lie */
 #define GRACE_NS                                                                                   \
     INT64_C(10000000000) /* how long the nodes' batches of an interval are waited for */
+#define CLOCKS_NS INT64_C(500000000)
 
 struct follower {
     struct source source; /* first: it is what the caller holds */
     const char *conninfo;
     _Atomic uint64_t interval_ns; /* between looks at the database */
+    bool patient;
     int64_t after_ns;             /* intervals up to here have been handed out */
     struct source *database;      /* open while an interval is read */
     struct source_window window;  /* the database's, which borrows it */
@@ -49,6 +52,25 @@ static int begin_interval(struct follower *follower)
     return got;
 }
 
+/* Nothing has come for a while: goes back to the last that did. Nodes' clocks differ a little. */
+static int go_back(struct follower *follower)
+{
+    char when[40], age[32];
+    int64_t last_ns = 0;
+    int err = source_newest(follower->conninfo, follower->after_ns, &last_ns);
+
+    if (err)
+        return err;
+    if (!last_ns) {
+        log_error("no node has told anything yet: see that an agent sends, unblend-agent(8)");
+        return -ENODATA;
+    }
+    log_warning("nothing has come since %s, %s ago: this is the last that did", human_time(when, last_ns),
+                human_duration(age, (double)(wall_clock_ns() - last_ns) / 1e9));
+    follower->after_ns = last_ns - CLOCKS_NS;
+    return 0;
+}
+
 static int follower_next(struct source *source, struct batch **out)
 {
     struct follower *follower = (struct follower *)source;
@@ -60,8 +82,11 @@ static int follower_next(struct source *source, struct batch **out)
         const struct timespec pause = {(time_t)(interval_ns / 1000000000), (long)(interval_ns % 1000000000)};
 
         got = begin_interval(follower);
+        if (!got && !follower->patient && !(got = go_back(follower)))
+            got = begin_interval(follower);
         if (got < 0)
             return got;
+        follower->patient = true;
         if (follower->ahead)
             follower->after_ns =
                 follower->ahead->start_ns + follower->ahead->interval_ms * INT64_C(500000) + 1;
@@ -97,7 +122,7 @@ static void follower_free(struct source *source)
     free(source);
 }
 
-int source_follow(const char *conninfo, uint64_t interval_ns, struct source **out)
+int source_follow(const char *conninfo, uint64_t interval_ns, bool patient, struct source **out)
 {
     struct follower *follower = calloc(1, sizeof(*follower));
 
@@ -109,6 +134,7 @@ int source_follow(const char *conninfo, uint64_t interval_ns, struct source **ou
         .next = follower_next, .free = follower_free, .more = follower_more, .pace = follower_pace};
     follower->conninfo = conninfo;
     follower->interval_ns = interval_ns;
+    follower->patient = patient;
     follower->after_ns = wall_clock_ns() - HISTORY_NS - GRACE_NS;
     *out = &follower->source;
     return 0;

@@ -2,6 +2,7 @@
 """`unblend top --db`: two nodes in a PostgreSQL, and the screen that shows them."""
 import json
 import os
+import subprocess
 import sys
 import time
 
@@ -45,6 +46,23 @@ class TestCluster(collecting.Database):
                 self.assertEqual(40, sample["totals"]["read_ops_s"])
                 rows = {row[name]: row["read_ops_s"] for row in sample[key]}
                 self.assertEqual({"n1": 10, "n2": 30} if tab == "nodes" else {"slurm:42": 40}, rows)
+
+    def test_nothing_has_come_for_long(self):
+        """So many samples are asked for: the first is the last that there is, and it says how old it is."""
+        top = [harness.unblend(), "top", "-b", "--json", "-n", "1", "--db", self.conninfo]
+        self.wipe()
+        result = subprocess.run(top, capture_output=True, text=True, timeout=30)
+        self.assertEqual((1, ""), (result.returncode, result.stdout))
+        self.assertRegex(result.stderr, r"^unblend: no node has told anything yet: .*\n$")
+        start = int(time.time()) // 10 * 10 - 7200
+        for node, token in ("n1", self.token), ("n2", self.second):
+            values = [batch(seq, node=node, start_ns=(start + 10 * seq) * 10**9, duration_ns=10**10) for seq in (1, 2)]
+            self.assertEqual(200, self.collector.post(lines(*values), token)[0])
+        result = subprocess.run(top, capture_output=True, text=True, timeout=30)
+        self.assertEqual(0, result.returncode, result.stderr)
+        self.assertRegex(result.stderr, r"^unblend: warning: nothing has come since .*, 1h59m\d+s ago: .*\n$")
+        sample, = map(json.loads, result.stdout.splitlines())
+        self.assertEqual(0.4, sample["totals"]["read_ops_s"])
 
     def test_on_the_screen(self):
         with Terminal(100, 24, [harness.unblend(), "top", "--db", self.conninfo]) as terminal:
