@@ -177,14 +177,14 @@ static int open_default(uint64_t interval_ns, uint64_t max_cost, struct source *
     return -EPERM;
 }
 
-static int open_source(struct arguments *a, bool *damaged, struct source **out)
+static int open_source(struct arguments *a, bool terminal, bool *damaged, struct source **out)
 {
     char *path = (char *)a->replay;
 
     if (a->replay)
         return source_recording(&path, 1, NULL, damaged, out);
     if (a->db)
-        return source_follow(a->db, a->top.interval_ns, !a->top.batch || !a->top.count, out);
+        return source_follow(a->db, a->top.interval_ns, terminal || !a->top.count, out);
     a->top.local = true;
     return a->agent ? source_agent(a->agent, a->top.interval_ns, out)
                     : open_default(a->top.interval_ns, a->max_cost, out);
@@ -207,7 +207,7 @@ int command_top(int argc, char **argv)
     terminal = !a.top.batch && !a.top.json && !a.top.csv && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
     if (!terminal)
         signal(SIGPIPE, SIG_DFL); /* `unblend top -b | head` ends quietly */
-    if (open_source(&a, &damaged, &source))
+    if (open_source(&a, terminal, &damaged, &source))
         return 1;
     if (a.top.tab == TAB_THREADS)
         source->by_thread(source, true);

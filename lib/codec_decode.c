@@ -10,11 +10,11 @@
 #include "lib/codec_coverage.h"
 #include "lib/codec_errors.h"
 #include "lib/codec_flow.h"
+#include "lib/codec_place.h"
 #include "lib/codec_station.h"
 #include "lib/codec_tree.h"
 #include "lib/field.h"
 
-#define DEPTH_MAX      16
 #define CONTAINERS_MAX (3 * CODEC_RECORDS_MAX + 100000) /* records with their parts, processes and all the rest */
 
 static int decode_labels(struct batch *batch, const struct field_place *p, json_t *o,
@@ -275,8 +275,8 @@ static int survey(const struct field_place *top, const char *json, size_t size)
             string = true;
         } else if (c == '{' || c == '[') {
             containers++;
-            if (++depth > DEPTH_MAX)
-                return field_refuse(top, NULL, "is nested more than %d deep", DEPTH_MAX);
+            if (++depth > CODEC_DEPTH_MAX)
+                return field_refuse(top, NULL, "is nested more than %d deep", CODEC_DEPTH_MAX);
         } else if ((c == '}' || c == ']') && depth) {
             depth--;
         }
@@ -284,6 +284,21 @@ static int survey(const struct field_place *top, const char *json, size_t size)
     if (containers > CONTAINERS_MAX)
         return field_refuse(top, NULL, "has more than %d arrays and objects", CONTAINERS_MAX);
     return 0;
+}
+
+/* What is JSON all the same, and what the parser has no room for, is said of its member. */
+static int refuse_syntax(const struct field_place *top, const char *json, size_t size, const json_error_t *syntax)
+{
+    const enum json_error_code code = json_error_code(syntax);
+    size_t position = (size_t)syntax->position < size ? (size_t)syntax->position : size;
+    char field[sizeof(top->error->field)];
+
+    if (code != json_error_numeric_overflow && code != json_error_null_character)
+        return field_refuse(top, NULL, "is no JSON: column %d: %s", syntax->column, syntax->text);
+    codec_place(json, position, field, sizeof(field));
+    if (code == json_error_null_character)
+        return field_refuse(top, field, "holds \\u0000, which no name has");
+    return field_refuse(top, field, "is a number that is too large");
 }
 
 int codec_decode(const char *json, size_t size, struct batch **out, struct codec_error *error)
@@ -300,7 +315,7 @@ int codec_decode(const char *json, size_t size, struct batch **out, struct codec
     if (!root && (!*syntax.text || json_error_code(&syntax) == json_error_out_of_memory))
         return -ENOMEM; /* for most allocations jansson says nothing at all */
     if (!root)
-        return field_refuse(&top, NULL, "is no JSON: column %d: %s", syntax.column, syntax.text);
+        return refuse_syntax(&top, json, size, &syntax);
     if (!json_is_object(root))
         return field_refuse(&top, NULL, "is no JSON object");
     err = batch_new(&batch);
