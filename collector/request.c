@@ -19,9 +19,18 @@ static void header(struct MHD_Response *response, const char *name, const char *
     MHD_add_response_header(response, name, value);
 }
 
-/* Takes over the text. */
-static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, unsigned wait_s, const char *type,
-                               char *text, size_t size)
+/* What HTTP wants to be said with a refusal. */
+static void add_headers(struct MHD_Response *response, const struct request *request)
+{
+    if (request->answer.status == 405)
+        header(response, "Allow", request->route >= ROUTE_HEALTH ? "GET, HEAD" : "POST");
+    if (request->is_last)
+        header(response, "Connection", "close");
+}
+
+/* Takes over the text; request: NULL when it is none of JSON. */
+static enum MHD_Result respond(struct MHD_Connection *connection, const struct request *request, unsigned status,
+                               unsigned wait_s, const char *type, char *text, size_t size)
 {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
@@ -36,8 +45,8 @@ static enum MHD_Result respond(struct MHD_Connection *connection, unsigned statu
     header(response, "Cache-Control", "no-store");
     if (status == 401)
         header(response, "WWW-Authenticate", "Bearer");
-    if (status == 405)
-        header(response, "Allow", "GET, HEAD, POST");
+    if (request)
+        add_headers(response, request);
     if (status == 503 && !wait_s)
         wait_s = 5;
     snprintf(seconds, sizeof(seconds), "%u", wait_s);
@@ -63,7 +72,7 @@ void request_refuse_for(struct request *request, unsigned wait_s, const char *wh
 enum MHD_Result request_text(struct MHD_Connection *connection, unsigned status, const char *type,
                              char *text, size_t size)
 {
-    return respond(connection, status, 0, type, text, size);
+    return respond(connection, NULL, status, 0, type, text, size);
 }
 
 static json_t *answer_value(const struct request *request)
@@ -109,7 +118,7 @@ enum MHD_Result request_answer(struct request *request)
     log_refusal(request);
     if (!text)
         return MHD_NO;
-    return respond(request->connection, request->answer.status, request->wait_s, "application/json", text,
+    return respond(request->connection, request, request->answer.status, request->wait_s, "application/json", text,
                    strlen(text));
 }
 

@@ -35,6 +35,7 @@ struct request {
     struct visitor *visitor;
     enum route route;
     const char *path, *method; /* literals; path is NULL for one that is not ours */
+    bool is_last; /* of its connection: where it ends, and another begins, is not certain */
     time_t started; /* monotonic */
     uint8_t token[SHA256_SIZE];
     struct identity who;

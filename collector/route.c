@@ -7,6 +7,7 @@
 #include <sys/param.h>
 
 #include "collector/certificate.h"
+#include "collector/framing.h"
 #include "collector/join.h"
 #include "collector/listen_private.h"
 #include "collector/metrics.h"
@@ -161,6 +162,7 @@ static enum MHD_Result start_request(struct request *request, const char *url, c
 {
     bool get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     bool post = strcmp(method, "POST") == 0;
+    const char *why;
 
     for (unsigned i = 0; i < sizeof(paths) / sizeof(*paths); i++)
         if (strcmp(url, paths[i].path) == 0) {
@@ -168,6 +170,12 @@ static enum MHD_Result start_request(struct request *request, const char *url, c
             request->path = paths[i].path;
         }
     request->method = post ? "POST" : get ? "GET" : "?";
+    why = framing_doubt(request->connection);
+    if (why) {
+        request->is_last = true;
+        request_refuse(request, 400, why);
+        return request_answer(request);
+    }
     if (request->route == ROUTE_NONE)
         request_refuse(request, 404, "there is nothing here: see unblend-collector(8)");
     else if (request->route >= ROUTE_HEALTH && get)

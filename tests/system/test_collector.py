@@ -207,6 +207,26 @@ class TestIngest(Database):
         self.assertEqual(self.collector.request("GET", "/../etc/passwd")[0], 404)
         self.assertEqual(self.collector.request("DELETE", "/metrics")[0], 405)
 
+    def test_the_methods_that_are_allowed(self):
+        for method, path, allowed in (("GET", "/v1/batches", "POST"), ("GET", "/v1/enroll", "POST"),
+                                      ("DELETE", "/metrics", "GET, HEAD"), ("POST", "/healthz", "GET, HEAD")):
+            with self.subTest(method=method, path=path):
+                status, _, headers = self.collector.request(method, path)
+                self.assertEqual((status, headers["Allow"]), (405, allowed))
+
+    def test_headers_that_can_be_read_in_two_ways(self):
+        """Whoever stands in front may take the other way: what follows would be another's request."""
+        body = lines(batch(1))
+        length, token = f"Content-Length: {len(body)}", f"Authorization: Bearer {self.token}"
+        for headers in ((length, "Content-Length: 4", token), ("Content-Length: 4", length, token),
+                        (length, token, "Authorization: Bearer " + "0" * 64), (length, token, token),
+                        (token, "Transfer-Encoding: gzip"), (token, length, "Transfer-Encoding: chunked")):
+            with self.subTest(headers=headers), socket.create_connection(("127.0.0.1", self.collector.port)) as s:
+                s.settimeout(5)
+                s.sendall("\r\n".join(("POST /v1/batches HTTP/1.1", "Host: x", *headers, "", "")).encode() + body)
+                self.assertRegex(s.makefile("rb").read(), rb"(?s)^HTTP/1.1 400 .*Connection: close")
+        self.assertEqual(self.sums(), "0|0|0")
+
     def test_metrics(self):
         def metric(name):
             text = self.collector.request("GET", "/metrics")[1]
