@@ -114,6 +114,11 @@ static int check(const struct arguments *a, const struct view **view, struct sou
     if (find_view(a->format, view) || find_moment("since", a->since, &window->since_ns) ||
         find_moment("until", a->until, &window->until_ns))
         return -EINVAL;
+    if (window->since_ns >= window->until_ns) {
+        log_error("nothing lies between --since %s and --until %s: give the earlier one first", a->since ? a->since : "ever",
+                  a->until ? a->until : "ever");
+        return -EINVAL;
+    }
     if (!a->db == !a->file_count) {
         log_error("%s: try 'unblend report --help'",
                   a->db ? "both --db and files are given: choose one" : "no recording is named");
@@ -124,6 +129,13 @@ static int check(const struct arguments *a, const struct view **view, struct sou
     window->node = a->node;
     window->job = a->job;
     return 0;
+}
+
+/* Which labels there are, only what was read tells. */
+static void doubt_label(const struct aggregate *totals)
+{
+    if (totals->grouping == GROUP_LABEL && totals->job_count == 1 && strcmp(totals->jobs[0].name, "?") == 0)
+        log_warning("--by %s: no job has such a label: all of them are added up as '?'", totals->label);
 }
 
 static int write_report(const struct view *view, struct report *report, const char *path)
@@ -185,8 +197,10 @@ static int make(const struct arguments *a, const struct view *view, const struct
         report.comparison = &comparison;
     }
     progress_stop(progress); /* before the report, which may go to the same terminal */
-    if (!err)
+    if (!err) {
+        doubt_label(&report.totals);
         err = write_report(view, &report, a->out);
+    }
     comparison_clear(&comparison);
     report_clear(&before);
     report_clear(&report);
