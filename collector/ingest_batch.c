@@ -8,11 +8,13 @@
 
 #include "collector/json_memory.h"
 #include "lib/cleanup.h"
+#include "lib/field.h"
 #include "lib/plausible.h"
 
 /* One batch: whether it can be stored, under which name, and for which other site it waits afterwards. */
 
 #define NAME_MAX_    255
+#define MOUNTS_MAX   64
 #define DURATION_MAX UINT64_C(604800000000000) /* a week: no agent aggregates longer */
 
 static int wrong(struct codec_error *error, const char *field, const char *why)
@@ -45,6 +47,13 @@ int ingest_validate(const struct batch *batch, struct codec_error *error)
         return wrong(error, "duration_ns", "is longer than a week");
     if (!batch->interval_ms)
         return wrong(error, "interval_ms", "must not be 0");
+    for (uint32_t i = 0; i < batch->volume_count; i++)
+        if (batch->volumes[i].mount_count > MOUNTS_MAX) {
+            const struct field_place place = {.error = error, .table = "volumes", .indexed = true, .at = i};
+
+            return field_refuse(&place, "mounts", "has %u elements, more than %d", batch->volumes[i].mount_count,
+                                MOUNTS_MAX);
+        }
     return batch_plausible(batch, error);
 }
 
