@@ -240,6 +240,10 @@ static int run(const struct command *command, int argc, char **argv)
     err = option_parse(&program, argc, argv, &first);
     if (err)
         return err < 0 ? WORK_USAGE : EXIT_SUCCESS;
+    if (argc > first && !command->name) {
+        log_error("there is no command '%s': see --help", argv[first]);
+        return WORK_USAGE;
+    }
     if (argc - first > (command->operand != OPERAND_NONE)) {
         log_error("wrong number of operands: %s: see --help",
                   command->operand == OPERAND_NONE ? "none is taken" : "one is enough");

@@ -90,6 +90,12 @@ class TestIngest(Database):
                 self.assertEqual((status, answer.get("field"), answer["line"]), (400, field, 1))
         self.assertEqual(self.sums(), "0|0|0")
 
+    def test_more_mounts_than_a_volume_has(self):
+        for count, status, field in ((64, 200, None), (65, 400, "volumes[0].mounts")):
+            volume = {**batch(1)["volumes"][0], "mounts": [f"/m{i}" for i in range(count)]}
+            got, answer = self.collector.post(batch(1, volumes=[volume]), self.token)
+            self.assertEqual((got, answer.get("field")), (status, field))
+
     def test_what_no_node_can_have_done(self):
         record = {**batch(1)["records"][0], "bytes": 2**62}
         status, answer = self.collector.post(batch(1, records=[record]), self.token)
@@ -109,6 +115,22 @@ class TestIngest(Database):
         report = json.loads(result.stdout)
         self.assertEqual(report["cluster"]["ops"]["read"]["bytes"], 4096 * (3 + 4))
         self.assertEqual(report["coverage"]["dropped_batches"], 2)
+
+    def test_a_report_of_nothing(self):
+        """A span that ends before it begins is wrong; a label may be none of this span's, which is said."""
+        report = [os.path.join(BINDIR, "unblend"), "report", "--db", self.conninfo]
+        self.assertEqual(self.collector.post(batch(1), self.token)[0], 200)
+        for since, until in (("1h", "2h"), ("2026-03-02", "2026-03-01"), ("2026-03-01", "2026-03-01")):
+            with self.subTest(since=since, until=until):
+                result = subprocess.run([*report, "--since", since, "--until", until], capture_output=True, text=True,
+                                        timeout=60)
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertRegex(result.stderr, f"^unblend.*: .*--since {since} and --until {until}: .*\n$")
+        for label, said in (("account", ""), ("acount", "unblend: warning: --by acount: no job has such a label.*\n")):
+            with self.subTest(label=label):
+                result = subprocess.run([*report, "--by", label], capture_output=True, text=True, timeout=60)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertRegex(result.stderr, f"^{said}$")
 
     def test_whose_sums_have_no_number(self):
         records = [{**batch(1)["records"][0], "latency_ns": pairs(60, 2**56)}]
@@ -272,7 +294,8 @@ class TestStart(unittest.TestCase):
         self.refused(2, "--db", "x", "--embedded", "y")
         self.refused(2, "enroll", "--db", "host=/nowhere")
         self.refused(2, "enroll", "a", "b", "--db", "host=/nowhere")
-        self.refused(2, "nonsense", "--db", "host=/nowhere")
+        self.assertIn("no command 'nonsense'", self.refused(2, "nonsense", "--db", "host=/nowhere"))
+        self.assertIn("no command 'nonsense'", self.refused(2, "--db", "host=/nowhere", "nonsense", "n1"))
         self.refused(2, "--no-such-option")
         self.refused(2, "--db", "host=/nowhere", "--tls-cert", "x")
         self.refused(2, "--db", "host=/nowhere", "--listen", "here")
