@@ -9,6 +9,7 @@
 #include "lib/log.h"
 #include "lib/notify.h"
 #include "lib/option.h"
+#include "lib/output.h"
 #include "lib/program.h"
 #include "probe/finder.h"
 #include "probe/sampler.h"
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
     notify_init();
     parsed = option_parse(&program, argc, argv, &first);
     if (parsed)
-        return parsed > 0 ? 0 : 2;
+        return parsed > 0 ? output_end(0) : 2;
     log_verbose(verbose);
     if (agent.trees && !agent.tree_depth)
         agent.tree_depth = TREE_DEPTH_DEFAULT;

@@ -110,7 +110,7 @@ int metrics_new(const char *address, int events, const struct totals *totals, me
     address_name(socket, name, sizeof(name));
     err = start(metrics, socket, events);
     if (err) {
-        log_error("cannot serve metrics on %s: %s", name, log_errno(err));
+        log_error("cannot serve metrics on %s: %s", name, log_why(err));
         metrics_free(metrics);
         return err;
     }

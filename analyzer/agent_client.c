@@ -80,7 +80,7 @@ static int receive(struct agent_client *client)
         int err = got < 0 ? -errno : -EPIPE;
 
         log_error("agent %s: %s", client->path,
-                  got < 0 ? log_errno(err) : "it has closed the connection; is it still running?");
+                  got < 0 ? log_why(err) : "it has closed the connection; is it still running?");
         return err;
     }
     client->size += (size_t)got;

@@ -56,7 +56,7 @@ static int add_file(struct catalogue *catalogue, const char *directory, const ch
     file = fopen(path, "re");
     got = file ? getdelim(&json, &capacity, '\0', file) : -1;
     if (got < 0) {
-        log_error("cannot read the profile %s: %s", path, file ? "it is empty" : log_errno(-errno));
+        log_error("cannot read the profile %s: %s", path, file ? "it is empty: give what `unblend learn` wrote" : log_why(-errno));
         return -EBADMSG;
     }
     size = (size_t)got;
@@ -77,7 +77,7 @@ static int add_directory(struct catalogue *catalogue, const char *directory)
 
     if (count < 0) {
         err = -errno;
-        log_error("cannot read the profiles in %s: %s", directory, log_errno(err));
+        log_error("cannot read the profiles in %s: %s", directory, log_why(err));
         return err;
     }
     for (int i = 0; i < count; i++) {

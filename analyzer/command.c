@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "lib/log.h"
+#include "lib/output.h"
 #include "lib/program.h"
 
 static const struct {
@@ -36,10 +37,8 @@ static int usage(FILE *out, int status)
     return status;
 }
 
-int command_main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    setlocale(LC_ALL, "");
-    program_begin("unblend");
     if (argc < 2)
         return usage(stderr, 2);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
@@ -53,4 +52,11 @@ int command_main(int argc, char **argv)
             return commands[i].run(argc - 1, argv + 1);
     log_error("there is no command '%s': try 'unblend --help'", argv[1]);
     return 2;
+}
+
+int command_main(int argc, char **argv)
+{
+    setlocale(LC_ALL, "");
+    program_begin("unblend");
+    return output_end(run(argc, argv));
 }

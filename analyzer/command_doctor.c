@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/command.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "analyzer/agent_client.h"
 #include "lib/log.h"
+#include "lib/output.h"
 #include "probe/doctor.h"
 #include "probe/rights.h"
 
@@ -106,14 +108,12 @@ static int print_json(const struct surroundings *around, const struct probe_diag
                              "flavour", chosen(d), "flavours", flavours_json(d), "hooks", hooks_json(d),
                              "self_test", calls_json(d), "capabilities", rights_json());
 
-    if (!root || json_dumpf(root, stdout, JSON_INDENT(2))) {
-        log_error("cannot print: no memory, or standard output is closed");
-        json_decref(root);
-        return 1;
-    }
-    putchar('\n');
+    int err = root ? output_json(root, stdout, JSON_INDENT(2)) : -ENOMEM;
+
     json_decref(root);
-    return 0;
+    if (err)
+        log_error("cannot print: %s", log_why(err));
+    return err;
 }
 
 static void print_rights(void)
@@ -208,7 +208,7 @@ int command_doctor(int argc, char **argv)
     look_around(&around);
     err = probe_doctor(&diagnosis);
     if (err) {
-        log_error("cannot try the hooks: %s", log_errno(err));
+        log_error("cannot try the hooks: %s", log_why(err));
         return 1;
     }
     if (!json)

@@ -12,6 +12,7 @@
 #include "analyzer/progress.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
+#include "lib/output.h"
 
 static const struct {
     const char *name;
@@ -90,7 +91,7 @@ static int volume_pseudonym(const struct arguments *a, const struct aggregate *t
         return err;
     *out = outward_volume(&outward, a->volume);
     if (!*out) {
-        log_error("cannot make pseudonyms: %s", log_errno(-ENOMEM));
+        log_error("cannot make pseudonyms: %s", log_why(-ENOMEM));
         return -ENOMEM;
     }
     return 0;
@@ -108,17 +109,17 @@ static int write_out(const struct arguments *a, size_t format, const char *volum
         err = -ENOMEM;
     if (err) {
         log_error("cannot export: %s",
-                  err != -ENODATA ? log_errno(err)
+                  err != -ENODATA ? log_why(err)
                                   : "no job did anything there: see 'unblend report' for jobs and volumes");
         return err;
     }
     out = a->out ? fopen(a->out, "we") : stdout;
     if (!out || fwrite(text, 1, size, out) != size || fflush(out))
-        err = errno ? -errno : -EIO;
+        err = output_error();
     if (a->out && out && fclose(out) && !err)
         err = -errno;
     if (err)
-        log_error("cannot write %s: %s", a->out ? a->out : "to standard output", log_errno(err));
+        log_error("cannot write %s: %s", a->out ? a->out : "to standard output", log_why(err));
     return err;
 }
 

@@ -14,6 +14,7 @@
 #include "analyzer/progress.h"
 #include "lib/cleanup.h"
 #include "lib/log.h"
+#include "lib/output.h"
 
 struct arguments {
     const char *out, *volume, *job, *profiles, *name;
@@ -51,7 +52,7 @@ static int check(struct arguments *a)
     else if (!a->out)
         log_error("-o is missing: say where to write the profile");
     else if (!*a->files[0] || strcmp(a->files[0], PROFILE_UNKNOWN) == 0)
-        log_error("a profile cannot be named '%s'", a->files[0]);
+        log_error("a profile cannot be named '%s': choose another name", a->files[0]);
     else
         return source_spare(a->files + 1, a->file_count - 1, a->out);
     return -EINVAL;
@@ -59,14 +60,13 @@ static int check(struct arguments *a)
 
 static int write_profile(const char *path, const json_t *profile)
 {
-    _cleanup_fclose_ FILE *out = fopen(path, "we");
-    int err = out ? 0 : -errno;
+    FILE *out = fopen(path, "we");
+    int err = out ? output_json(profile, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : -errno;
 
-    if (!err && (json_dumpf(profile, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) || fputc('\n', out) == EOF ||
-                 fflush(out)))
-        err = -EIO;
+    if (out && fclose(out) && !err)
+        err = -errno;
     if (err)
-        log_error("cannot write %s: %s", path, log_errno(err));
+        log_error("cannot write %s: %s", path, log_why(err));
     return err;
 }
 
@@ -79,7 +79,7 @@ static int teach(const struct arguments *a, const struct lesson *lesson, struct 
     int err;
 
     if (!text) {
-        log_error("cannot make the profile: %s", log_errno(-ENOMEM));
+        log_error("cannot make the profile: %s", log_why(-ENOMEM));
         return -ENOMEM;
     }
     err = catalogue_add(catalogue, a->files[0], text, strlen(text));
@@ -122,7 +122,7 @@ static int run(const struct arguments *a)
         if (err)
             log_error("cannot learn from %s: %s", a->files[1],
                       err == -ENODATA ? "too little was done there: at least 100 operations or 8 MiB are needed"
-                                      : log_errno(err));
+                                      : log_why(err));
     }
     if (!err)
         err = teach(a, &lesson, &catalogue);

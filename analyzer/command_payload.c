@@ -15,6 +15,7 @@
 #include "lib/cleanup.h"
 #include "lib/compress.h"
 #include "lib/log.h"
+#include "lib/output.h"
 #include "lib/outward.h"
 #include "lib/recording.h"
 
@@ -24,13 +25,13 @@ static int print(const void *line, size_t size)
 {
     if (fwrite(line, 1, size, stdout) == size && putchar('\n') != EOF)
         return 0;
-    log_error("cannot write: %s", log_errno(errno ? -errno : -EIO));
+    log_error("cannot write to standard output: %s", log_why(output_error()));
     return -EIO;
 }
 
 static int complain(const char *path, int err, const char *what)
 {
-    log_error("%s: %s", path, err == -EBADMSG ? what : log_errno(err));
+    log_error("%s: %s", path, err == -EBADMSG ? what : log_why(err));
     return err;
 }
 
@@ -56,7 +57,7 @@ static int print_frame(const char *path)
         err = -EBADMSG;
     if (!err)
         err = decompress(ENCODING_ZSTD, payload, size, RECORDING_BATCH_MAX, &json, &size);
-    return err ? complain(path, err, "this is no spooled batch, or it is damaged") : print(json, size);
+    return err ? complain(path, err, "this is no spooled batch, or it is damaged: give a file of the spool as the agent wrote it") : print(json, size);
 }
 
 static int is_batch(const struct dirent *entry)
@@ -149,9 +150,9 @@ static int print_bundle(const char *path)
 
         got = bundle_next(reader, &lines, &size);
         if (got < 0)
-            err = complain(path, got, "the bundle is damaged, or its signature is not right");
+            err = complain(path, got, "the bundle is damaged, or its signature is not right: export it again");
         else if (got == 1 && fwrite(lines, 1, size, stdout) != size)
-            err = complain("standard output", -EIO, "");
+            err = complain("standard output", output_error(), "");
     }
     bundle_reader_free(reader);
     return err;
@@ -171,7 +172,7 @@ static int print_outbox(const char *conninfo)
         err = PQresultStatus(result) == PGRES_TUPLES_OK ? 0 : -EIO;
     }
     if (err)
-        log_error("cannot read the database: %.*s", (int)strcspn(PQerrorMessage(db), "\n"), PQerrorMessage(db));
+        log_error("cannot read the database: %.*s: check --db", (int)strcspn(PQerrorMessage(db), "\n"), PQerrorMessage(db));
     for (int i = 0; !err && i < PQntuples(result); i++) {
         _cleanup_free_ void *line = NULL;
         size_t size;
@@ -179,9 +180,9 @@ static int print_outbox(const char *conninfo)
         err = decompress(ENCODING_ZSTD, PQgetvalue(result, i, 0), (size_t)PQgetlength(result, i, 0),
                          RECORDING_BATCH_MAX, &line, &size);
         if (err)
-            complain("the database", err, "a batch that waits is damaged");
+            complain("the database", err, "a batch that waits is damaged: restore it from a backup");
         else if (fwrite(line, 1, size, stdout) != size)
-            err = complain("standard output", -EIO, "");
+            err = complain("standard output", output_error(), "");
     }
     PQclear(result);
     PQfinish(db);
@@ -241,7 +242,5 @@ int command_payload(int argc, char **argv)
     if (err)
         return err == -EINVAL ? 2 : 1;
     err = db ? print_outbox(db) : print_path(operands[0], &outward);
-    if (!err && fflush(stdout))
-        err = complain("standard output", -errno, "");
     return err ? 1 : 0;
 }

@@ -17,6 +17,7 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/moment.h"
+#include "lib/output.h"
 
 #define MEMORY_KEPT  (128 << 20)
 #define MEMORY_GROWN (16 << 20)
@@ -142,14 +143,18 @@ static int write_report(const struct view *view, struct report *report, const ch
 {
     FILE *out = path ? fopen(path, "we") : stdout;
     bool names = report->look_for_suspects && view == &view_text;
-    int err = !out ? -errno : names ? view_suspects(&report->suspects, out) : view->write(report, out);
+    int err = out ? 0 : -errno;
 
-    if (!err && (fflush(out) || ferror(out)))
-        err = errno ? -errno : -EIO;
+    if (!err && names)
+        view_suspects(&report->suspects, out);
+    else if (!err)
+        err = view->write(report, out);
+    if (!err)
+        err = output_flush(out);
     if (path && out && fclose(out) && !err)
         err = -errno;
     if (err)
-        log_error("cannot write %s: %s", path ? path : "the report", log_errno(err));
+        log_error("cannot write %s: %s", path ? path : "the report", log_why(err));
     return err;
 }
 

@@ -102,7 +102,7 @@ static int make_filter(struct arguments *a)
         a->top.filter[strlen(a->top.filter) - 1] = '\0';
     err = filter_new(a->top.filter, &filter, why, sizeof(why));
     if (err)
-        log_error("--filter '%s': %s", a->top.filter, *why ? why : log_errno(err));
+        log_error("--filter '%s': %s", a->top.filter, *why ? why : log_why(err));
     else
         filter_free(filter);
     return err;
@@ -199,8 +199,10 @@ int command_top(int argc, char **argv)
 
     if (status)
         return status < 0 ? 2 : 0;
-    if (a.list)
-        return top_describe(stdout) ? 1 : 0;
+    if (a.list) {
+        top_describe(stdout);
+        return 0;
+    }
     if (check(&a))
         return 2;
     program_stay_small(); /* it is left open all day */

@@ -29,6 +29,6 @@ int gather(struct source *source, struct aggregate *totals, struct suspects *sus
         return got;
     err = finish(totals, suspects);
     if (err)
-        log_error("cannot add up what was read: %s", log_errno(err));
+        log_error("cannot add up what was read: %s", log_why(err));
     return err;
 }

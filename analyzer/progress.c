@@ -196,7 +196,7 @@ int progress_watch(struct progress *progress, struct source **source)
         return 0;
     watched = calloc(1, sizeof(*watched));
     if (!watched) {
-        log_error("cannot read: %s", log_errno(-ENOMEM));
+        log_error("cannot read: %s", log_why(-ENOMEM));
         return -ENOMEM;
     }
     *watched = (struct watched){{.next = watched_next, .free = watched_free}, *source, progress};

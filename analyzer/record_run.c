@@ -72,8 +72,7 @@ static int write_batch(struct session *session, struct batch *batch)
     show_progress(session, batch);
     batch_free(batch);
     if (err)
-        log_error("%s: %s: what was recorded before is intact", session->options->output,
-                  log_errno(err));
+        log_error("%s: %s; what was recorded before is intact", session->options->output, log_why(err));
     return err;
 }
 
@@ -207,7 +206,7 @@ static int launch(struct session *session, char **argv)
     job.user = geteuid() == 0 && sudo_user ? sudo_user : user ? user->pw_name : NULL;
     err = launch_prepare(argv, &child);
     if (err) {
-        log_error("cannot start %s: %s", argv[0], log_errno(err));
+        log_error("cannot start %s: %s", argv[0], log_why(err));
         return 1;
     }
     err = session->recorder->adopt(session->recorder, child.pid, &job);
@@ -218,7 +217,7 @@ static int launch(struct session *session, char **argv)
     session->pid = child.pid;
     err = launch_go(&child);
     if (err) {
-        log_error("cannot run %s: %s", argv[0], log_errno(err));
+        log_error("cannot run %s: %s", argv[0], log_why(err));
         return err == -ENOENT ? 127 : 126;
     }
     session->launched = true;
@@ -287,7 +286,7 @@ int record_run(const struct record_options *options, char **argv)
         status = run(&session, argv);
         err = recording_close(session.writer);
         if (err)
-            log_error("%s: %s", options->output, log_errno(err));
+            log_error("%s: %s", options->output, log_why(err));
         if (err && !status)
             status = 1;
     }

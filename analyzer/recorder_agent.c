@@ -74,7 +74,7 @@ static int hand_out(const struct remote *remote, struct batch *batch, struct bat
         .since_ns = INT64_MIN, .until_ns = INT64_MAX, .job = remote->job_glob};
 
     if (!remote->all && source_filter(&window, batch) < 0) {
-        log_error("cannot record: %s", log_errno(-ENOMEM));
+        log_error("cannot record: %s", log_why(-ENOMEM));
         batch_free(batch);
         return -ENOMEM;
     }
@@ -97,7 +97,7 @@ static int next(struct recorder *recorder, int fd, struct batch **out)
             int err = batch_merge(remote->gathered, batch, GRAIN_PROCESSES);
 
             if (err) {
-                log_error("cannot record: %s", log_errno(err));
+                log_error("cannot record: %s", log_why(err));
                 return err;
             }
         } else {

@@ -22,7 +22,7 @@ static int adopt(struct recorder *recorder, pid_t pid, const struct job *job)
     int err = probe_adopt(local->probe, pid, job, &local->job);
 
     if (err)
-        log_error("cannot watch process %d: %s", (int)pid, log_errno(err));
+        log_error("cannot watch process %d: %s", (int)pid, log_why(err));
     return err;
 }
 
@@ -31,7 +31,7 @@ static int take(struct local *local, struct batch **out)
     int err = sampler_take(local->sampler, out);
 
     if (err)
-        log_error("cannot read the counters: %s", log_errno(err));
+        log_error("cannot read the counters: %s", log_why(err));
     return err ? err : 1;
 }
 

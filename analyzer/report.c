@@ -320,7 +320,7 @@ int report_build(struct source *source, const struct catalogue *catalogue, struc
         err = finding_list_make(&(struct finding_matter){&report->totals, report->profiles, catalogue, &report->blend},
                                 &report->findings);
     if (err)
-        log_error("cannot make the report: %s", log_errno(err));
+        log_error("cannot make the report: %s", log_why(err));
     return err;
 }
 

@@ -213,7 +213,7 @@ static int database_next(struct source *source, struct batch **out)
         }
         batch_free(batch);
         if (err < 0) {
-            log_error("cannot read the database: %s", log_errno(err));
+            log_error("cannot read the database: %s", log_why(err));
             return err;
         }
     }
@@ -273,7 +273,7 @@ int source_database(const char *conninfo, const struct source_window *window, st
     int err;
 
     if (!db) {
-        log_error("cannot read the database: %s", log_errno(-ENOMEM));
+        log_error("cannot read the database: %s", log_why(-ENOMEM));
         return -ENOMEM;
     }
     db->source = (struct source){.next = database_next, .free = database_free, .share = database_share};

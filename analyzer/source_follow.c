@@ -127,7 +127,7 @@ int source_follow(const char *conninfo, uint64_t interval_ns, bool patient, stru
     struct follower *follower = calloc(1, sizeof(*follower));
 
     if (!follower) {
-        log_error("cannot follow the database: %s", log_errno(-ENOMEM));
+        log_error("cannot follow the database: %s", log_why(-ENOMEM));
         return -ENOMEM;
     }
     follower->source = (struct source){

@@ -28,7 +28,7 @@ static int live_next(struct source *source, struct batch **out)
         return -EINTR; /* a signal: the caller knows which */
     err = ended < 0 ? ended : sampler_take(live->sampler, out);
     if (err)
-        log_error("cannot read the counters: %s", log_errno(err));
+        log_error("cannot read the counters: %s", log_why(err));
     return err ? err : 1;
 }
 

@@ -42,7 +42,7 @@ static int renamed_next(struct source *source, struct batch **out)
     if (!err)
         err = outward_apply(&renamed->outward, *out);
     if (err) {
-        log_error("cannot make pseudonyms: %s", log_errno(err));
+        log_error("cannot make pseudonyms: %s", log_why(err));
         batch_free(*out);
         return err;
     }

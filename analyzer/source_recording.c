@@ -61,7 +61,7 @@ static int advance(struct recordings *recordings, struct file *file)
                 continue;
         }
         if (got < 0)
-            log_error("cannot read %s: %s", file->path, log_errno(got));
+            log_error("cannot read %s: %s", file->path, log_why(got));
         return got;
     }
 }
@@ -162,7 +162,7 @@ static int recordings_seek(struct source *source, int64_t ns, int64_t *found)
     if (!err)
         err = recording_seek(file->reader, best);
     if (err) {
-        log_error("cannot look for a time in %s: %s", file->path, log_errno(err));
+        log_error("cannot look for a time in %s: %s", file->path, log_why(err));
         return err;
     }
     batch_free(file->ahead);
@@ -208,9 +208,9 @@ static void hurry(struct recordings *recordings, struct file *file, unsigned cou
 static void log_open(const char *path, int err)
 {
     if (err == -EBADMSG)
-        log_error("cannot read %s: it is no Unblend recording", path);
+        log_error("cannot read %s: it is no Unblend recording: give what `unblend record` wrote", path);
     else
-        log_error("cannot open %s: %s", path, log_errno(err));
+        log_error("cannot open %s: %s", path, log_why(err));
 }
 
 int source_recording(char *const *paths, unsigned count, const struct source_window *window,
@@ -221,7 +221,7 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
 
     recordings = calloc(1, sizeof(*recordings) + count * sizeof(struct file));
     if (!recordings) {
-        log_error("cannot open the recordings: %s", log_errno(-ENOMEM));
+        log_error("cannot open the recordings: %s", log_why(-ENOMEM));
         return -ENOMEM;
     }
     recordings->source = (struct source){.next = recordings_next, .free = recordings_free, .share = recordings_share};

@@ -19,6 +19,7 @@
 #include "lib/log.h"
 #include "lib/notify.h"
 #include "lib/option.h"
+#include "lib/output.h"
 #include "lib/program.h"
 
 #define PROGRAM  "unblend-collector"
@@ -280,5 +281,5 @@ int collector_main(int argc, char **argv)
         argv++;
         operand_last(argc, argv);
     }
-    return run(command, argc, argv);
+    return output_end(run(command, argc, argv));
 }

@@ -57,7 +57,7 @@ static int failed(struct database_reader *reader)
 
 static int without_memory(struct database_reader *reader)
 {
-    log_error("cannot read the database: %s", log_errno(-ENOMEM));
+    log_error("cannot read the database: %s", log_why(-ENOMEM));
     reader->step = STEP_END;
     return -ENOMEM;
 }
@@ -287,7 +287,7 @@ int database_reader_new(PGconn *conn, const struct database_piece *pieces, unsig
     int err = 0;
 
     if (!reader) {
-        log_error("cannot read the database: %s", log_errno(-ENOMEM));
+        log_error("cannot read the database: %s", log_why(-ENOMEM));
         return -ENOMEM;
     }
     reader->conn = conn;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lib/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,4 +87,39 @@ const char *log_errno(int err)
     static _Thread_local char text[128];
 
     return strerror_r(-err, text, sizeof(text));
+}
+
+static const struct {
+    int error;
+    const char *what_to_do;
+} advice[] = {
+    {EACCES, "see its rights (ls -l), or use sudo"},
+    {EBADF, "it is closed: leave it open"},
+    {EDQUOT, "make room there, or write elsewhere"},
+    {EFBIG, "write elsewhere, or raise the limit (ulimit -f)"},
+    {EIO, "see the kernel's log (dmesg) for what failed"},
+    {EISDIR, "name a file in it"},
+    {ELOOP, "check its symbolic links"},
+    {EMFILE, "raise the limit of open files (ulimit -n)"},
+    {ENAMETOOLONG, "check the name"},
+    {ENOENT, "check the name"},
+    {ENOEXEC, "it is no program for this machine; a script begins with #!"},
+    {ENOMEM, "free some memory and try again"},
+    {ENOSPC, "make room there, or write elsewhere"},
+    {ENOTDIR, "check the name"},
+    {EPERM, "use sudo"},
+    {EROFS, "write elsewhere"},
+    {ETXTBSY, "somebody writes it: wait for its end"},
+};
+
+const char *log_why(int err)
+{
+    static _Thread_local char text[256];
+
+    for (size_t i = 0; i < sizeof(advice) / sizeof(*advice); i++)
+        if (advice[i].error == -err) {
+            snprintf(text, sizeof(text), "%s: %s", log_errno(err), advice[i].what_to_do);
+            return text;
+        }
+    return log_errno(err);
 }

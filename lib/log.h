@@ -23,4 +23,7 @@ void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* strerror() of a negative errno; valid until the thread's next call. */
 const char *log_errno(int err);
 
+/* The same and, where the error alone tells it, what to do: "No such file or directory: check the name". */
+const char *log_why(int err);
+
 #endif

@@ -164,7 +164,7 @@ static int parse(struct file *f)
         if (more < 0 || parse_line(f, text))
             err = -EINVAL; /* go on: all bad lines are shown at once */
     if (ferror(f->stream)) {
-        log_error("cannot read %s: %s", f->path, log_errno(-errno));
+        log_error("cannot read %s: %s", f->path, log_why(-errno));
         err = -EINVAL;
     }
     return err;

@@ -78,7 +78,7 @@ int porter_drop(const char *user, const unsigned *keep, unsigned count, const st
     err = pid < 0 ? -errno : 0;
     close(sockets[1]);
     if (err)
-        log_error("cannot start a process: %s", log_errno(err));
+        log_error("cannot start a process: %s", log_why(err));
     else
         err = privilege_drop(user, keep, count);
     if (!err && is_needed()) {

@@ -74,7 +74,7 @@ static int run_batch(struct batch_run *run, struct source *source)
         if (!err)
             err = write_sample(run, &sample);
         if (err) {
-            log_error("cannot write the sample: %s", log_errno(err));
+            log_error("cannot write the sample: %s", log_why(err));
             return err;
         }
         run->shown++;
@@ -102,7 +102,7 @@ int top_batch(struct source *source, const struct top_arguments *arguments)
     if (!err)
         err = filter_new(arguments->filter, &run.model->filter, why, sizeof(why));
     if (err)
-        log_error("cannot begin: %s", log_errno(err));
+        log_error("cannot begin: %s", log_why(err));
     else
         err = run_batch(&run, source);
     if (run.model)

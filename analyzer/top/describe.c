@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/top/describe.h"
 
-#include <errno.h>
-
 #include "analyzer/top/keys.h"
 #include "analyzer/top/tab.h"
 
@@ -13,7 +11,7 @@ static const char *const unit_names[] = {
     [UNIT_SPARK] = "a curve, on the screen only",
 };
 
-int top_describe(FILE *out)
+void top_describe(FILE *out)
 {
     for (unsigned i = 0; i < tab_count; i++)
         fprintf(out, "tab\t%s\t%s\t%s\n", tabs[i].key, tabs[i].title, tabs[i].help);
@@ -22,5 +20,4 @@ int top_describe(FILE *out)
                 unit_names[columns[i].unit]);
     for (unsigned i = 0; i < key_count; i++)
         fprintf(out, "key\t%s\t\t%s\n", keys[i].name, keys[i].help);
-    return fflush(out) ? -EIO : 0;
 }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* A line each, of a kind, a name, a title and words, with tabs between them. 0 or -EIO. */
-int top_describe(FILE *out);
+/* A line each, of a kind, a name, a title and words, with tabs between them. */
+void top_describe(FILE *out);
 
 #endif

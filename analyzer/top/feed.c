@@ -52,7 +52,7 @@ int sample_next(struct source *source, struct sample *out)
             err = sample_add_node(&sample, batch);
         }
         if (err < 0) {
-            log_error("cannot add up the nodes: %s", log_errno(err));
+            log_error("cannot add up the nodes: %s", log_why(err));
             return err;
         }
     }

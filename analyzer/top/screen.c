@@ -247,7 +247,7 @@ static int screen_init(struct screen *screen, struct source *source, const struc
     if (!err)
         feed_speed(screen->feed, (double)screen->speed_halves / 2);
     if (err)
-        log_error("cannot begin: %s", log_errno(err));
+        log_error("cannot begin: %s", log_why(err));
     return err;
 }
 

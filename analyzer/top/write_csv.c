@@ -6,6 +6,7 @@
 
 #include "analyzer/human.h"
 #include "analyzer/top/write.h"
+#include "lib/output.h"
 
 /* A name from outside must neither break the line nor be taken for a formula by who opens it. */
 static void put_text(FILE *out, const char *text)
@@ -59,5 +60,5 @@ int write_csv(FILE *out, const struct shown *shown, bool first)
             }
         fputs("\r\n", out);
     }
-    return fflush(out) ? -EIO : 0;
+    return output_flush(out);
 }

@@ -6,6 +6,7 @@
 #include "analyzer/top/stuck.h"
 #include "analyzer/top/write.h"
 #include "analyzer/view/json.h"
+#include "lib/output.h"
 
 static json_t *value_of(const struct column *column, const struct row *row)
 {
@@ -117,12 +118,8 @@ int write_json(FILE *out, const struct shown *shown)
                              shown->tab->key, "totals", object_of(&tabs[TAB_PROCESSES], &total, true), key,
                              rows_of(shown), "stuck", stuck_list(batch), "profile_mix", mix_of(model), "coverage",
                              coverage_of(&batch->coverage));
-    int err = 0;
+    int err = json ? output_json(json, out, JSON_REAL_PRECISION(12)) : -ENOMEM;
 
-    if (!json)
-        return -ENOMEM;
-    if (json_dumpf(json, out, JSON_REAL_PRECISION(12)) || fputc('\n', out) == EOF || fflush(out))
-        err = -EIO;
     json_decref(json);
-    return err;
+    return err ? err : output_flush(out);
 }

@@ -6,6 +6,7 @@
 #include "analyzer/human.h"
 #include "analyzer/top/stuck.h"
 #include "analyzer/top/write.h"
+#include "lib/output.h"
 
 static void put_time(const struct pen *pen, const struct shown *shown, const struct text_style *style)
 {
@@ -116,5 +117,5 @@ int write_text(const struct pen *pen, const struct shown *shown, const struct te
         put_row(pen, shown, &shown->rows[i], style, fitting, count);
     if (style->quiet < 3)
         fputc('\n', pen->out);
-    return fflush(pen->out) ? -EIO : 0;
+    return output_flush(pen->out);
 }

@@ -136,7 +136,7 @@ static int write_html(struct report *report, FILE *out)
           "&#8220;What was not seen&#8221;. Made by Unblend " PACKAGE_VERSION ".</p></footer>\n<script>\n", out);
     fputs(report_js, out);
     fputs("</script>\n</body>\n</html>\n", out);
-    return err ? err : ferror(out) ? -EIO : 0;
+    return err;
 }
 
 const struct view view_html = {"html", write_html};

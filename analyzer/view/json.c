@@ -8,6 +8,7 @@
 
 #include "analyzer/view/compare.h"
 #include "analyzer/view/view.h"
+#include "lib/output.h"
 
 /* Enough digits for any share or rate; 17 would only show how binary fractions work. */
 #define DIGITS 12
@@ -318,12 +319,8 @@ static int write_json(struct report *report, FILE *out)
 {
     json_t *json = json_report(report);
     size_t flags = JSON_REAL_PRECISION(DIGITS) | (isatty(fileno(out)) ? JSON_INDENT(2) : 0);
-    int err = 0;
+    int err = json ? output_json(json, out, flags) : -ENOMEM;
 
-    if (!json)
-        return -ENOMEM;
-    if (json_dumpf(json, out, flags) || fputc('\n', out) == EOF)
-        err = -EIO;
     json_decref(json);
     return err;
 }

@@ -27,10 +27,9 @@ json_t *json_suspects(const struct suspects *suspects)
     return NULL;
 }
 
-int view_suspects(const struct suspects *suspects, FILE *out)
+void view_suspects(const struct suspects *suspects, FILE *out)
 {
     for (uint32_t i = 0; i < suspects->count; i++)
         if (!i || strcmp(suspects->list[i].node, suspects->list[i - 1].node) != 0)
             fprintf(out, "%s\n", suspects->list[i].node);
-    return ferror(out) ? -EIO : 0;
 }

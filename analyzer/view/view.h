@@ -9,12 +9,13 @@
 
 struct view {
     const char *name; /* as in --format */
-    /* Writes the whole report. 0 or -errno; what was written before an error stays written. */
+    /* Writes the whole report; what was written before an error stays written. 0 or -errno; whether it gets there is told by
+       output_flush(). */
     int (*write)(struct report *report, FILE *out);
 };
 
-/* The names of suspected nodes, one a line. 0 or -EIO. */
-int view_suspects(const struct suspects *suspects, FILE *out);
+/* The names of suspected nodes, one a line. */
+void view_suspects(const struct suspects *suspects, FILE *out);
 
 extern const struct view view_text;
 extern const struct view view_json;

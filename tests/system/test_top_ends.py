@@ -43,7 +43,8 @@ class TestEnds(TopTest):
     def test_no_recording(self):
         with self.top(80, 24, "--replay", "/etc/passwd") as terminal:
             self.assertEqual(1, terminal.ended())
-            self.assertEqual("unblend: cannot read /etc/passwd: it is no Unblend recording\n", terminal.said())
+            self.assertEqual("unblend: cannot read /etc/passwd: it is no Unblend recording: give what `unblend record` "
+                             "wrote\n", terminal.said())
 
     def test_a_terminal_that_dies(self):
         with self.played(80, 24) as terminal:

@@ -121,6 +121,13 @@ static void errors_have_texts(void **state)
     assert_string_equal(log_errno(-EACCES), "Permission denied");
 }
 
+static void errors_say_what_to_do(void **state)
+{
+    assert_string_equal(log_why(-ENOENT), "No such file or directory: check the name");
+    assert_string_equal(log_why(-ENOSPC), "No space left on device: make room there, or write elsewhere");
+    assert_string_equal(log_why(-EPROTO), "Protocol error");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +137,7 @@ int main(void)
         cmocka_unit_test(long_lines_are_cut_and_end),
         cmocka_unit_test(threads_do_not_mix),
         cmocka_unit_test(errors_have_texts),
+        cmocka_unit_test(errors_say_what_to_do),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

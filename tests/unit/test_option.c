@@ -327,7 +327,7 @@ static void files_that_are_missing(void **state)
         "name another with --config\n",
         "--config", "/nonexistent/x");
     program.config = "/nonexistent/unblend.conf";
-    BAD("unblend: cannot read /: Is a directory\n", "--config=/");
+    BAD("unblend: cannot read /: Is a directory: name a file in it\n", "--config=/");
     CONFIG("count = 4\n");
     program.config = "/nonexistent/unblend.conf";
     GOOD(4, "--config", config_path, "--all");

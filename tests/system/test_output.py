@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What cannot be written or read: one line says why and what to do, and the exit status that it failed."""
+import os
+import subprocess
+import unittest
+
+import harness
+
+RECORDING = os.path.join(harness.SOURCE, "tests/system/compat-0.1/recording.rec")
+FULL = "No space left on device: make room there, or write elsewhere"
+COMMANDS = ("record", "top", "report", "export", "learn", "doctor", "payload")
+
+
+class FullTest(harness.SystemTest):
+    """A disk without room."""
+
+    def refused(self, *arguments, program="unblend"):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([os.path.join(harness.bindir(), program), *arguments], stdin=subprocess.DEVNULL,
+                                  stdout=full, stderr=subprocess.PIPE, text=True, timeout=harness.COMMAND_TIMEOUT_S,
+                                  env=harness.environment(), check=False)
+        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertEqual(f"{program}: ", done.stderr[:len(program) + 2])
+        self.assertRegex(done.stderr, f"^[^\n]*: {FULL}\n$")
+
+    def test_help_and_version(self):
+        self.refused("--help")
+        self.refused("--version")
+        for command in COMMANDS:
+            with self.subTest(command=command):
+                self.refused(command, "--help")
+        for program in ("unblend-agent", "unblend-collector"):
+            with self.subTest(program=program):
+                self.refused("--help", program=program)
+
+    def test_what_commands_print(self):
+        for command in (["report"], ["report", "--format", "json"], ["report", "--format", "html"], ["export", "fio"],
+                        ["export", "dlio"], ["payload"], ["top", "-b", "--replay"], ["top", "--json", "--replay"],
+                        ["top", "--csv", "--replay"]):
+            with self.subTest(command=command):
+                self.refused(*command, RECORDING)
+        for command in (["top", "--list"], ["doctor"], ["doctor", "--json"]):
+            with self.subTest(command=command):
+                self.refused(*command)
+
+    def test_files(self):
+        full = os.path.join(self.directory, "full")
+        os.mkdir(full)
+        subprocess.run([harness.tool("mount"), "-t", "tmpfs", "-o", "size=4k", "none", full], check=True)
+        with open(os.path.join(full, "rest"), "wb") as file:
+            file.write(bytes(4096))
+        try:
+            for command in (["report"], ["report", "--format", "json"], ["report", "--format", "html"]):
+                with self.subTest(command=command):
+                    done = harness.run([harness.unblend(), *command, "-o", os.path.join(full, "out"), RECORDING],
+                                       env=harness.environment())
+                    self.assertEqual(1, done.returncode)
+                    self.assert_one_line(done.stderr, os.path.join(full, "out"), FULL)
+        finally:
+            subprocess.run([harness.tool("umount"), full], check=True)
+
+
+class AdviceTest(harness.SystemTest):
+    """What is wrong with a file, and what to do."""
+
+    def say(self, status, *arguments):
+        done = harness.run([harness.unblend(), *arguments], env=harness.environment())
+        self.assertEqual(status, done.returncode)
+        self.assert_one_line(done.stderr)
+        return done.stderr.rstrip("\n")
+
+    def test_files_to_read(self):
+        missing = self.path("missing")
+        self.assertEqual(f"unblend: cannot open {missing}: No such file or directory: check the name",
+                         self.say(1, "report", missing))
+        self.assertEqual("unblend: cannot read /etc/passwd: it is no Unblend recording: give what `unblend record` wrote",
+                         self.say(1, "report", "/etc/passwd"))
+        self.assertIn(f"{missing}: No such file or directory: check the name", self.say(1, "payload", missing))
+
+    def test_files_to_write(self):
+        place = self.path("missing/out")
+        for command in (["report"], ["export", "fio"]):
+            with self.subTest(command=command):
+                self.assertEqual(f"unblend: cannot write {place}: No such file or directory: check the name",
+                                 self.say(1, *command, "-o", place, RECORDING))
+        self.assertEqual(f"unblend: cannot write {self.directory}: Is a directory: name a file in it",
+                         self.say(1, "report", "-o", self.directory, RECORDING))
+
+    def test_commands(self):
+        recording = self.path("run.rec")
+        self.assertEqual("unblend: cannot run nosuchcommand: No such file or directory: check the name",
+                         self.say(127, "record", "-o", recording, "--", "nosuchcommand"))
+        self.assertIn(": Permission denied: see its rights (ls -l)",
+                      self.say(126, "record", "-o", recording, "--", "/etc/passwd"))
+
+
+if __name__ == "__main__":
+    unittest.main()
