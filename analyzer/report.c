@@ -309,6 +309,7 @@ int report_build(struct source *source, const struct catalogue *catalogue, struc
 
     if (err)
         return err;
+    report->in_flight = report->totals.killed;
     for (uint32_t i = 0; i < report->totals.node_count; i++)
         report->in_flight += report->totals.nodes[i].in_flight;
     err = classify(catalogue, report);

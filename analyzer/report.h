@@ -35,7 +35,7 @@ struct report {
     const struct comparison *comparison; /* with a report of before; NULL: not asked for */
     bool look_for_suspects; /* set by the caller */
     struct suspects suspects;
-    uint64_t in_flight;
+    uint64_t in_flight; /* that never returned: running at the end, or their thread died inside them (totals.killed) */
     const struct gap **gaps; /* those that hold for what was read; NULL ends them */
     bool damaged;            /* a recording was */
 };

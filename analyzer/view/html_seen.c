@@ -148,8 +148,8 @@ static void losses(FILE *out, const struct report *report)
         uint64_t count;
     } rows[] = {
         {"operations lost", totals->lost},
-        {"whose thread died inside them", totals->killed},
-        {"in flight at the end", report->in_flight},
+        {"in flight at the end, or when their thread died", report->in_flight},
+        {"of these, whose thread died inside them", totals->killed},
         {"without a job or volume", totals->unattributed},
         {"under a coarser key", totals->overflow},
         {"batches dropped on the way", totals->dropped_batches},

@@ -314,7 +314,7 @@ if not os.fork():
 time.sleep(10)
 """, status=137)
         self.assertEqual((1, 700, 0), harness.count(ops, "read"))
-        self.assertEqual(1, report.coverage["killed_ops"])
+        self.assertEqual((1, 1), (report.coverage["in_flight_ops"], report.coverage["killed_ops"]))
 
 
 if __name__ == "__main__":

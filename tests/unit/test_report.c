@@ -193,6 +193,8 @@ static void figures_by_hand(void **state)
     batches[1]->coverage.lost = 4;
     batches[0]->coverage.in_flight = 9;
     batches[1]->coverage.in_flight = 2;
+    batches[0]->coverage.killed = 5;
+    batches[1]->coverage.killed = 6;
     json = report_of(batches, 2, GROUP_JOB);
     assert_string_equal(json_string_value(at(json, "span/start")), "2026-01-01T00:00:00.000Z");
     assert_string_equal(json_string_value(at(json, "span/end")), "2026-01-01T00:00:04.000Z");
@@ -208,7 +210,8 @@ static void figures_by_hand(void **state)
     assert_int_equal(integer(json, "jobs/0/ops/read/size/histogram/1/1"), 4608);
     assert_int_equal(integer(json, "jobs/0/ops/read/size/histogram/1/2"), 98);
     assert_int_equal(integer(json, "coverage/lost_ops"), 7);
-    assert_int_equal(integer(json, "coverage/in_flight_ops"), 2);
+    assert_int_equal(integer(json, "coverage/killed_ops"), 11);
+    assert_int_equal(integer(json, "coverage/in_flight_ops"), 11 + 2);
     assert_true(json_is_null(at(json, "jobs/0/ratios/metadata_ops")) == 0);
     assert_true(json_is_null(at(json, "jobs/0/ratios/random")));
     assert_true(json_is_null(at(json, "jobs/0/burst/cv/0")));
