@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "analyzer/human.h"
 #include "lib/utf8.h"
@@ -33,27 +34,36 @@ void draw_tone(const struct pen *pen, enum tone tone)
         fprintf(pen->out, "\033[%sm", codes[tone]);
 }
 
-static bool continues(char c)
+/* Bytes of the character at text and how many columns it takes: two for most of East Asia's, none for what combines. */
+static size_t measure(const struct pen *pen, const char *text, unsigned *columns)
 {
-    return ((unsigned char)c & 0xc0) == 0x80;
+    mbstate_t state = {0};
+    wchar_t character;
+    size_t length = pen->utf8 ? mbrtowc(&character, text, strlen(text), &state) : 1;
+    int width = pen->utf8 && length && length <= MB_CUR_MAX ? wcwidth(character) : 1;
+
+    *columns = width < 0 ? 1 : (unsigned)width; /* newer than the C library: most take one */
+    return length && length <= MB_CUR_MAX ? length : 1;
 }
 
 unsigned draw_text(const struct pen *pen, const char *text, unsigned width)
 {
     unsigned columns = 0;
 
-    for (const char *c = text; *c; c++) {
-        size_t control = utf8_control(c);
+    while (*text) {
+        unsigned taken;
+        size_t control = utf8_control(text), length = measure(pen, text, &taken);
+        bool shown = !control && (pen->utf8 || (unsigned char)*text <= 0x7f);
 
-        if (!continues(*c) && width && columns == width)
+        taken = shown ? taken : 1;
+        if (width && columns + taken > width)
             break;
-        if (control || (!pen->utf8 && (unsigned char)*c > 0x7f))
-            fputc('?', pen->out);
+        if (shown)
+            fwrite(text, 1, length, pen->out);
         else
-            fputc(*c, pen->out);
-        if (control && pen->utf8)
-            c += control - 1;
-        columns += !pen->utf8 || control || !continues(*c);
+            fputc('?', pen->out);
+        text += length;
+        columns += taken;
     }
     return columns;
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/view/draw.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+static void assert_drawn(bool utf8, const char *text, unsigned width, const char *expected, unsigned columns)
+{
+    char *drawn = NULL;
+    size_t size;
+    struct pen pen = {.out = open_memstream(&drawn, &size), .utf8 = utf8};
+
+    assert_non_null(pen.out);
+    assert_int_equal(draw_text(&pen, text, width), columns);
+    (void)fclose(pen.out);
+    assert_string_equal(drawn, expected);
+    free(drawn);
+}
+
+static void text_takes_the_columns_that_a_terminal_gives_it(void **state)
+{
+    assert_drawn(true, "train", 0, "train", 5);
+    assert_drawn(true, "gr\u00f6\u00dfer", 4, "gr\u00f6\u00df", 4);
+    assert_drawn(true, "\u8a13\u7df4-a", 0, "\u8a13\u7df4-a", 6);
+    assert_drawn(true, "e\u0301tude", 0, "e\u0301tude", 5); /* the accent stands above the e */
+    assert_drawn(true, "\U0001f600x", 0, "\U0001f600x", 3);
+}
+
+static void a_wide_character_is_not_cut_in_two(void **state)
+{
+    assert_drawn(true, "\u8a13\u7df4", 4, "\u8a13\u7df4", 4);
+    assert_drawn(true, "\u8a13\u7df4", 3, "\u8a13", 2);
+    assert_drawn(true, "a\u0301b", 1, "a\u0301", 1);
+}
+
+static void what_cannot_be_shown_is_a_question_mark(void **state)
+{
+    assert_drawn(true, "a\tb\xc2\x85" "c\u202ed", 0, "a?b?c?d", 7);
+    assert_drawn(true, "a\tb\xc2\x85" "c\u202ed", 4, "a?b?", 4);
+    assert_drawn(false, "\u00e9t", 0, "??t", 3); /* a column a byte, as bytes are all that is known */
+    assert_drawn(false, "a\tb", 0, "a?b", 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_takes_the_columns_that_a_terminal_gives_it),
+        cmocka_unit_test(a_wide_character_is_not_cut_in_two),
+        cmocka_unit_test(what_cannot_be_shown_is_a_question_mark),
+    };
+
+    if (!setlocale(LC_ALL, "C.UTF-8"))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
