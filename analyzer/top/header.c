@@ -12,6 +12,7 @@
 
 #define SMALL_LINES 12
 #define SPARK_WIDTH 20
+#define FILTER_ROOM 12
 
 /* The total in a column; "n/a" where it was not watched. */
 static const char *cell(const struct screen *screen, const char *key, char *buffer)
@@ -181,6 +182,23 @@ static void put_coverage(const struct screen *screen, int y)
     put_text(y, x, COLS - x, bad ? INK_BAD : INK_PLAIN, false, text);
 }
 
+/* What hides rows is seen on every screen that has a header: beside the tabs at x, else beside the last minute. */
+static void put_filter(const struct screen *screen, int y, int x)
+{
+    char text[PROMPT_SIZE + 16];
+    int history_end = 2 * (SPARK_WIDTH + 7);
+
+    if (!*screen->filter_text)
+        return;
+    snprintf(text, sizeof(text), "filter: %s", screen->filter_text);
+    if (COLS - x > FILTER_ROOM) {
+        put_right(y, x, COLS - x, INK_WRITE, text);
+    } else {
+        x = COLS - history_end > FILTER_ROOM ? history_end : COLS - FILTER_ROOM;
+        put_right(2, x, COLS - x, INK_WRITE, text);
+    }
+}
+
 static void put_tabs(struct screen *screen, int y)
 {
     int x = 0;
@@ -198,12 +216,7 @@ static void put_tabs(struct screen *screen, int y)
         screen->tab_x[i] = x;
         x += put_text(y, x, COLS - x, i == screen->tab ? INK_TAB : INK_PLAIN, false, title) + (COLS >= 74);
     }
-    if (*screen->filter_text && COLS - x > 12) {
-        char text[PROMPT_SIZE + 16];
-
-        snprintf(text, sizeof(text), "filter: %s", screen->filter_text);
-        put_right(y, x, COLS - x, INK_WRITE, text);
-    }
+    put_filter(screen, y, x);
 }
 
 /* On a tiny screen: rates in one line, coverage in the next. */
@@ -220,6 +233,8 @@ static int put_small(struct screen *screen)
     put_text(0, 0, COLS, INK_STRONG, false, text);
     bad = coverage_words(screen->model, text, sizeof(text));
     put_text(1, 0, COLS, bad ? INK_BAD : INK_DIM, false, text);
+    if (*screen->filter_text)
+        put_right(1, COLS / 2, COLS - COLS / 2, INK_WRITE, " filter");
     screen->tab_y = -1;
     return 2;
 }

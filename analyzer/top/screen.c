@@ -187,6 +187,13 @@ static int open_terminal(SCREEN **out)
         return -ENOTTY;
     }
     set_term(terminal);
+    if (!tigetstr("cup")) {
+        endwin();
+        delscreen(terminal);
+        log_error("cannot use this terminal: TERM is '%s', whose cursor cannot be moved: 'unblend top -b' needs none",
+                  getenv("TERM"));
+        return -ENOTTY;
+    }
     cbreak();
     noecho();
     nonl();

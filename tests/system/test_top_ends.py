@@ -46,6 +46,13 @@ class TestEnds(TopTest):
             self.assertEqual("unblend: cannot read /etc/passwd: it is no Unblend recording: give what `unblend record` "
                              "wrote\n", terminal.said())
 
+    def test_a_terminal_without_a_cursor(self):
+        with self.played(80, 24, TERM="dumb") as terminal:
+            self.assertEqual(1, terminal.ended())
+            self.assertEqual("unblend: cannot use this terminal: TERM is 'dumb', whose cursor cannot be moved: "
+                             "'unblend top -b' needs none\n", terminal.said())
+            self.assertEqual("", terminal.screen().strip())
+
     def test_a_terminal_that_dies(self):
         with self.played(80, 24) as terminal:
             terminal.wait("END")

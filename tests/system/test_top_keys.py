@@ -144,6 +144,13 @@ class TestKeys(TopTest):
             terminal.wait("filter: fs:ext4")
             self.assertNotRegex(terminal.screen(), r"4102.*[1-9]M")
 
+    def test_a_filter_is_seen_on_screens_of_any_size(self):
+        for width, height, sign in ((80, 24, "filter: f.nd"), (74, 24, "filter: f.nd"), (60, 24, "filter: f.nd"),
+                                    (48, 24, r"filter: f\.n"), (20, 5, " filter")):
+            with self.subTest(width=width), self.played(width, height, "--filter", "f.nd") as terminal:
+                terminal.wait(sign)
+                self.assertEqual(1, terminal.screen().count("filter"))
+
     def test_setup_is_kept(self):
         with self.played(120, 24) as terminal:
             terminal.wait("END")
