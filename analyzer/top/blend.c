@@ -232,6 +232,40 @@ static void add_portions(struct portion *to, const struct portion *from, uint32_
     }
 }
 
+/* Too little was done by it to be told, and nothing is under way to tell it. */
+static bool is_unnamed(const struct blend *blend)
+{
+    return !blend || (!blend->portions && !is_enough(blend->ops, blend->bytes));
+}
+
+/* What they did fades as a window does that begins again; it is unknown, so that what is named does not stand for all. */
+static void add_unnamed(struct model *model)
+{
+    const struct entities *processes = &model->of[ENTITY_PROCESS];
+    struct mix_part *unknown = &model->mix[model->catalogue->count];
+    double stays = fmax(0, 1 - model->seconds * 1e9 / (double)WINDOW_NS), named = 0;
+    uint32_t members = 0;
+
+    model->unnamed_ops *= stays;
+    model->unnamed_bytes *= stays;
+    for (uint32_t i = 0; i < processes->count; i++) {
+        const uint64_t *count = processes->at[i]->now.count;
+
+        if (!is_unnamed(processes->at[i]->blend))
+            continue;
+        model->unnamed_ops += (double)count[COUNT_OPS];
+        model->unnamed_bytes += (double)(count[COUNT_READ_BYTES] + count[COUNT_WRITE_BYTES] + count[COUNT_FAULT_BYTES]);
+        members += count[COUNT_OPS] > 0;
+    }
+    for (uint32_t p = 0; p <= model->catalogue->count; p++)
+        named += model->mix[p].ops;
+    if (!(named > 0) && !is_enough((uint64_t)model->unnamed_ops, (uint64_t)model->unnamed_bytes))
+        return;
+    unknown->ops += model->unnamed_ops;
+    unknown->bytes += model->unnamed_bytes;
+    unknown->members += members;
+}
+
 /* Jobs and the blend of all, from their processes. 0 or -ENOMEM. */
 static int add_up(struct model *model)
 {
@@ -261,6 +295,7 @@ static int add_up(struct model *model)
         if (job)
             add_portions(&sums[(size_t)job->place * count], portions, count);
     }
+    add_unnamed(model);
     for (uint32_t k = 0; k < jobs->count; k++)
         name_profile(model, jobs->at[k], &sums[(size_t)k * count]);
     return 0;

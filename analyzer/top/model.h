@@ -100,6 +100,7 @@ struct model {
     struct mix_part *mix; /* one a profile of the catalogue, the last is unknown; NULL without one */
     uint32_t blends;      /* how many are in use */
     double credit_ns;     /* of processor time, for looking at them */
+    double unnamed_ops, unnamed_bytes; /* lately, of processes that do too little to be looked at */
     struct lookup texts;
     const char **text; /* interned strings; their memory is the arena's */
     uint32_t text_count, text_capacity;

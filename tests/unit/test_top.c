@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/classify.h"
 #include "analyzer/top/settings.h"
 #include "analyzer/top/tab.h"
 #include "tests/unit/history.h"
@@ -98,6 +99,48 @@ static void the_dead_are_forgotten(void **state)
     assert_int_equal(model->total.sum.count[COUNT_READ_OPS], 2000);
     free(rows);
     model_free(model);
+}
+
+static double figure_of(const struct model *model, const char *profile, enum figure figure)
+{
+    const struct entities *list = &model->of[ENTITY_PROFILE];
+
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->at[i]->name, profile) == 0)
+            return list->at[i]->figure[figure];
+    return NAN;
+}
+
+/* Each does too little to be told, and all of them half of what the others do. */
+static void short_processes_are_unknown_in_the_blend(void **state)
+{
+    struct catalogue catalogue = {0};
+    struct batch *batch = history_batch(0);
+    struct model *model;
+
+    assert_int_equal(catalogue_load(NULL, &catalogue), 0);
+    assert_int_equal(model_new(&catalogue, &model), 0);
+    model->unhurried = true;
+    history_ops(batch, "j", 999, OP_READ, 4096, 9);
+    add(model, batch);
+    assert_true(isnan(figure_of(model, PROFILE_UNKNOWN, FIGURE_SHARE_OPS))); /* too early */
+    model_reset(model);
+
+    batch = history_batch(0);
+    history_shards(batch, 4); /* 384 MiB */
+    for (uint32_t pid = 100; pid < 124; pid++)
+        history_ops(batch, "j", pid, OP_READ, 1 << 20, 4);
+    for (uint32_t pid = 200; pid < 224; pid++)
+        history_ops(batch, "j", pid, OP_WRITE, 1 << 18, 16);
+    add(model, batch);
+    /* 96 MiB and 96 MiB of 576 */
+    assert_float_equal(figure_of(model, PROFILE_UNKNOWN, FIGURE_SHARE_BYTES), 1.0 / 3, 0.001);
+    assert_float_equal(figure_of(model, PROFILE_UNKNOWN, FIGURE_MEMBERS), 48, 0);
+    add(model, history_batch(20));
+    add(model, history_batch(40));
+    assert_true(figure_of(model, PROFILE_UNKNOWN, FIGURE_SHARE_BYTES) < 0.33); /* it fades */
+    model_free(model);
+    catalogue_clear(&catalogue);
 }
 
 /* A batch by thread fills both tabs; what belongs to no thread is its process's. */
@@ -308,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_and_sums),
         cmocka_unit_test(the_dead_are_forgotten),
+        cmocka_unit_test(short_processes_are_unknown_in_the_blend),
         cmocka_unit_test(threads_stand_beside_processes),
         cmocka_unit_test(history_goes_by_the_second),
         cmocka_unit_test(filters),
