@@ -136,13 +136,24 @@ int command_enroll(const struct values *values)
     return WORK_USAGE;
 }
 
+static int shut_node_out(struct store *store, const struct identity *who)
+{
+    bool writes_on = false;
+    int err = store_revoke(store, who, &writes_on);
+
+    if (writes_on)
+        log_warning("node %s writes in %s all the same: it has a token for every cluster: revoke it without --cluster",
+                    who->node, who->cluster);
+    return check(err, store, "revoke", who->node);
+}
+
 static int shut_out(struct store *store, const struct values *values, void *context)
 {
     if (values->join)
         return check(store_join_revoke(store, values->join), store, "revoke --join", values->join);
     if (values->site)
         return check(store_site_revoke(store, values->site), store, "revoke --site", values->site);
-    return check(store_revoke(store, &values->who), store, "revoke", values->who.node);
+    return shut_node_out(store, &values->who);
 }
 
 int command_revoke(const struct values *values)

@@ -60,8 +60,9 @@ int store_identify(struct store *store, struct asker *askers, unsigned count);
 /* Gives a node a new token, in place of the one it had; cluster "" is any. */
 int store_enroll(struct store *store, const struct identity *who, const uint8_t hash[SHA256_SIZE]);
 
-/* Takes a node's tokens away; cluster "" means in every cluster. -ESRCH if it has none. */
-int store_revoke(struct store *store, const struct identity *who);
+/* Takes a node's tokens away; cluster "" means all of them. *writes_on, with -ESRCH, too: it has one for every cluster,
+   and so for the one that was named. -ESRCH if it has none. */
+int store_revoke(struct store *store, const struct identity *who, bool *writes_on);
 
 /* What a join token lets in: nodes whose names fit the glob, each once. */
 struct join {

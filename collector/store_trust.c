@@ -113,14 +113,23 @@ static int forget(struct store *store, const char *sql, const struct db_args *ar
     return PQntuples(result) ? 0 : -ESRCH;
 }
 
-int store_revoke(struct store *store, const struct identity *who)
+int store_revoke(struct store *store, const struct identity *who, bool *writes_on)
 {
+    static const char sql[] =
+        "with gone as (delete from unblend.token where node = $1 and ($2 = '' or cluster = $2) returning 1) "
+        "select (select count(*) from gone), "
+        "$2 <> '' and exists (select from unblend.token where node = $1 and cluster = '')";
+    _cleanup_result_ PGresult *result = NULL;
     struct db_args args = {.count = 0};
+    int err;
 
     db_text(&args, who->node);
     db_text(&args, who->cluster);
-    return forget(store, "delete from unblend.token where node = $1 and ($2 = '' or cluster = $2) returning 1",
-                  &args);
+    err = ask(store, sql, &args, &result);
+    if (err)
+        return err;
+    *writes_on = *PQgetvalue(result, 0, 1) == 't';
+    return result_number(result, 0, 0) ? 0 : -ESRCH;
 }
 
 int store_join_new(struct store *store, const struct join *join, const uint8_t hash[SHA256_SIZE])

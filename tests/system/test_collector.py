@@ -180,6 +180,20 @@ class TestIngest(Database):
         self.assertEqual(self.collector.post(batch(1, node="n8"), token)[0], 200)
         self.assertEqual(self.collector.post(batch(1, node="n8", cluster="c2"), token)[0], 403)
 
+    def test_a_token_of_one_cluster_and_one_of_all(self):
+        """Each is in the place of its like only; who shuts out of one cluster hears that the other goes on."""
+        one, every = self.enroll("n9", "--cluster", "c1"), self.enroll("n9")
+        for seq, token in ((1, one), (2, every)):
+            self.assertEqual(self.collector.post(batch(seq, node="n9"), token)[0], 200)
+        for status in 0, 1:
+            result = command("revoke", "n9", "--cluster", "c1", "--embedded", self.directory)
+            self.assertEqual(result.returncode, status, result.stderr)
+            self.assertIn("node n9 writes in c1 all the same", result.stderr)
+        self.assertEqual(self.collector.post(batch(3, node="n9"), one)[0], 401)
+        self.assertEqual(self.collector.post(batch(3, node="n9"), every)[0], 200)
+        result = command("revoke", "n9", "--embedded", self.directory)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
     def test_encodings(self):
         body = lines(batch(1))
         zstd = subprocess.run(["zstd", "-c"], input=body, capture_output=True, check=True).stdout
