@@ -40,10 +40,28 @@ struct session {
 };
 
 /* What has been seen so far, on the terminal only and on one line. */
-static void show_progress(struct session *session, const struct batch *batch)
+static void show_seen(const struct session *session)
 {
     char bytes[HUMAN_SIZE], ops[HUMAN_SIZE];
 
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r\033[Krecording %lld s: %s operations, %s%s",
+            (long long)((monotonic_ns() - session->started_ns) / 1000000000),
+            human_count(ops, session->ops), human_bytes(bytes, (double)session->bytes),
+            session->launched ? "" : " (Ctrl-C ends it)");
+}
+
+/* Attaching takes a moment, and a node gives no other sign that what is done from now on is recorded. */
+static void show_beginning(const struct session *session)
+{
+    if (!session->launched && !isatty(STDERR_FILENO))
+        log_info("watching this node; SIGINT or SIGTERM ends it");
+    show_seen(session);
+}
+
+static void add_seen(struct session *session, const struct batch *batch)
+{
     for (uint32_t i = 0; i < batch->record_count; i++) {
         const struct record *record = &batch->records[i];
 
@@ -52,12 +70,6 @@ static void show_progress(struct session *session, const struct batch *batch)
             session->bytes += record->bytes;
         }
     }
-    if (!isatty(STDERR_FILENO))
-        return;
-    fprintf(stderr, "\r\033[Krecording %lld s: %s operations, %s%s",
-            (long long)((monotonic_ns() - session->started_ns) / 1000000000),
-            human_count(ops, session->ops), human_bytes(bytes, (double)session->bytes),
-            session->launched ? "" : " (Ctrl-C ends it)");
 }
 
 static int write_batch(struct session *session, struct batch *batch)
@@ -69,7 +81,8 @@ static int write_batch(struct session *session, struct batch *batch)
     err = session->options->outward.pseudonyms ? outward_apply(&session->outward, batch) : 0;
     if (!err)
         err = recording_write(session->writer, batch);
-    show_progress(session, batch);
+    add_seen(session, batch);
+    show_seen(session);
     batch_free(batch);
     if (err)
         log_error("%s: %s; what was recorded before is intact", session->options->output, log_why(err));
@@ -231,6 +244,7 @@ static int run(struct session *session, char **argv)
     if (status)
         return status;
     session->started_ns = monotonic_ns();
+    show_beginning(session);
     if (session->options->duration_ns) {
         session->deadline_ns = session->started_ns + (int64_t)session->options->duration_ns;
         tick(session->options->duration_ns, false);
