@@ -247,13 +247,13 @@ static void unseen(const struct report *report, struct answer *a)
     uint64_t ops = tally_file_ops(&totals->tally);
     double share = ops + totals->lost ? (double)totals->lost / (double)(ops + totals->lost) : 0;
     unsigned missing = aggregate_missing_hooks(totals);
-    char lost[HUMAN_SIZE], coarse[HUMAN_SIZE], nobody[HUMAN_SIZE];
+    char lost[HUMAN_SIZE], coarse[HUMAN_SIZE], nobody[HUMAN_SIZE], part[HUMAN_SIZE];
 
     if (report->damaged)
         answer_say(a, ANSWER_BAD, "Part of a recording: it is damaged.");
     else if (totals->lost || totals->dropped_batches)
-        answer_say(a, share > 0.01 ? ANSWER_BAD : ANSWER_PLAIN, "%s operations, %.2g %% of all.",
-            human_count(lost, totals->lost), 100 * share);
+        answer_say(a, share > 0.01 ? ANSWER_BAD : ANSWER_PLAIN, "%s operations, %s %% of all.",
+            human_count(lost, totals->lost), human_estimate(part, 100 * share));
     else if (missing || totals->bypass_count)
         answer_say(a, ANSWER_PLAIN, "No operation was lost; %u hook%s missing.", missing,
                    missing == 1 ? " is" : "s are");

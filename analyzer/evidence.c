@@ -105,13 +105,14 @@ static int mention_reads(const struct part *part, struct profile_share *share)
 {
     double mib = (part->bytes[OP_READ] + part->bytes[OP_WRITE]) / 1048576;
     double opens = part_opens(part);
+    char ratio[HUMAN_SIZE];
 
     if (part->read[0] >= MENTION_MIN * part->ok[OP_READ] && part->read[0] >= 1 &&
         evidence_add(share, "%.0f %% of reads return 0: files are read to their end",
                      100 * part->read[0] / part->ok[OP_READ]))
         return -ENOMEM;
     if (opens >= MENTION_MIN * part_ops(part) && mib > 0)
-        return evidence_add(share, "%.3g opens per MiB", opens / mib);
+        return evidence_add(share, "%s opens per MiB", human_ratio(ratio, opens / mib));
     return 0;
 }
 

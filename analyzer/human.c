@@ -37,6 +37,25 @@ static void three_digits(char *buffer, double value, const char *unit)
     snprintf(buffer, HUMAN_SIZE, "%.*f%s", decimals, value, unit);
 }
 
+char *human_ratio(char *buffer, double value)
+{
+    if (value >= 999.5 && value < 1e18)
+        return human_count(buffer, (uint64_t)llround(value));
+    if (value > 0 && value < 1e-3)
+        snprintf(buffer, HUMAN_SIZE, "%.*f", (int)fmin(2 - floor(log10(value)), HUMAN_SIZE / 2), value);
+    else
+        snprintf(buffer, HUMAN_SIZE, "%.3g", value);
+    return buffer;
+}
+
+char *human_estimate(char *buffer, double value)
+{
+    if (value >= 99.5 && value < 1e18)
+        return human_count(buffer, (uint64_t)llround(value));
+    snprintf(buffer, HUMAN_SIZE, "%.2g", value);
+    return buffer;
+}
+
 char *human_rate(char *buffer, double rate)
 {
     static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};

@@ -19,6 +19,10 @@ char *human_ns(char *buffer, double ns);
 char *human_duration(char *buffer, double seconds);
 /* "900,000", "409.09", "0.0023": money, or what it is multiplied by */
 char *human_money(char *buffer, double value);
+/* Three digits that count, and never an exponent: "1,580", "32.6", "0.0123" */
+char *human_ratio(char *buffer, double value);
+/* Two digits of what is an estimate, and all of those before the point: "0.25", "4", "1.6", "158" */
+char *human_estimate(char *buffer, double value);
 /* RFC 3339 in UTC, with milliseconds */
 char *human_time(char *buffer, int64_t ns);
 

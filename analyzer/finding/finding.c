@@ -53,8 +53,7 @@ static const char *show(char *buffer, enum trait_unit unit, double value)
         snprintf(buffer, HUMAN_SIZE, "%.0f %%", 100 * value);
         return buffer;
     case UNIT_RATIO:
-        snprintf(buffer, HUMAN_SIZE, "%.3g", value);
-        return buffer;
+        return human_ratio(buffer, value);
     case UNIT_FLAG:
         return value > 0 ? "yes" : "no";
     }

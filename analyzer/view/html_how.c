@@ -22,6 +22,7 @@ static void ratio(FILE *out, const char *what, double value, const char *means)
 
 static void ratios(FILE *out, const struct tally *tally)
 {
+    char opens[HUMAN_SIZE];
     struct ratios r;
 
     ratios_of(tally, &r);
@@ -33,9 +34,9 @@ static void ratios(FILE *out, const struct tally *tally)
     ratio(out, "Metadata with seek", r.metadata_ops_with_seek, "seek counted on both sides");
     ratio(out, "Opens", r.open_ops, "opens and creates, of all operations but seeks");
     if (!isnan(r.opens_per_mib))
-        fprintf(out, "<tr><th scope=\"row\">Opens a MiB</th><td>%.3g</td><td class=\"words\">over what is read and "
+        fprintf(out, "<tr><th scope=\"row\">Opens a MiB</th><td>%s</td><td class=\"words\">over what is read and "
                      "written</td></tr>\n",
-                r.opens_per_mib);
+                human_ratio(opens, r.opens_per_mib));
     fputs("</tbody></table></div>\n", out);
 }
 

@@ -25,8 +25,7 @@ static void tree_row(FILE *out, const char *volume, const char *name, const uint
     html_bytes(out, (double)counts[TREE_WRITE_BYTES]);
     html_bytes(out, last ? sets[last - 1].bytes.value : NAN);
     if (last && !isnan(sets[last - 1].reread)) {
-        snprintf(text, sizeof(text), "%.2g", sets[last - 1].reread);
-        html_cell(out, text, sets[last - 1].reread);
+        html_cell(out, human_estimate(text, sets[last - 1].reread), sets[last - 1].reread);
     } else {
         html_cell(out, "", NAN);
     }

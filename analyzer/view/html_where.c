@@ -102,8 +102,7 @@ static void working_set(FILE *out, const struct aggregate *totals)
             estimate_cell(out, &sets[w].files, whole);
             estimate_cell(out, &sets[w].bytes, human_bytes);
             html_bytes(out, (double)sets[w].read_bytes);
-            snprintf(text, sizeof(text), "%.2g", sets[w].reread);
-            html_cell(out, text, sets[w].reread);
+            html_cell(out, human_estimate(text, sets[w].reread), sets[w].reread);
             fputs("</tr>\n", out);
         }
     }

@@ -129,7 +129,7 @@ static void show_operations(const struct pen *pen, const struct tally *tally)
 
 static void show_ratios(const struct pen *pen, const struct tally *tally)
 {
-    char texts[4][80];
+    char texts[4][80], opens[HUMAN_SIZE];
     const char *sentences[4];
     struct ratios r;
     uint32_t n = 0;
@@ -144,7 +144,7 @@ static void show_ratios(const struct pen *pen, const struct tally *tally)
         snprintf(texts[n++], sizeof(*texts), "%.0f %% of operations are metadata",
                  100 * r.metadata_ops);
     if (!isnan(r.opens_per_mib))
-        snprintf(texts[n++], sizeof(*texts), "%.3g opens per MiB", r.opens_per_mib);
+        snprintf(texts[n++], sizeof(*texts), "%s opens per MiB", human_ratio(opens, r.opens_per_mib));
     for (uint32_t i = 0; i < n; i++)
         sentences[i] = texts[i];
     fputc('\n', pen->out);

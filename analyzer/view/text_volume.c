@@ -102,7 +102,7 @@ static void show_working_sets(const struct pen *pen, const struct job_total *job
         if (set->reread >= 0.95 && set->reread < 1.05)
             fputs(", read once", pen->out);
         else if (!isnan(set->reread))
-            fprintf(pen->out, ", read %.2g times", set->reread);
+            fprintf(pen->out, ", read %s times", human_estimate(count, set->reread));
         fputc('\n', pen->out);
     }
 }

@@ -175,6 +175,21 @@ static void money(void **state)
     assert_string_equal(human_money(text, 1e30), "1e+30");
 }
 
+static void ratios(void **state)
+{
+    char text[HUMAN_SIZE];
+
+    assert_string_equal(human_ratio(text, 1578.4), "1,578");
+    assert_string_equal(human_ratio(text, 999.7), "1,000");
+    assert_string_equal(human_ratio(text, 32.64), "32.6");
+    assert_string_equal(human_ratio(text, 0.0123), "0.0123");
+    assert_string_equal(human_ratio(text, 0.0000456), "0.0000456");
+    assert_string_equal(human_ratio(text, 0), "0");
+    assert_string_equal(human_estimate(text, 4.02), "4");
+    assert_string_equal(human_estimate(text, 158.4), "158");
+    assert_string_equal(human_estimate(text, 0.254), "0.25");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +198,7 @@ int main(void)
         cmocka_unit_test(tiers_have_prices),
         cmocka_unit_test(views_say_the_same),
         cmocka_unit_test(money),
+        cmocka_unit_test(ratios),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,6 +298,25 @@ static void filters(void **state)
     batch_free(late);
 }
 
+/* No exponent, in the evidence as little as elsewhere. */
+static void numbers_are_written_out(void **state)
+{
+    struct batch *batches[] = {history_batch(0)};
+    const json_t *evidence, *line;
+    bool found = false;
+    json_t *json;
+    size_t i;
+
+    history_ops(batches[0], "j", 7, OP_OPEN, 0, 1578);
+    history_ops(batches[0], "j", 7, OP_READ, 1 << 20, 1);
+    json = report_of(batches, 1, GROUP_JOB);
+    evidence = at(json, "jobs/0/profiles/0/evidence");
+    json_array_foreach ((json_t *)evidence, i, line)
+        found = found || strcmp(json_string_value(line), "1,578 opens per MiB") == 0;
+    assert_true(found);
+    json_decref(json);
+}
+
 static void moments(void **state)
 {
     int64_t ns;
@@ -383,6 +402,7 @@ int main(void)
         cmocka_unit_test(jobs_can_be_added_up),
         cmocka_unit_test(filters),
         cmocka_unit_test(filters_leave_no_station_twice),
+        cmocka_unit_test(numbers_are_written_out),
         cmocka_unit_test(moments),
     };
 
