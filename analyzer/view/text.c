@@ -69,7 +69,7 @@ static void show_pressure(const struct pen *pen, const struct aggregate *totals)
     if (!highest)
         return;
     title(pen, "Pressure  ");
-    fprintf(pen->out, "tasks waited for I/O %.3g %% of the time, all at once %.3g %%, as the kernel sees it", 100 * some,
+    fprintf(pen->out, "tasks waited for I/O %.3g %% of the time, all at once %.3g %%,\n          as the kernel sees it", 100 * some,
             100 * node_pressure(highest, highest->pressure.full_ns));
     if (known > 1) {
         fputs(" on ", pen->out);
@@ -104,7 +104,7 @@ static void show_coverage(const struct pen *pen, const struct report *report)
     draw_tone(pen, good ? TONE_GOOD : TONE_BAD);
     fputs(good ? "complete" : "incomplete", pen->out);
     draw_tone(pen, TONE_PLAIN);
-    fprintf(pen->out, ": %s lost, %s under a coarser key, %s without a job or volume, %s in flight",
+    fprintf(pen->out, ": %s lost, %s under a coarser key,\n          %s without a job or volume, %s in flight",
             human_count(a, totals->lost), human_count(b, totals->overflow),
             human_count(c, totals->unattributed), human_count(d, report->in_flight));
     fprintf(pen->out, "%s\n", report->damaged ? "; a file was damaged" : "");
@@ -127,23 +127,23 @@ static void show_job_list(const struct pen *pen, const struct report *report)
 
     fputc('\n', pen->out);
     title(pen,
-          "Job                              operations       read    written  metadata  mostly");
+          "Job                         operations     read  written    meta  mostly");
     fputc('\n', pen->out);
     for (uint32_t i = 0; i < totals->job_count && i < LISTED_JOBS; i++) {
         const struct job_total *job = &totals->jobs[i];
         const struct profile_list *list = &report->profiles[i];
         struct ratios ratios;
-        unsigned columns = draw_text(pen, job->name, 30);
+        unsigned columns = draw_text(pen, job->name, 26);
 
         ratios_of(&job->tally, &ratios);
         human_count(ops, tally_file_ops(&job->tally));
         human_bytes(read, (double)job->tally.op[OP_READ].bytes);
         human_bytes(written, (double)job->tally.op[OP_WRITE].bytes);
-        fprintf(pen->out, "%*s  %11s  %9s  %9s  ", (int)(30 - columns), "", ops, read, written);
+        fprintf(pen->out, "%*s %11s %8s %8s ", (int)(26 - columns), "", ops, read, written);
         if (isnan(ratios.metadata_ops))
-            fputs("       -  ", pen->out);
+            fputs("     -  ", pen->out);
         else
-            fprintf(pen->out, "%6.0f %%  ", 100 * ratios.metadata_ops);
+            fprintf(pen->out, "%4.0f %%  ", 100 * ratios.metadata_ops);
         fprintf(pen->out, "%s\n", list->count ? list->shares[0].profile : "-");
     }
     if (totals->job_count > LISTED_JOBS)

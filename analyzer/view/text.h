@@ -6,7 +6,7 @@
 #include "analyzer/report.h"
 #include "analyzer/view/draw.h"
 
-#define TEXT_WIDTH 92
+#define TEXT_WIDTH 80 /* of terminals; names of folders and lines with several names may take more */
 
 /* Spikes of reads and of writes, where there are any. */
 void text_rhythm(const struct pen *pen, const struct job_total *job);

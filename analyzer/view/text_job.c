@@ -11,6 +11,7 @@
 #include "analyzer/wait.h"
 
 #define BAR_WIDTH 28
+#define BAR_WIDTH_BESIDE 12 /* where shares have intervals */
 #define INTERVAL_WIDTH 12 /* "(35 to 100)" */
 
 static void show_name(const struct pen *pen, const struct job_total *job)
@@ -76,9 +77,9 @@ static bool has_intervals(const struct profile_list *profiles)
 static void show_profiles(const struct pen *pen, const struct profile_list *profiles)
 {
     bool wide = has_intervals(profiles);
-    unsigned width = wide ? BAR_WIDTH / 2 : BAR_WIDTH;
+    unsigned width = wide ? BAR_WIDTH_BESIDE : BAR_WIDTH;
 
-    text_heading(pen, wide ? "Profile                           bytes                 ops          confidence"
+    text_heading(pen, wide ? "Profile                         bytes                 ops          confidence"
                            : "Profile                                         bytes    ops   confidence");
     for (uint32_t i = 0; i < profiles->count; i++) {
         const struct profile_share *share = &profiles->shares[i];
@@ -105,20 +106,19 @@ static void show_operations(const struct pen *pen, const struct tally *tally)
     char ops[HUMAN_SIZE], errors[HUMAN_SIZE], bytes[HUMAN_SIZE], a[HUMAN_SIZE], b[HUMAN_SIZE],
         c[HUMAN_SIZE], d[HUMAN_SIZE];
 
-    text_heading(pen, "Operation             count    errors       bytes   size p50       p99   "
-                 "time p50       p99");
+    text_heading(pen, "Operation           count  errors    bytes size p50      p99 time p50      p99");
     for (enum operation op = OP_FIRST; op < OP_COUNT; op++) {
         const struct record *record = &tally->op[op];
         bool sized = operation_info(op)->has_size;
 
         if (!record_ops(record))
             continue;
-        fprintf(pen->out, "  %-13s %13s", operation_info(op)->name,
+        fprintf(pen->out, "  %-13s %11s", operation_info(op)->name,
                 human_count(ops, record_ops(record)));
         draw_tone(pen, record->errors ? TONE_BAD : TONE_FAINT);
-        fprintf(pen->out, "%10s", record->errors ? human_count(errors, record->errors) : "-");
+        fprintf(pen->out, "%8s", record->errors ? human_count(errors, record->errors) : "-");
         draw_tone(pen, TONE_PLAIN);
-        fprintf(pen->out, "%12s%11s%10s%11s%10s\n",
+        fprintf(pen->out, "%9s%9s%9s%9s%9s\n",
                 sized ? human_bytes(bytes, (double)record->bytes) : "",
                 text_quantile(a, &record->size, 0.5, true, human_bytes),
                 text_quantile(b, &record->size, 0.99, true, human_bytes),
@@ -165,12 +165,14 @@ static void show_wait(const struct pen *pen, const struct job_total *job)
 {
     struct wait wait;
     struct gpu_loss loss;
-    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE], e[HUMAN_SIZE];
+    char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE], e[HUMAN_SIZE], text[6 * HUMAN_SIZE + 64];
+    const char *sentence = text;
 
     wait_of(job, &wait);
-    fprintf(pen->out, "  %s waited in operations: metadata %s, small reads %s, bandwidth %s, fsync %s\n",
-            human_duration(a, wait.all_s), human_duration(b, wait.metadata_s), human_duration(c, wait.small_reads_s),
-            human_duration(d, wait.bandwidth_s), human_duration(e, wait.fsync_s));
+    snprintf(text, sizeof(text), "%s waited in operations: metadata %s, small reads %s, bandwidth %s, fsync %s",
+             human_duration(a, wait.all_s), human_duration(b, wait.metadata_s), human_duration(c, wait.small_reads_s),
+             human_duration(d, wait.bandwidth_s), human_duration(e, wait.fsync_s));
+    draw_paragraph(pen, &sentence, 1, 2, TEXT_WIDTH);
     if (!isnan(wait.exposed))
         fprintf(pen->out, "  exposed: %.0f %% of %s in which nothing else was done\n", 100 * wait.exposed,
                 human_duration(a, (double)job->watched_ns / 1e9));

@@ -33,7 +33,7 @@ static void show_requests(const struct pen *pen, const char *name, const struct 
     char ops[HUMAN_SIZE], merges[HUMAN_SIZE], bytes[HUMAN_SIZE], a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE],
         d[HUMAN_SIZE];
 
-    fprintf(pen->out, "    %-10s %12s %9s %11s %10s %9s %10s %9s\n", name, count_of(ops, s, STATION_OPS, s->ops),
+    fprintf(pen->out, "    %-10s %10s %7s %8s %9s %7s %11s %7s\n", name, count_of(ops, s, STATION_OPS, s->ops),
             count_of(merges, s, STATION_MERGES, s->merges),
             s->known & STATION_BYTES ? human_bytes(bytes, (double)s->bytes) : "-",
             wait_of(a, s, STATION_QUEUE, s->queue_sum_ns, &s->queue_ns, 0.5),
@@ -99,7 +99,7 @@ void text_storage(const struct pen *pen, const struct report *report)
         return;
     fputc('\n', pen->out);
     draw_tone(pen, TONE_STRONG);
-    fputs("Storage side   requests    merges       bytes  queue p50       p99  service p50      p99\n", pen->out);
+    fputs("Storage side     requests  merges    bytes queue p50     p99 service p50     p99\n", pen->out);
     draw_tone(pen, TONE_PLAIN);
     for (uint32_t i = 0; i < backends->count && i < LISTED; i++) {
         const struct backend *backend = &backends->list[i];

@@ -54,8 +54,7 @@ static void show_volumes(const struct pen *pen, const struct job_total *job)
     char ops[HUMAN_SIZE], read[HUMAN_SIZE], written[HUMAN_SIZE], text[HUMAN_SIZE];
     static const char *const names[] = {[SCOPE_LOCAL] = "local", [SCOPE_SHARED] = "shared"};
 
-    text_heading(pen, "Volume                          type               count        read     "
-                 "written  read p99");
+    text_heading(pen, "Volume                     type              count     read  written read p99");
     for (uint32_t i = 0; i < job->volume_count; i++) {
         const struct volume_total *volume = &job->volumes[i];
         const struct tally *tally = &volume->tally;
@@ -69,10 +68,10 @@ static void show_volumes(const struct pen *pen, const struct job_total *job)
         if (!count && !is_waited_for(volume))
             continue; /* minor page faults only */
         fputs("  ", pen->out);
-        columns = draw_text(pen, volume->name, 30);
-        fprintf(pen->out, "%*s  ", (int)(30 - columns), "");
+        columns = draw_text(pen, volume->name, 26);
+        fprintf(pen->out, "%*s ", (int)(26 - columns), "");
         columns = draw_text(pen, volume->fstype ? volume->fstype : "", 6);
-        fprintf(pen->out, "%*s %-6s %13s%12s%12s%10s\n", (int)(6 - columns), "",
+        fprintf(pen->out, "%*s %-6s%11s%9s%9s%9s\n", (int)(6 - columns), "",
                 names[volume->scope], human_count(ops, count),
                 human_bytes(read, (double)tally->op[reads].bytes),
                 human_bytes(written, (double)tally->op[device ? OP_BLOCK_WRITE : OP_WRITE].bytes),

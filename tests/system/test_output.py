@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What cannot be written or read: one line says why and what to do, and the exit status that it failed."""
 import os
+import re
 import subprocess
 import unittest
 
@@ -93,6 +94,16 @@ class AdviceTest(harness.SystemTest):
                          self.say(127, "record", "-o", recording, "--", "nosuchcommand"))
         self.assertIn(": Permission denied: see its rights (ls -l)",
                       self.say(126, "record", "-o", recording, "--", "/etc/passwd"))
+
+
+class WidthTest(harness.SystemTest):
+    def test_a_report_fits_a_terminal(self):
+        """Of eighty columns, with values under their titles."""
+        text = harness.must([harness.unblend(), "report", RECORDING], env={**harness.environment(), "LC_ALL": "C.UTF-8"})
+        self.assertEqual([], [line for line in text.splitlines() if len(line.rstrip()) > 80])
+        titles, row = (re.search(f"(?m)^  {name} .*$", text)[0] for name in ("Operation", "read"))
+        for word, value in (("count", "114"), ("bytes", "914 KiB"), ("p99", "256 KiB")):
+            self.assertEqual(titles.index(word) + len(word), row.index(value) + len(value), word)
 
 
 if __name__ == "__main__":
