@@ -56,7 +56,8 @@ static int add_file(struct catalogue *catalogue, const char *directory, const ch
     file = fopen(path, "re");
     got = file ? getdelim(&json, &capacity, '\0', file) : -1;
     if (got < 0) {
-        log_error("cannot read the profile %s: %s", path, file ? "it is empty: give what `unblend learn` wrote" : log_why(-errno));
+        log_error("cannot read the profile %s: %s", path,
+                  file ? "it is empty: give what `unblend learn` wrote" : log_why(-errno));
         return -EBADMSG;
     }
     size = (size_t)got;

@@ -57,7 +57,8 @@ static int print_frame(const char *path)
         err = -EBADMSG;
     if (!err)
         err = decompress(ENCODING_ZSTD, payload, size, RECORDING_BATCH_MAX, &json, &size);
-    return err ? complain(path, err, "this is no spooled batch, or it is damaged: give a file of the spool as the agent wrote it") : print(json, size);
+    return err ? complain(path, err, "this is no spooled batch, or it is damaged: give one as the agent wrote it")
+               : print(json, size);
 }
 
 static int is_batch(const struct dirent *entry)
@@ -172,7 +173,8 @@ static int print_outbox(const char *conninfo)
         err = PQresultStatus(result) == PGRES_TUPLES_OK ? 0 : -EIO;
     }
     if (err)
-        log_error("cannot read the database: %.*s: check --db", (int)strcspn(PQerrorMessage(db), "\n"), PQerrorMessage(db));
+        log_error("cannot read the database: %.*s: check --db", (int)strcspn(PQerrorMessage(db), "\n"),
+                  PQerrorMessage(db));
     for (int i = 0; !err && i < PQntuples(result); i++) {
         _cleanup_free_ void *line = NULL;
         size_t size;

@@ -60,7 +60,7 @@ static int load_key(const char *path, struct site_key *key)
 
     if (err)
         log_error("site key %s: %s", name ? name : "", err == -EPERM  ? "others could read it: chmod 600 it"
-                                                       : err == -EBADMSG ? "it does not hold 64 hex digits: give what `unblend-collector site-key` made"
+                                                       : err == -EBADMSG ? "it does not hold 64 hex digits: make a new one"
                                                                          : log_why(err));
     return err;
 }

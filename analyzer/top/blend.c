@@ -238,7 +238,7 @@ static bool is_unnamed(const struct blend *blend)
     return !blend || (!blend->portions && !is_enough(blend->ops, blend->bytes));
 }
 
-/* What they did fades as a window does that begins again; it is unknown, so that what is named does not stand for all. */
+/* What they did fades as a window does that begins again; it is unknown: what is named does not stand for all. */
 static void add_unnamed(struct model *model)
 {
     const struct entities *processes = &model->of[ENTITY_PROCESS];

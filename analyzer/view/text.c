@@ -69,8 +69,8 @@ static void show_pressure(const struct pen *pen, const struct aggregate *totals)
     if (!highest)
         return;
     title(pen, "Pressure  ");
-    fprintf(pen->out, "tasks waited for I/O %.3g %% of the time, all at once %.3g %%,\n          as the kernel sees it", 100 * some,
-            100 * node_pressure(highest, highest->pressure.full_ns));
+    fprintf(pen->out, "tasks waited for I/O %.3g %% of the time, all at once %.3g %%,\n          as the kernel sees it",
+            100 * some, 100 * node_pressure(highest, highest->pressure.full_ns));
     if (known > 1) {
         fputs(" on ", pen->out);
         draw_text(pen, highest->node, 40);

@@ -9,8 +9,8 @@
 
 struct view {
     const char *name; /* as in --format */
-    /* Writes the whole report; what was written before an error stays written. 0 or -errno; whether it gets there is told by
-       output_flush(). */
+    /* Writes the whole report; what was written before an error stays written. 0 or -errno; whether it gets there is told
+       by output_flush(). */
     int (*write)(struct report *report, FILE *out);
 };
 

@@ -75,7 +75,8 @@ class AdviceTest(harness.SystemTest):
         missing = self.path("missing")
         self.assertEqual(f"unblend: cannot open {missing}: No such file or directory: check the name",
                          self.say(1, "report", missing))
-        self.assertEqual("unblend: cannot read /etc/passwd: it is no Unblend recording: give what `unblend record` wrote",
+        self.assertEqual("unblend: cannot read /etc/passwd: it is no Unblend recording: give what `unblend record` "
+                         "wrote",
                          self.say(1, "report", "/etc/passwd"))
         self.assertIn(f"{missing}: No such file or directory: check the name", self.say(1, "payload", missing))
 
@@ -99,7 +100,8 @@ class AdviceTest(harness.SystemTest):
 class WidthTest(harness.SystemTest):
     def test_a_report_fits_a_terminal(self):
         """Of eighty columns, with values under their titles."""
-        text = harness.must([harness.unblend(), "report", RECORDING], env={**harness.environment(), "LC_ALL": "C.UTF-8"})
+        text = harness.must([harness.unblend(), "report", RECORDING],
+                            env={**harness.environment(), "LC_ALL": "C.UTF-8"})
         self.assertEqual([], [line for line in text.splitlines() if len(line.rstrip()) > 80])
         titles, row = (re.search(f"(?m)^  {name} .*$", text)[0] for name in ("Operation", "read"))
         for word, value in (("count", "114"), ("bytes", "914 KiB"), ("p99", "256 KiB")):
