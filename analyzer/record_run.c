@@ -52,14 +52,6 @@ static void show_seen(const struct session *session)
             session->launched ? "" : " (Ctrl-C ends it)");
 }
 
-/* Attaching takes a moment, and a node gives no other sign that what is done from now on is recorded. */
-static void show_beginning(const struct session *session)
-{
-    if (!session->launched && !isatty(STDERR_FILENO))
-        log_info("watching this node; SIGINT or SIGTERM ends it");
-    show_seen(session);
-}
-
 static void add_seen(struct session *session, const struct batch *batch)
 {
     for (uint32_t i = 0; i < batch->record_count; i++) {
@@ -244,7 +236,7 @@ static int run(struct session *session, char **argv)
     if (status)
         return status;
     session->started_ns = monotonic_ns();
-    show_beginning(session);
+    show_seen(session); /* attaching took a moment: what is done from now on is recorded */
     if (session->options->duration_ns) {
         session->deadline_ns = session->started_ns + (int64_t)session->options->duration_ns;
         tick(session->options->duration_ns, false);
