@@ -9,6 +9,7 @@
 
 #define LARGE_WRITE  131072
 #define MANY_FILES   100
+#define SMALL_MIN    0.05 /* of the bytes read: files that have less together are not what is read */
 #define HARDLY_ANY   0.02 /* of the files that are opened */
 #define TRIFLE       0.001 /* of the bytes */
 #define AT_BOUND     0.6 /* confidence of what is just inside */
@@ -51,12 +52,16 @@ static void of_files(const struct tally *tally, struct behaviour *out)
 {
     const struct histogram *sizes = &tally->op[OP_OPEN].size;
     uint64_t median;
-    double bytes = 0, small = 0;
+    double bytes = 0, small = 0, small_bytes = 0;
 
     for (unsigned i = 0; i < sizes->length; i++) {
-        bytes += (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket);
-        if (sizes->cells[i].bucket && bucket_lower(sizes->cells[i].bucket) < FILE_MEDIUM_MIN)
-            small += (double)sizes->cells[i].count;
+        double count = (double)sizes->cells[i].count, of_files = count * bucket_middle(sizes->cells[i].bucket);
+
+        bytes += of_files;
+        if (sizes->cells[i].bucket && bucket_lower(sizes->cells[i].bucket) < FILE_MEDIUM_MIN) {
+            small += count;
+            small_bytes += of_files;
+        }
     }
     out->opens = sizes->length ? (double)histogram_count(sizes) : (double)tally_succeeded(tally, OP_OPEN);
     out->creates = (double)tally_succeeded(tally, OP_CREATE);
@@ -66,7 +71,8 @@ static void of_files(const struct tally *tally, struct behaviour *out)
        read. */
     out->coverage = sizes->length ? quotient(out->read_bytes + out->fault_bytes, bytes) : NAN;
     out->creates_per_open = quotient(out->creates, out->opens);
-    out->small_opens_per_create = small < MANY_FILES ? 0 : out->creates > 0 ? small / out->creates : INFINITY;
+    if (small >= MANY_FILES && small_bytes >= SMALL_MIN * out->read_bytes)
+        out->small_opens_per_create = out->creates > 0 ? small / out->creates : INFINITY;
     out->bytes_per_create = out->creates > 0 ? out->write_bytes / out->creates : INFINITY;
 }
 

@@ -34,7 +34,7 @@ struct behaviour {
     double stats_per_open, seeks_per_open, seeks_per_read, open_errors;
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
     double creates_per_open, bytes_per_create, bytes_per_fsync;
-    double small_opens_per_create; /* opens of files below 128 KiB, where there are many; else 0 */
+    double small_opens_per_create; /* opens of files below 128 KiB, where there are many, and they more than a trifle of what is read; else 0 */
     double faults, faults_per_open, fault_writes; /* major ones; and which part of them was to write */
     double fault_share, minors_per_op, minors_per_open, bytes_per_op;
     double piped; /* 1: of two processes that are the ends of a pipe (analyzer/pipes.h); 0 */

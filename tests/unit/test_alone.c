@@ -12,6 +12,9 @@
 #include "tests/unit/classified.h"
 #include "tests/unit/history.h"
 
+#define KIB UINT64_C(1024)
+#define MIB UINT64_C(1048576)
+
 static void check_unknown(struct batch *batch)
 {
     struct profile_list list;
@@ -121,6 +124,30 @@ static void a_checkpoint_may_have_a_small_buffer(void **state)
         assert_string_equal(list.shares[0].profile, writers[i].is ? "checkpoint" : PROFILE_UNKNOWN);
         profile_list_clear(&list);
     }
+}
+
+/* Python copies shards: of its modules, of which it opens far more, little is read beside these. */
+static void imports_beside_a_copy_leave_it_one(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", 9, OP_STAT, 0, 1500);
+    history_errors(batch, "j", 9, OP_STAT, ENOENT, 400);
+    history_ops(batch, "j", 9, OP_OPEN, 8 * KIB, 400);
+    history_errors(batch, "j", 9, OP_OPEN, ENOENT, 400);
+    history_ops(batch, "j", 9, OP_READ, 8 * KIB, 200);
+    history_ops(batch, "j", 9, OP_READ, 0, 200);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 408);
+    history_ops(batch, "j", 9, OP_OPEN, 256 * MIB, 4);
+    history_ops(batch, "j", 9, OP_CREATE, 0, 4);
+    history_ops(batch, "j", 9, OP_READ, MIB, 480);
+    history_ops(batch, "j", 9, OP_WRITE, MIB, 480);
+    classified(batch, false, &list);
+    assert_non_null(classified_find(&list, "stage-copy"));
+    assert_true(classified_find(&list, "stage-copy")->share_bytes > 0.98);
+    classified_adds_up(&list);
+    profile_list_clear(&list);
 }
 
 /* By one process, and as a total that tells none. */
@@ -290,6 +317,7 @@ int main(void)
         cmocka_unit_test(version_control_is_unknown),
         cmocka_unit_test(databases_are_unknown),
         cmocka_unit_test(a_checkpoint_may_have_a_small_buffer),
+        cmocka_unit_test(imports_beside_a_copy_leave_it_one),
         cmocka_unit_test(what_comes_from_the_network_is_a_copy),
         cmocka_unit_test(as_much_as_comes_from_the_network_is_a_copy),
         cmocka_unit_test(a_walk_is_a_scan),
