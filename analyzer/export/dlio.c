@@ -6,9 +6,13 @@
 #include <math.h>
 #include <sys/param.h>
 
+#include "analyzer/figure.h"
+
 #define WHOLE_FILE  16777216.0 /* smaller files are one sample each */
 #define RANDOM      0.5
 #define PAGE        4096.0
+#define HELPER      0.05       /* of what the largest reader reads: who reads less starts the others, or looks on */
+#define START_UP    0.03125    /* of the mean size by bytes, and of the bytes */
 #define CHECKPOINT  1048576.0  /* bytes a file written, at least */
 
 /* What a data set and its reader look like. */
@@ -20,48 +24,78 @@ struct shape {
     bool shuffled, sync;
 };
 
-/* The mean and the deviation of the sizes of files opened, empty ones left out. */
-static double file_sizes(const struct histogram *sizes, double *deviation)
+/* Files that were opened, of a size and more. */
+struct opened {
+    double count, bytes, squares;
+};
+
+static struct opened opened_from(const struct histogram *sizes, double least)
 {
-    double count = 0, sum = 0, squares = 0;
+    struct opened sum = {0};
 
     for (unsigned i = 0; i < sizes->length; i++) {
         double n = (double)sizes->cells[i].count, size = bucket_middle(sizes->cells[i].bucket);
 
-        if (!sizes->cells[i].bucket)
+        if (!sizes->cells[i].bucket || size < least)
             continue;
-        count += n;
-        sum += n * size;
-        squares += n * size * size;
+        sum.count += n;
+        sum.bytes += n * size;
+        sum.squares += n * size * size;
     }
-    if (!(count > 0))
-        return *deviation = NAN;
-    *deviation = sqrt(fmax(squares / count - sum / count * (sum / count), 0));
-    return sum / count;
+    return sum;
+}
+
+/* The data's, without empty files and without those that a program reads to begin with: small ones, of which all together
+   have hardly any of the bytes. */
+static struct opened opened_data(const struct opened *all, const struct histogram *sizes)
+{
+    struct opened data = *all;
+
+    if (all->count > 0)
+        data = opened_from(sizes, START_UP * all->squares / all->bytes);
+    return data.bytes >= (1 - START_UP) * all->bytes ? data : *all;
+}
+
+/* How many files the data's opens are of, by the bytes of those that were told; files that were made are among these. */
+static double files_of(const struct volume_total *volume, const struct opened *data)
+{
+    struct working_opens opened;
+
+    if (tally_succeeded(&volume->tally, OP_CREATE) || !working_opens(&volume->working, &opened))
+        return data->count;
+    return fmin(data->count, floor(opened.bytes.value * quotient(data->count, data->bytes) + 0.5));
+}
+
+static double read_by(const struct unit *unit, const struct volume_total *volume)
+{
+    if (unit->volume != volume->name)
+        return 0;
+    return (double)unit->tally.op[OP_READ].bytes + (double)unit->tally.op[OP_MMAP_FAULT].bytes;
 }
 
 static double readers(const struct job_total *job, const struct volume_total *volume)
 {
-    double count = 0;
+    double count = 0, most = 0;
 
     for (uint32_t i = 0; i < job->unit_count; i++)
-        count += job->units[i].volume == volume->name && (job->units[i].tally.op[OP_READ].bytes ||
-                                                          job->units[i].tally.op[OP_MMAP_FAULT].bytes);
+        most = fmax(most, read_by(&job->units[i], volume));
+    for (uint32_t i = 0; i < job->unit_count; i++)
+        count += read_by(&job->units[i], volume) > HELPER * most;
     return fmax(count, 1);
 }
 
 static void find_shape(const struct job_total *job, const struct volume_total *volume, struct shape *s)
 {
     const struct record *read = &volume->tally.op[OP_READ], *fault = &volume->tally.op[OP_MMAP_FAULT];
-    double opens = fmax((double)histogram_count(&volume->tally.op[OP_OPEN].size), 1), deviation;
-    double file = file_sizes(&volume->tally.op[OP_OPEN].size, &deviation), bytes = (double)read->bytes;
+    const struct histogram *sizes = &volume->tally.op[OP_OPEN].size;
+    const struct opened all = opened_from(sizes, 0), data = opened_data(&all, sizes);
+    double opens = fmax(data.count, 1), bytes = (double)read->bytes;
+    double file = data.count > 0 ? data.bytes / data.count : bytes / opens;
     double filled = fmax((double)histogram_filled(&read->size), 1);
     double ordered = (double)read->order[0] + (double)read->order[1] + (double)read->order[2];
     double random = ordered > 0 ? 1 - (double)read->order[ORDER_CONSECUTIVE] / ordered : 0;
 
-    if (isnan(file))
-        file = bytes / opens;
-    *s = (struct shape){.files = opens, .samples = 1, .threads = readers(job, volume), .shuffled = random >= RANDOM};
+    *s = (struct shape){.files = fmax(files_of(volume, &data), 1), .samples = 1, .threads = readers(job, volume), .shuffled = random >= RANDOM};
     if (fault->bytes > read->bytes) {
         s->format = "mmap_indexed_binary";
         s->record = PAGE;
@@ -69,7 +103,7 @@ static void find_shape(const struct job_total *job, const struct volume_total *v
     } else if (file <= WHOLE_FILE && filled / opens < 64) {
         s->format = "npz";
         s->record = file;
-        s->deviation = deviation;
+        s->deviation = data.count > 0 ? sqrt(fmax(data.squares / data.count - file * file, 0)) : NAN;
     } else {
         s->format = random >= RANDOM ? "hdf5" : "tfrecord";
         s->record = bytes / filled;
@@ -145,7 +179,7 @@ int export_dlio(const struct export *export, FILE *out)
     export_put_name(out, volume->name);
     fputs("\n# A guess where calls do not tell: which library read them (format), where in a file a sample ends, how "
           "many make a\n"
-          "# batch (1 here), and which files were opened more than once (epochs).\n"
+          "# batch (1 here), and which files are data (not those that are small beside the others, and few of the bytes).\n"
           "# Not told: metadata operations by themselves, bursts, sizes of single writes.\n",
           out);
     if (more)

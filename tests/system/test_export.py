@@ -117,6 +117,20 @@ class ExportTest(harness.SystemTest):
         self.assertEqual("tfrecord", shards["format"])
         self.assertEqual("262144", shards["record_length_bytes"])
 
+    def test_dlio_is_of_the_data(self):
+        """Two files, twice, by two processes; what a shell reads to begin with is none of it."""
+        volume = self.make_volume(64)
+        for name, size in ("list", 4096), ("a", 4 << 20), ("b", 3 << 20):
+            with open(os.path.join(volume.mount, name), "wb") as file:
+                file.write(bytes(size))
+        script = "for i in 1 2 3 4; do cat list > /dev/null; done; cat a a > /dev/null; cat b b > /dev/null"
+        name = self.record_on("helpers", ["sh", "-c", script], volume, cwd=volume.mount)["volume"]
+        done = self.export("dlio", "--volume", name, self.path("helpers.rec"))
+        for line in "num_files_train: 2", "read_threads: 2", "epochs: 2":
+            self.assertIn(f"\n  {line}\n", done.stdout)
+        mean = int(re.search(r"record_length_bytes: (\d+)", done.stdout)[1])
+        self.assertAlmostEqual(1, mean / (3.5 * (1 << 20)), delta=0.07)  # of the histogram's buckets
+
     def test_wrong_use(self):
         for arguments, words in (([], "fio or dlio"), (["tar", "x"], "'tar'"), (["fio"], "no recording"),
                                  (["fio", "--db", "x", "y"], "both")):
