@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/source.h"
+#include "analyzer/source_doubt.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -14,7 +15,6 @@
 #include "lib/database_batch.h"
 #include "lib/database_reader.h"
 #include "lib/log.h"
-#include "lib/plausible.h"
 #include "lib/result.h"
 
 /*
@@ -33,6 +33,7 @@ struct database {
     struct database_reader *reader;
     int64_t first_ns, now_ns; /* of the first batch, and of the last one that was handed out */
     int64_t last_ns;          /* of all there is; 0: nobody has asked yet */
+    struct doubts doubts;
     PGresult *drops; /* told with the first batch; NULL afterwards */
 };
 
@@ -177,18 +178,6 @@ static int tell_drops(struct database *db, struct batch *batch)
     return count ? batch_dropped(batch, dropped, (uint32_t)count + known) : 0;
 }
 
-/* What no node can have done would leave nobody a sum: then it is left out, and its node is named. */
-static int doubt(struct batch *batch)
-{
-    struct codec_error error;
-
-    if (!batch_plausible(batch, &error))
-        return 0;
-    log_warning("what node %s of %s told at %" PRId64 " is left out: %s %s: look at its agent", batch->node,
-                batch->cluster, batch->start_ns / 1000000000, error.field, error.why);
-    return batch_distrust(batch);
-}
-
 static int database_next(struct source *source, struct batch **out)
 {
     struct database *db = (struct database *)source;
@@ -199,7 +188,7 @@ static int database_next(struct source *source, struct batch **out)
 
         if (err != 1)
             return err;
-        err = doubt(batch);
+        err = doubts_look(&db->doubts, batch);
         if (!err)
             err = source_filter(db->window, batch);
         if (err == 1 && db->drops && tell_drops(db, batch))
@@ -256,6 +245,7 @@ static void database_free(struct source *source)
     struct database *db = (struct database *)source;
 
     database_reader_free(db->reader);
+    doubts_clear(&db->doubts);
     PQclear(db->drops);
     PQfinish(db->conn);
     free(db->nodes);
