@@ -195,7 +195,7 @@ class Database(unittest.TestCase):
         for attempt in range(5):
             try:
                 self.sql("truncate unblend.sample, unblend.flow, unblend.batch, unblend.stream, unblend.gap, "
-                         "unblend.ledger")
+                         "unblend.ledger, unblend.batch_1m, unblend.batch_1h, unblend.sample_1m, unblend.sample_1h")
                 return
             except AssertionError as error:
                 if "deadlock detected" not in str(error) or attempt == 4:
