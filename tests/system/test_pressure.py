@@ -55,7 +55,8 @@ class PressureTest(harness.SystemTest):
         self.assertGreater(told["some"], 0)
         self.assertIn("pressure", [hook["hook"] for hook in report["coverage"]["hooks"]])
         text = harness.must([harness.unblend(), "report", self.path("x.rec")])
-        self.assertRegex(text, r"\nPressure  tasks waited for I/O [\d.]+ % of the time, all at once [\d.]+ %,\n +as the kernel sees it\n")
+        self.assertRegex(text, r"\nPressure  tasks waited for I/O [\d.]+ % of the time, all at once [\d.]+ %,\n"
+                               r" +as the kernel sees it\n")
         html = harness.must([harness.unblend(), "report", "-f", "html", self.path("x.rec")])
         self.assertIn("Some waited for I/O", html)
 
