@@ -14,12 +14,14 @@
 #define GRACE_NS                                                                                   \
     INT64_C(10000000000) /* how long the nodes' batches of an interval are waited for */
 #define CLOCKS_NS INT64_C(500000000)
+#define FIRST_NS  (GRACE_NS + GRACE_NS / 2) /* how long the first batch of all is waited for */
 
 struct follower {
     struct source source; /* first: it is what the caller holds */
     const char *conninfo;
     _Atomic uint64_t interval_ns; /* between looks at the database */
     bool patient;
+    int64_t began_ns;
     int64_t after_ns;             /* intervals up to here have been handed out */
     struct source *database;      /* open while an interval is read */
     struct source_window window;  /* the database's, which borrows it */
@@ -52,23 +54,38 @@ static int begin_interval(struct follower *follower)
     return got;
 }
 
-/* Nothing has come for a while: goes back to the last that did. Nodes' clocks differ a little. */
+/* Nothing has come for a while: goes back to the last that did. Nodes' clocks differ a little. 1, 0 if there is none, or
+   -errno (logged). */
 static int go_back(struct follower *follower)
 {
     char when[40], age[32];
     int64_t last_ns = 0;
-    int err = source_newest(follower->conninfo, follower->after_ns, &last_ns);
+    int got = source_newest(follower->conninfo, follower->after_ns, &last_ns);
 
-    if (err)
-        return err;
-    if (!last_ns) {
-        log_error("no node has told anything yet: see that an agent sends, unblend-agent(8)");
-        return -ENODATA;
-    }
-    log_warning("nothing has come since %s, %s ago: this is the last that did", human_time(when, last_ns),
-                human_duration(age, (double)(wall_clock_ns() - last_ns) / 1e9));
+    if (got || !last_ns)
+        return got;
     follower->after_ns = last_ns - CLOCKS_NS;
-    return 0;
+    got = begin_interval(follower);
+    if (got == 1)
+        log_warning("nothing has come since %s, %s ago: this is the last that did", human_time(when, last_ns),
+                    human_duration(age, (double)(wall_clock_ns() - last_ns) / 1e9));
+    return got;
+}
+
+/* The next interval, if there is one; whoever is not patient gets an older one, or waits for the first for a while. 1, 0 or
+   -errno (logged). */
+static int look(struct follower *follower)
+{
+    int got = begin_interval(follower);
+
+    if (!got && !follower->patient)
+        got = go_back(follower);
+    if (got == 1)
+        follower->patient = true;
+    if (got || follower->patient || wall_clock_ns() < follower->began_ns + FIRST_NS)
+        return got;
+    log_error("no node has told anything yet: see that an agent sends, unblend-agent(8)");
+    return -ENODATA;
 }
 
 static int follower_next(struct source *source, struct batch **out)
@@ -81,12 +98,9 @@ static int follower_next(struct source *source, struct batch **out)
         const uint64_t interval_ns = follower->interval_ns;
         const struct timespec pause = {(time_t)(interval_ns / 1000000000), (long)(interval_ns % 1000000000)};
 
-        got = begin_interval(follower);
-        if (!got && !follower->patient && !(got = go_back(follower)))
-            got = begin_interval(follower);
+        got = look(follower);
         if (got < 0)
             return got;
-        follower->patient = true;
         if (follower->ahead)
             follower->after_ns =
                 follower->ahead->start_ns + follower->ahead->interval_ms * INT64_C(500000) + 1;
@@ -135,7 +149,8 @@ int source_follow(const char *conninfo, uint64_t interval_ns, bool patient, stru
     follower->conninfo = conninfo;
     follower->interval_ns = interval_ns;
     follower->patient = patient;
-    follower->after_ns = wall_clock_ns() - HISTORY_NS - GRACE_NS;
+    follower->began_ns = wall_clock_ns();
+    follower->after_ns = follower->began_ns - HISTORY_NS - GRACE_NS;
     *out = &follower->source;
     return 0;
 }
