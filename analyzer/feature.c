@@ -13,14 +13,11 @@ static void fit(uint64_t *more, const uint64_t *sum, unsigned count)
         more[i] = MIN(more[i], INT64_MAX - sum[i]);
 }
 
-/* Sums stay at 2^63 - 1: some hundred years of operations' time, which a cluster's threads may wait in a month. */
-static int add(struct record *sum, const struct record *record)
+/* As much of it as sums have room for. */
+static int add_fitted(struct record *sum, const struct record *record)
 {
     struct record counts = *record;
-    int err = record_add(sum, record);
 
-    if (err != -ERANGE)
-        return err;
     fit(&counts.bytes, &sum->bytes, 1);
     fit(&counts.errors, &sum->errors, 1);
     fit(&counts.latency_sum_ns, &sum->latency_sum_ns, 1);
@@ -28,6 +25,14 @@ static int add(struct record *sum, const struct record *record)
     fit(counts.cache, sum->cache, CACHE_COUNTS);
     fit(counts.faults, sum->faults, FAULT_KINDS);
     return record_add(sum, &counts);
+}
+
+/* Sums stay at 2^63 - 1: some hundred years of operations' time, which a cluster's threads may wait in a month. */
+static int add(struct record *sum, const struct record *record)
+{
+    int err = record_add(sum, record);
+
+    return err == -ERANGE ? add_fitted(sum, record) : err;
 }
 
 int tally_add(struct tally *tally, const struct record *record)

@@ -26,8 +26,7 @@ static int note(struct doubts *doubts, const struct batch *batch)
             return 0;
     if (vector_grow((void **)&doubts->names, &doubts->capacity, doubts->count, sizeof(*doubts->names)))
         return -ENOMEM;
-    doubts->names[doubts->count++] = name;
-    name = NULL;
+    doubts->names[doubts->count++] = take_pointer(name);
     return 1;
 }
 

@@ -190,17 +190,7 @@ int batch_distrust(struct batch *batch)
         batch->jobs[i].watched_ns = batch->jobs[i].exposed_ns = 0;
         batch->jobs[i].gpu = (struct gpu_time){0};
     }
-    for (uint32_t i = 0; i < batch->record_count; i++)
-        record_clear(&batch->records[i]);
-    for (uint32_t i = 0; i < batch->flow_count; i++)
-        flow_clear(&batch->flows[i]);
-    for (uint32_t i = 0; i < batch->station_count; i++)
-        station_clear(&batch->stations[i]);
-    batch->record_count = batch->flow_count = batch->station_count = 0;
-    lookup_clear(&batch->index->records);
-    lookup_clear(&batch->index->flows);
-    lookup_clear(&batch->index->stations);
-    batch_forget_trees(batch);
+    batch_forget_counts(batch);
     batch->pressure = (struct pressure){0};
     c->lost = c->killed = c->in_flight = c->unattributed = c->overflow = 0;
     return tell_dropped(batch);

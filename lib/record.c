@@ -36,23 +36,29 @@ void record_clear(struct record *record)
     histogram_clear(&record->error_codes);
 }
 
-void batch_free(struct batch *batch)
+void batch_forget_counts(struct batch *batch)
 {
-    if (!batch)
-        return;
     for (uint32_t i = 0; i < batch->record_count; i++)
         record_clear(&batch->records[i]);
     for (uint32_t i = 0; i < batch->flow_count; i++)
         flow_clear(&batch->flows[i]);
     for (uint32_t i = 0; i < batch->station_count; i++)
         station_clear(&batch->stations[i]);
-    batch_forget_trees(batch);
-    lookup_clear(&batch->index->jobs);
-    lookup_clear(&batch->index->volumes);
-    lookup_clear(&batch->index->processes);
+    batch->record_count = batch->flow_count = batch->station_count = 0;
     lookup_clear(&batch->index->records);
     lookup_clear(&batch->index->flows);
     lookup_clear(&batch->index->stations);
+    batch_forget_trees(batch);
+}
+
+void batch_free(struct batch *batch)
+{
+    if (!batch)
+        return;
+    batch_forget_counts(batch);
+    lookup_clear(&batch->index->jobs);
+    lookup_clear(&batch->index->volumes);
+    lookup_clear(&batch->index->processes);
     free(batch->index);
     free(batch->jobs);
     free(batch->volumes);

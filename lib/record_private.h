@@ -15,6 +15,9 @@ struct batch_index {
 /* Room for one more element of a table and of its index. 0 or -ENOMEM. */
 int batch_make_room(void **array, uint32_t *capacity, uint32_t count, size_t size, struct lookup *lookup);
 
+/* Empties a batch of its records, flows, stations and trees; their room stays. */
+void batch_forget_counts(struct batch *batch);
+
 /* A copy that can be encoded, in the batch's arena; NULL without memory. Names are keys, so they are repaired on the
    way in: two that look the same on the wire are the same here, too. */
 const char *batch_copy_text(struct batch *batch, const char *value);
