@@ -95,7 +95,10 @@ static void find_shape(const struct job_total *job, const struct volume_total *v
     double ordered = (double)read->order[0] + (double)read->order[1] + (double)read->order[2];
     double random = ordered > 0 ? 1 - (double)read->order[ORDER_CONSECUTIVE] / ordered : 0;
 
-    *s = (struct shape){.files = fmax(files_of(volume, &data), 1), .samples = 1, .threads = readers(job, volume), .shuffled = random >= RANDOM};
+    *s = (struct shape){.files = fmax(files_of(volume, &data), 1),
+                        .samples = 1,
+                        .threads = readers(job, volume),
+                        .shuffled = random >= RANDOM};
     if (fault->bytes > read->bytes) {
         s->format = "mmap_indexed_binary";
         s->record = PAGE;
