@@ -92,6 +92,7 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
         .fault_writes = figure_fault_writes(&tally->op[OP_MMAP_FAULT]),
         .bytes_per_fault_write = figure_bytes_per_fault_write(&tally->op[OP_MMAP_FAULT]),
         .peers = peers,
+        .jumps = figure_jumps(&tally->op[OP_READ]),
         .write_jumps = figure_jumps(&tally->op[OP_WRITE]),
         .received = figure_received(&tally->op[OP_WRITE]),
     };

@@ -267,6 +267,11 @@ static double bytes_per_create(const struct feature_context *c)
     return made >= 0.5 ? c->part->bytes[OP_WRITE] / made : INFINITY;
 }
 
+static double whole_jumps(const struct feature_context *c)
+{
+    return c->jumps;
+}
+
 static double whole_write_jumps(const struct feature_context *c)
 {
     return c->write_jumps;
@@ -351,6 +356,7 @@ static const struct {
     {"whole.write_share", whole_write_share},
     {"whole.commits", whole_commits},
     {"whole.bytes_per_fsync", whole_bytes_per_fsync},
+    {"whole.jumps", whole_jumps},
     {"whole.write_jumps", whole_write_jumps},
     {"whole.received", whole_received},
     {"whole.creates_per_open", whole_creates_per_open},

@@ -290,6 +290,32 @@ static void an_attribute_that_is_lacking_is_no_name(void **state)
     }
 }
 
+/* Python asks where it is before each line: of who indexes lines hardly a read jumps, of who reads them in any order many do. */
+static void an_index_of_lines_is_a_stream(void **state)
+{
+    static const struct {
+        uint64_t seeks, jumps;
+        const char *profile;
+    } readers[] = {{20000, 12, "shard-streaming"},     {600000, 12, "shard-streaming"}, {2100000, 12, "shard-streaming"},
+                   {600000, 30000, "sample-read"}, {2100000, 20000, "sample-read"}};
+
+    for (unsigned i = 0; i < sizeof(readers) / sizeof(*readers); i++)
+        for (uint32_t pid = 0; pid < 10; pid += 9) {
+            struct batch *batch = history_batch(0);
+            struct profile_list list;
+
+            history_ops(batch, "j", pid, OP_OPEN, 200 * MIB, 1);
+            history_ops(batch, "j", pid, OP_SEEK, 0, readers[i].seeks);
+            history_ops(batch, "j", pid, OP_READ, 4096, 50000);
+            history_order(batch, "j", pid, OP_READ, ORDER_CONSECUTIVE, 50000 - readers[i].jumps);
+            history_order(batch, "j", pid, OP_READ, ORDER_RANDOM, readers[i].jumps);
+            classified(batch, false, &list);
+            assert_string_equal(list.shares[0].profile, readers[i].profile);
+            assert_true(list.shares[0].share_ops > 0.9);
+            profile_list_clear(&list);
+        }
+}
+
 static void large_samples_are_not_small_files(void **state)
 {
     struct batch *batch = history_batch(0);
@@ -325,6 +351,7 @@ int main(void)
         cmocka_unit_test(a_walk_may_write_its_list),
         cmocka_unit_test(tokens_may_be_mapped_anew_for_each_batch),
         cmocka_unit_test(an_attribute_that_is_lacking_is_no_name),
+        cmocka_unit_test(an_index_of_lines_is_a_stream),
         cmocka_unit_test(large_samples_are_not_small_files),
     };
 
