@@ -11,6 +11,7 @@
 
 #include "analyzer/backend.h"
 #include "analyzer/burst.h"
+#include "analyzer/concert.h"
 #include "analyzer/feature.h"
 #include "analyzer/filling.h"
 #include "analyzer/forest.h"
@@ -76,6 +77,7 @@ struct volume_total {
     bool looked; /* the maxima are known */
     struct tally tally; /* once it is sorted */
     struct tally rest;  /* of a job's volume: what belongs to no process, or to more than are kept apart */
+    struct concert concert; /* when what of it is of the file layer was read and written */
     struct series series;  /* what programs asked for */
     struct windows windows;
     struct working working;

@@ -9,6 +9,7 @@ static void clear_volume(struct volume_total *volume)
 {
     tally_clear(&volume->tally);
     tally_clear(&volume->rest);
+    concert_clear(&volume->concert);
     series_clear(&volume->series);
     series_clear(&volume->busy);
     series_clear(&volume->reached);

@@ -23,6 +23,7 @@ uint32_t court_volume(const struct job_total *job, const char *name)
 void court_sit(struct court *court, uint32_t volume)
 {
     court->parts = court->all + (size_t)volume * (court->catalogue->count + 1);
+    court->concert = &court->job->volumes[volume].concert;
 }
 
 /* Attributes are changed of what was made, or, by who makes nothing, of what was looked at. */
@@ -93,7 +94,7 @@ int court_divide(struct court *court, const struct tally *tally)
 {
     uint32_t count = court->catalogue->count + 1;
     _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
-    int err = parts ? mixture_add(court->catalogue, tally, true, 0, parts, NULL) : -ENOMEM;
+    int err = parts ? mixture_add(court->catalogue, tally, NULL, true, 0, parts, NULL) : -ENOMEM;
 
     for (uint32_t p = 0; !err && p < count; p++) {
         court_add_time(&parts[p], tally);

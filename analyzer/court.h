@@ -13,7 +13,8 @@ struct court {
     const struct catalogue *catalogue;
     const struct job_total *job;
     struct part *all;   /* by volume and profile */
-    struct part *parts; /* of the volume that is judged */
+    struct part *parts; /* of the volume that is judged, */
+    const struct concert *concert; /* and when what belongs to no process there was read and written */
     struct draws *draws; /* NULL: nobody asks */
 };
 

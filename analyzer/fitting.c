@@ -60,8 +60,8 @@ static double samples_of(const struct fitting *fitting, double fault_bytes)
     return fitting->sized_opens ? fmax(opened - mapped, whole) : NAN;
 }
 
-int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
-                 const struct tally *tally, bool process, uint32_t peers)
+int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, const struct tally *tally,
+                 const struct concert *concert, bool process, uint32_t peers)
 {
     int err;
 
@@ -72,7 +72,7 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
         err = joining_split(tally, &fitting->bins, &fitting->bin_count);
     fitting->joint = err == 1;
     if (err >= 0)
-        err = matching_split(&fitting->bins, &fitting->bin_count);
+        err = matching_split(&fitting->bins, &fitting->bin_count, concert);
     if (!err && !fitting->joint) {
         ordering_note(tally, fitting->bins, fitting->bin_count);
         filing_note(tally, fitting->bins, fitting->bin_count);

@@ -4,6 +4,7 @@
 #define UNBLEND_ANALYZER_FITTING_H
 
 #include "analyzer/catalogue.h"
+#include "analyzer/concert.h"
 #include "analyzer/fit_memory.h"
 #include "analyzer/part.h"
 
@@ -52,9 +53,10 @@ struct fitting {
     const double *recipes; /* weights in the place of these; NULL: none */
 };
 
-/* Takes over nothing; catalogue must outlive it. 0 or -ENOMEM; fitting_clear() is due in both cases. */
-int fitting_init(struct fitting *fitting, const struct catalogue *catalogue,
-                 const struct tally *tally, bool process, uint32_t peers);
+/* Takes over nothing; catalogue must outlive it. concert: as in matching.h. 0 or -ENOMEM; fitting_clear() is due in both
+   cases. */
+int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, const struct tally *tally,
+                 const struct concert *concert, bool process, uint32_t peers);
 void fitting_clear(struct fitting *fitting);
 
 /* Fits the active profiles, without the signatures that break a bound of their own. 0 or -ENOMEM. */

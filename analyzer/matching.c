@@ -18,6 +18,7 @@ struct sizes {
     double copied[BUCKET_COUNT]; /* and opens of files that may be read and written so at once */
     double files[BUCKET_COUNT];  /* other reads, of as much as there is in a file */
     double beyond[BUCKET_COUNT]; /* opens of files that have more than was copied, so that they were not */
+    bool apart[BUCKET_COUNT];    /* reads and writes of it come at other times, and match nothing */
 };
 
 /* Who copies goes from the start to the end. */
@@ -60,7 +61,8 @@ static void match_sizes(struct sizes *sizes)
     double opens[BUCKET_COUNT]; /* that nothing matches yet */
 
     for (unsigned bucket = 0; bucket < BUCKET_COUNT; bucket++) {
-        sizes->copies[bucket] = fmin(sizes->reads[bucket], sizes->writes[bucket]);
+        if (!sizes->apart[bucket])
+            sizes->copies[bucket] = fmin(sizes->reads[bucket], sizes->writes[bucket]);
         sizes->copied[bucket] = bucket ? fmin(sizes->copies[bucket], sizes->opens[bucket]) : 0;
         opens[bucket] = sizes->opens[bucket] - sizes->copied[bucket];
     }
@@ -131,7 +133,7 @@ static size_t take(const struct sizes *sizes, const struct bin *bins, size_t cou
     return n;
 }
 
-int matching_split(struct bin **bins, size_t *count)
+int matching_split(struct bin **bins, size_t *count, const struct concert *concert)
 {
     const struct bin *whole = *bins;
     struct bin *out = calloc(MATCH_KINDS * *count + 1, sizeof(*out));
@@ -141,6 +143,8 @@ int matching_split(struct bin **bins, size_t *count)
     if (!out)
         return -ENOMEM;
     count_sizes(whole, *count, &sizes);
+    for (unsigned bucket = 1; concert && bucket < BUCKET_COUNT; bucket++)
+        sizes.apart[bucket] = concert_apart(concert, bucket);
     match_sizes(&sizes);
     find_beyond(&sizes);
     for (size_t first = 0, end = 0; first < *count; first = end) {

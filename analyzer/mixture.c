@@ -150,11 +150,11 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
     return 0;
 }
 
-int mixture_add(const struct catalogue *catalogue, const struct tally *tally, bool process,
+int mixture_add(const struct catalogue *catalogue, const struct tally *tally, const struct concert *concert, bool process,
                 uint32_t peers, struct part *parts, struct draws *draws)
 {
     struct fitting fitting;
-    int err = fitting_init(&fitting, catalogue, tally, process, peers);
+    int err = fitting_init(&fitting, catalogue, tally, concert, process, peers);
 
     if (!err)
         err = fit_all(&fitting, parts, draws);

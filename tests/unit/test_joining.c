@@ -63,7 +63,7 @@ static size_t split(const struct tally *tally, struct bin **bins)
 
     assert_int_equal(bins_of(tally, bins, &count), 0);
     assert_int_equal(joining_split(tally, bins, &count), 1);
-    assert_int_equal(matching_split(bins, &count), 0);
+    assert_int_equal(matching_split(bins, &count, NULL), 0);
     return count;
 }
 

@@ -24,6 +24,8 @@ BY_PROCESS = ("model-load", "preprocess")
 NEAR = 0.05   # a share this near is right
 TRACE = 0.02  # of the operations or the bytes: a component that is to be found
 SEED = 1
+SECOND = 10**9
+START = 1767225600 * SECOND  # of all sums: 2026-01-01
 
 
 class Sum:
@@ -47,9 +49,15 @@ def batches_of(batch, mount):
                "records": [same[at] for same in series.values() if at < len(same)]}
 
 
+def together(batches):
+    """They begin where all sums begin, to the second: programs that are blended run at the same time."""
+    late = min(batch["start_ns"] for batch in batches) // SECOND * SECOND - START
+    return [{**batch, "start_ns": batch["start_ns"] - late} for batch in batches]
+
+
 def sum_of(batches, meta, into):
     """The sum of what a job did."""
-    of_job = [one for batch in batches for one in batches_of(batch, meta["mount"])]
+    of_job = together([one for batch in batches for one in batches_of(batch, meta["mount"])])
     target = os.path.join(into, meta["name"] + ".rec")
     lines = [json.dumps({**one, "seq": number + 1}) for number, one in enumerate(of_job)]
     subprocess.run([os.path.join(harness.bindir(), "tests/system/json_recording"), target], check=True, text=True,
