@@ -52,12 +52,13 @@ static void of_files(const struct tally *tally, struct behaviour *out)
 {
     const struct histogram *sizes = &tally->op[OP_OPEN].size;
     uint64_t median;
-    double bytes = 0, small = 0, small_bytes = 0;
+    double bytes = 0, small = 0, small_bytes = 0, large = 0;
 
     for (unsigned i = 0; i < sizes->length; i++) {
         double count = (double)sizes->cells[i].count, of_files = count * bucket_middle(sizes->cells[i].bucket);
 
         bytes += of_files;
+        large += bucket_lower(sizes->cells[i].bucket) >= FILE_LARGE_MIN ? count : 0;
         if (sizes->cells[i].bucket && bucket_lower(sizes->cells[i].bucket) < FILE_MEDIUM_MIN) {
             small += count;
             small_bytes += of_files;
@@ -67,6 +68,8 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     out->creates = (double)tally_succeeded(tally, OP_CREATE);
     out->median_file = histogram_quantile(sizes, 0.5, false, &median) ? (double)median : NAN;
     out->bytes_per_open = quotient(out->read_bytes + out->fault_bytes, out->opens);
+    out->bytes_per_large_open = quotient(out->read_bytes, large);
+    out->variety = out->peers.opened > 0 ? quotient(out->peers.opened, out->median_file) : INFINITY;
     /* A page fault brings in what was read ahead, or nothing when it is there already: it says little of what is
        read. */
     out->coverage = sizes->length ? quotient(out->read_bytes + out->fault_bytes, bytes) : NAN;
@@ -74,6 +77,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     if (small >= MANY_FILES && small_bytes >= SMALL_MIN * out->read_bytes)
         out->small_opens_per_create = out->creates > 0 ? small / out->creates : INFINITY;
     out->bytes_per_create = out->creates > 0 ? out->write_bytes / out->creates : INFINITY;
+    out->renames_per_create = figure_renames_per_create((double)tally_succeeded(tally, OP_RENAME), out->creates);
 }
 
 /* Reads of files of a kind of which hardly any were opened: they are no part of opening files and reading them. */
@@ -112,6 +116,8 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     out->write_mean = quotient(out->write_bytes, (double)histogram_filled(&write->size));
     out->write_share = quotient(out->write_bytes, out->read_bytes + out->fault_bytes + out->write_bytes);
     out->large_writes = quotient(large, all);
+    out->written = quotient(out->write_bytes, out->read_bytes + out->write_bytes);
+    out->large_reads = quotient((double)read->file_size[FILE_LARGE], (double)figure_sized(read));
     out->received = figure_received(write);
     out->passed = figure_passed(write);
     out->copy_likeness = likeness(&read->size, out->read_bytes, &write->size, out->write_bytes);
@@ -177,7 +183,8 @@ static const struct {
     FIELD(coverage),      FIELD(jumps),          FIELD(read_mean),       FIELD(write_mean),       FIELD(write_share),
     FIELD(large_writes),  FIELD(copy_likeness),  FIELD(stats_per_open),  FIELD(seeks_per_open),   FIELD(seeks_per_read),
     FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open),
-    FIELD(bytes_per_create),
+    FIELD(bytes_per_create), FIELD(renames_per_create), FIELD(bytes_per_large_open), FIELD(large_reads), FIELD(variety),
+    FIELD(written),
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),

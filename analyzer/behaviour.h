@@ -13,6 +13,7 @@
 /* Other processes that loaded the same: `exact` read just as many bytes, `mapped` touched about as many pages. */
 struct peers {
     uint32_t exact, mapped;
+    double opened; /* bytes of all files that were opened on its volume, by whomever; 0: not known */
 };
 
 /* What is not known, or cannot be divided, is NAN. */
@@ -23,10 +24,13 @@ struct behaviour {
     double read_bytes, fault_bytes, write_bytes, minor_faults;
     double stray_reads;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
+    double bytes_per_large_open, large_reads;     /* bytes read to each open of a large file; share of reads that are of such */
+    double variety; /* bytes of all files that were opened on its volumes, to its median one: how many may be samples */
     double jumps, write_jumps;     /* share of reads, and of writes, that jump, where it is known of half of them */
     double returns, bytes_per_jump; /* share of the jumps that go back; bytes read from one to the next */
     double read_mean, write_mean;  /* bytes, of transfers that moved something */
-    double write_share;            /* of the bytes of read and write */
+    double write_share;            /* of the bytes of read and write, and of page faults */
+    double written;                /* of the bytes of read and write */
     double large_writes;           /* share of the bytes written that come in writes of 128 KiB and more */
     double received;               /* share of the bytes written that its threads had just received from the network */
     double passed; /* bytes written to those that it received from the network, or the reverse where these are fewer */
@@ -34,6 +38,7 @@ struct behaviour {
     double stats_per_open, seeks_per_open, seeks_per_read, open_errors;
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
     double creates_per_open, bytes_per_create, bytes_per_fsync;
+    double renames_per_create; /* 0 where there are few: who saves again and again keeps the old one until the new one is whole */
     double small_opens_per_create; /* opens of files below 128 KiB, where there are many, and they more than a trifle of what is read; else 0 */
     double faults, faults_per_open, fault_writes; /* major ones; and which part of them was to write */
     double fault_share, minors_per_op, minors_per_open, bytes_per_op;

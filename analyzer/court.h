@@ -41,9 +41,9 @@ int court_give(struct court *court, const struct profile *profile, const struct 
 int court_divide(struct court *court, const struct tally *tally);
 
 /*
- * All processes of the job, and those that do too little, or have no name alone, added to rests[volume_count]. 0, -ENOMEM
- * or -ERANGE.
+ * All processes of the job, but for the units that are judged already (NULL: none is), and those that do too little, or have
+ * no name alone, added to rests[volume_count]. 0, -ENOMEM or -ERANGE.
  */
-int judge_units(struct court *court, const struct job_total *job, struct tally *rests);
+int judge_units(struct court *court, const struct job_total *job, const bool *judged, struct tally *rests);
 
 #endif

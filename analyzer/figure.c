@@ -2,7 +2,9 @@
 #include "analyzer/figure.h"
 
 #include <errno.h>
+#include <math.h>
 
+#define RENAMES_MIN 3
 #define ORDER_MIN   16
 #define ORDER_KNOWN 0.5
 #define JOINT_MIN   0.9 /* of transfers, and of those that jump */
@@ -59,6 +61,11 @@ double figure_jumps(const struct record *transfers)
     return ordered >= ORDER_MIN && ordered >= ORDER_KNOWN * (double)histogram_filled(&transfers->size)
                ? 1 - (double)transfers->order[ORDER_CONSECUTIVE] / ordered
                : NAN;
+}
+
+double figure_renames_per_create(double renames, double creates)
+{
+    return renames < RENAMES_MIN ? 0 : renames / fmax(creates, 1);
 }
 
 int figure_jumped(const struct record *transfers, struct histogram *out)

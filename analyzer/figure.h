@@ -32,6 +32,9 @@ double figure_ordered(const struct record *transfers);
 /* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */
 double figure_jumps(const struct record *transfers);
 
+/* Of who saves again and again under a name that only what is whole gets, about 1; of a few renames 0. */
+double figure_renames_per_create(double renames, double creates);
+
 /* Sizes of transfers that do not start where the one before ended; *out is to be cleared. 1, 0 and an empty one where that is
    not known of nearly all of them, or -ENOMEM. */
 int figure_jumped(const struct record *transfers, struct histogram *out);

@@ -8,6 +8,7 @@
 #include "analyzer/court.h"
 #include "analyzer/figure.h"
 #include "analyzer/mixture.h"
+#include "analyzer/team.h"
 #include "lib/cleanup.h"
 
 #define SUM_SMALL     0.05 /* of the job: a sum that is less is not drawn anew */
@@ -201,10 +202,71 @@ static const struct profile *name_job(const struct catalogue *catalogue, const s
     return profile && needs_process(profile) ? profile : NULL;
 }
 
+/* What one volume's tally becomes without the units that are not in the team. 0, -ENOMEM or -ERANGE. */
+static int sum_team(const struct job_total *job, uint32_t volume, const bool *in, struct tally *out)
+{
+    int err = tally_merge(out, &job->volumes[volume].rest);
+
+    for (uint32_t i = 0; !err && i < job->unit_count; i++)
+        if (in[i] && court_volume(job, job->units[i].volume) == volume)
+            err = tally_merge(out, &job->units[i].tally);
+    return err;
+}
+
+/* All that the team does, volume by volume, is the profile's. */
+static int give_team(struct court *court, const struct profile *profile, double match, const bool *in)
+{
+    const struct job_total *job = court->job;
+    int err = 0;
+
+    for (uint32_t v = 0; !err && v < job->volume_count; v++) {
+        struct tally sum = {0};
+
+        court_sit(court, v);
+        err = sum_team(job, v, in, &sum);
+        if (!err && tally_file_ops(&sum))
+            err = court_give(court, profile, &sum, match, true);
+        tally_clear(&sum);
+    }
+    return err;
+}
+
+/* As a job whose processes are not known does something as a whole. */
+static int give_job(struct court *court, const struct profile *profile, double match)
+{
+    int err = 0;
+
+    for (uint32_t v = 0; !err && v < court->job->volume_count; v++) {
+        court_sit(court, v);
+        err = court_give(court, profile, &court->job->volumes[v].tally, match, false);
+    }
+    if (court->draws)
+        court->draws->undrawn = true;
+    return err;
+}
+
+/* What no process has to itself, beside what is left of processes. */
+static int judge_rests(struct court *court, struct tally *rests, bool given)
+{
+    const struct job_total *job = court->job;
+    int err = 0;
+
+    for (uint32_t v = 0; !err && court->draws && v < job->volume_count; v++)
+        draws_add_parts(court->draws, court->all + (size_t)v * (court->catalogue->count + 1));
+    for (uint32_t v = 0; !err && v < job->volume_count; v++) {
+        court_sit(court, v);
+        err = given ? 0 : tally_merge(&rests[v], &job->volumes[v].rest);
+        if (!err && tally_file_ops(&rests[v]))
+            err = judge_total(court, &rests[v]);
+    }
+    return err;
+}
+
 int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws)
 {
     struct court court = {.catalogue = catalogue, .job = job, .all = parts, .draws = draws};
     _cleanup_free_ struct tally *rests = calloc(job->volume_count + 1u, sizeof(*rests));
+    _cleanup_free_ bool *team = NULL;
     const struct profile *profile;
     double match;
     int err = 0;
@@ -212,24 +274,16 @@ int judge_job(const struct catalogue *catalogue, const struct job_total *job, st
     if (!rests)
         return -ENOMEM;
     profile = name_job(catalogue, job, &match);
-    if (profile) {
-        for (uint32_t v = 0; !err && v < job->volume_count; v++) {
-            court_sit(&court, v);
-            err = court_give(&court, profile, &job->volumes[v].tally, match, job->process_count > 0);
-        }
-        if (draws && !job->process_count)
-            draws->undrawn = true;
-        return err;
-    }
-    err = judge_units(&court, job, rests);
-    for (uint32_t v = 0; !err && draws && v < job->volume_count; v++)
-        draws_add_parts(draws, parts + (size_t)v * (catalogue->count + 1));
-    for (uint32_t v = 0; !err && v < job->volume_count; v++) {
-        court_sit(&court, v);
-        err = tally_merge(&rests[v], &job->volumes[v].rest);
-        if (!err && tally_file_ops(&rests[v]))
-            err = judge_total(&court, &rests[v]);
-    }
+    if (profile && !job->process_count)
+        return give_job(&court, profile, match);
+    if (profile)
+        err = team_of(job, &team);
+    if (err == 1)
+        err = give_team(&court, profile, match, team);
+    if (!err)
+        err = judge_units(&court, job, team, rests);
+    if (!err)
+        err = judge_rests(&court, rests, team);
     for (uint32_t v = 0; v < job->volume_count; v++)
         tally_clear(&rests[v]);
     return err;

@@ -2,6 +2,7 @@
 #include "analyzer/court.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyzer/mixture.h"
@@ -11,7 +12,20 @@
 
 #define TINY_FAULTS 1000
 #define FEW_OPENS   2
+#define OF_A_FILE   6 /* operations beside writing it, of who makes a file: it is asked for, looked at, closed */
+#define OF_A_WRITE  2 /* seeks */
+#define NO_BYTES    0.03 /* of all that a process moves, which say nothing of it */
 #define MANY_ALIKE  8 /* processes of few opens that are not named: what they do together is looked at */
+
+/* What a process that writes does beside that may be what goes with the files that it makes. */
+static bool goes_with_files(const struct tally *beside, const struct tally *tally)
+{
+    double made = (double)tally_succeeded(tally, OP_CREATE), seeks = (double)tally_ops(beside, OP_SEEK);
+    double with_writes = fmin(seeks, OF_A_WRITE * (double)tally_ops(tally, OP_WRITE));
+
+    return (double)tally_file_bytes(beside) <= NO_BYTES * (double)tally_file_bytes(tally) &&
+           (double)tally_file_ops(beside) - with_writes <= OF_A_FILE * made;
+}
 
 /* One process on one volume; 1 when it is not named, and has opened no more files than one of many alike may. */
 static int judge_unit(struct court *court, const struct tally *tally, const struct peers *peers)
@@ -27,6 +41,8 @@ static int judge_unit(struct court *court, const struct tally *tally, const stru
         profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])
         return behaviour.opens <= FEW_OPENS ? 1 : court_divide(court, tally);
+    if (!profiles[0] && goes_with_files(&sides[0], tally))
+        return court_give(court, profiles[1], tally, match[1], true);
     for (unsigned i = 0; i < 2; i++)
         if (profiles[i] && (profiles[0] == profiles[1] || court_is_small(&sides[!i], tally)))
             return court_give(court, profiles[i], tally, match[i], true);
@@ -167,7 +183,8 @@ static int judge_unnamed(struct court *court, struct rests *rests)
     return err;
 }
 
-static int sort_units(const struct job_total *job, struct place **out)
+/* Those that are still to be judged. */
+static int sort_units(const struct job_total *job, const bool *judged, struct place **out, uint32_t *count)
 {
     struct place *places = calloc(job->unit_count + 1u, sizeof(*places));
     _cleanup_free_ uint32_t *pipes = NULL;
@@ -176,9 +193,11 @@ static int sort_units(const struct job_total *job, struct place **out)
         free(places);
         return -ENOMEM;
     }
+    *count = 0;
     for (uint32_t i = 0; i < job->unit_count; i++)
-        places[i] = (struct place){pipes[i], job->units[i].process, i};
-    qsort(places, job->unit_count, sizeof(*places), by_process);
+        if (!judged || !judged[i])
+            places[(*count)++] = (struct place){pipes[i], job->units[i].process, i};
+    qsort(places, *count, sizeof(*places), by_process);
     *out = places;
     return 0;
 }
@@ -201,18 +220,19 @@ static int judge_group(struct court *court, const struct peers *peers, const str
 }
 
 /* Many short-lived processes that do little each are looked at together, volume by volume. */
-int judge_units(struct court *court, const struct job_total *job, struct tally *tallies)
+int judge_units(struct court *court, const struct job_total *job, const bool *judged, struct tally *tallies)
 {
     _cleanup_free_ uint32_t *unnamed = calloc(job->unit_count + 1u, sizeof(*unnamed));
     struct rests rests = {.tallies = tallies, .unnamed = unnamed};
     _cleanup_free_ struct place *places = NULL;
     _cleanup_free_ struct peers *peers = NULL;
     int err = unnamed ? peers_of(job, &peers) : -ENOMEM;
+    uint32_t count = 0;
 
     if (!err)
-        err = sort_units(job, &places);
-    for (uint32_t from = 0, to; !err && from < job->unit_count; from = to) {
-        for (to = from + 1; to < job->unit_count && places[to].pipe == places[from].pipe;)
+        err = sort_units(job, judged, &places, &count);
+    for (uint32_t from = 0, to; !err && from < count; from = to) {
+        for (to = from + 1; to < count && places[to].pipe == places[from].pipe;)
             to++;
         err = judge_group(court, peers, places + from, to - from, &rests);
     }

@@ -215,6 +215,11 @@ static double whole_commits(const struct feature_context *c)
     return c->whole->ok[OP_FSYNC] + c->whole->ok[OP_RENAME];
 }
 
+static double whole_renames_per_create(const struct feature_context *c)
+{
+    return figure_renames_per_create(c->whole->ok[OP_RENAME], c->whole->ok[OP_CREATE]);
+}
+
 static double seeks_per_open(const struct feature_context *c)
 {
     return quotient(c->part->ok[OP_SEEK], opens(c));
@@ -355,6 +360,7 @@ static const struct {
     {"whole.bytes_per_fault_write", whole_bytes_per_fault_write},
     {"whole.write_share", whole_write_share},
     {"whole.commits", whole_commits},
+    {"whole.renames_per_create", whole_renames_per_create},
     {"whole.bytes_per_fsync", whole_bytes_per_fsync},
     {"whole.jumps", whole_jumps},
     {"whole.write_jumps", whole_write_jumps},

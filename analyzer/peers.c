@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/param.h>
 
+#include "lib/bucket.h"
 #include "lib/cleanup.h"
 
 #define BYTES_MIN  16e6
@@ -13,6 +14,9 @@
 #define ALIKE      0.25 /* which of them finds a page in memory, and how many pages one fault maps, is chance */
 #define FASTEST    8e9  /* bytes a second that no process reads: whoever starts sooner was not waited for */
 #define LOOKED_AT  1000 /* units of the same amount; more of them change nothing */
+#define LARGE      (8u << 20) /* bytes of a file: a part of a model, or a shard */
+#define FEW        2   /* such files are no more than one checkpoint, and its ranks may each have their own */
+#define SHARED     1.5 /* bytes of all files that were opened on the volume, to those of one process: others read the same */
 
 struct load {
     double amount;
@@ -85,19 +89,56 @@ static int sort_loads(const struct job_total *job, double (*amount)(const struct
     return 0;
 }
 
+static uint32_t volume_of(const struct job_total *job, const struct unit *unit)
+{
+    uint32_t v = 0;
+
+    while (job->volumes[v].name != unit->volume)
+        v++;
+    return v;
+}
+
+/* Bytes of all files that were opened on each volume, 0 where that was not recorded; malloc'ed. NULL without memory. */
+static double *opened_on(const struct job_total *job)
+{
+    double *opened = calloc(job->volume_count + 1u, sizeof(*opened));
+    struct working_opens all;
+
+    for (uint32_t v = 0; opened && v < job->volume_count; v++)
+        opened[v] = working_opens(&job->volumes[v].working, &all) ? all.bytes.value : 0;
+    return opened;
+}
+
+/* Shards that are all as large make those equal who each read some of their own; ranks load the same files. Where it is not
+   known which files were opened, neither is that. */
+static bool may_share(const struct unit *unit, double opened)
+{
+    const struct histogram *sizes = &unit->tally.op[OP_OPEN].size;
+    double files = 0, bytes = 0;
+
+    for (uint32_t i = 0; i < sizes->length; i++)
+        if (bucket_lower(sizes->cells[i].bucket) >= LARGE) {
+            files += (double)sizes->cells[i].count;
+            bytes += (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket);
+        }
+    return files <= FEW || opened <= SHARED * bytes;
+}
+
 int peers_of(const struct job_total *job, struct peers **out)
 {
     uint32_t count = job->unit_count;
     _cleanup_free_ struct load *bytes = NULL, *pages = NULL;
+    _cleanup_free_ double *opened = opened_on(job);
     struct peers *peers = NULL;
 
-    if (sort_loads(job, bytes_read, &bytes) || sort_loads(job, pages_touched, &pages) ||
+    if (!opened || sort_loads(job, bytes_read, &bytes) || sort_loads(job, pages_touched, &pages) ||
         !(peers = calloc(count + 1u, sizeof(*peers))))
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         const struct unit *unit = &job->units[i];
 
-        if (bytes_read(unit) >= BYTES_MIN)
+        peers[i].opened = opened[volume_of(job, unit)];
+        if (bytes_read(unit) >= BYTES_MIN && may_share(unit, peers[i].opened))
             peers[i].exact = count_alike(bytes, count, unit, bytes_read(unit), 1, EXACT);
         if (pages_touched(unit) >= FAULTS_MIN)
             peers[i].mapped = count_alike(pages, count, unit, pages_touched(unit), 65536, ALIKE);

@@ -2,6 +2,7 @@
 #include "analyzer/pipes.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +13,21 @@
 #define BYTES_MIN 1e6
 #define OTHER     0.05  /* bytes of the other direction, of all */
 #define AT_ONCE   100e6 /* ns from one start to the other: a shell forks a pipeline in a few ms, and may have to wait */
+#define EQUAL     0.005 /* of the bytes: that far apart they may be and still be the same */
+#define FILES     0.1   /* the same of files, */
+#define FILES_MIN 10    /* of so many at least */
+#define LOOKS_MIN 0.8   /* operations of who only looks, to each file that is made */
+#define LOOKS_MAX 4
 
 /* A process on all its volumes. */
 struct end {
     uint32_t process;
     const char *node;
     int64_t start_ns, first_ns, last_ns, interval_ns;
-    double read, written;
-    bool commits; /* forces to disk what it wrote, or gives it its name when it is whole */
+    double read, written, ops;
+    double opened, made; /* files */
+    bool syncs;   /* forces to disk what it wrote, */
+    bool renames; /* or gives it its name when it is whole */
     bool taken;
 };
 
@@ -36,8 +44,16 @@ static bool is_one_sided(double this, double other)
     return this >= BYTES_MIN && other <= OTHER * (this + other);
 }
 
-/* Processes that read or write only. A checkpoint's writer is none: it commits, and what it writes is its own. */
-static uint32_t find_ends(const struct job_total *job, struct end *all)
+static double opened(const struct tally *tally)
+{
+    const struct histogram *sizes = &tally->op[OP_OPEN].size;
+
+    return sizes->length ? (double)histogram_count(sizes) : (double)tally_succeeded(tally, OP_OPEN);
+}
+
+/* All processes, and then those that read or write only. A checkpoint's writer is none: it syncs, and what it writes is its
+   own. */
+static uint32_t find_ends(const struct job_total *job, struct end *all, struct end *ends)
 {
     uint32_t count = 0;
 
@@ -56,12 +72,16 @@ static uint32_t find_ends(const struct job_total *job, struct end *all)
         end->last_ns = MAX(end->last_ns, unit->last_ns);
         end->read += (double)unit->tally.op[OP_READ].bytes;
         end->written += (double)unit->tally.op[OP_WRITE].bytes;
-        end->commits |= tally_ops(&unit->tally, OP_FSYNC) || tally_ops(&unit->tally, OP_RENAME);
+        end->ops += (double)tally_file_ops(&unit->tally);
+        end->opened += opened(&unit->tally);
+        end->made += (double)tally_succeeded(&unit->tally, OP_CREATE);
+        end->syncs |= tally_ops(&unit->tally, OP_FSYNC) > 0;
+        end->renames |= tally_ops(&unit->tally, OP_RENAME) > 0;
     }
     for (uint32_t i = 0; i < job->unit_count; i++)
-        if (job->units[i].process == i && !all[i].commits &&
+        if (job->units[i].process == i && !all[i].syncs &&
             (is_one_sided(all[i].read, all[i].written) || is_one_sided(all[i].written, all[i].read)))
-            all[count++] = all[i];
+            ends[count++] = all[i];
     return count;
 }
 
@@ -74,8 +94,19 @@ static bool together(const struct end *a, const struct end *b)
            llabs(a->last_ns - b->last_ns) <= interval;
 }
 
-/* The reader that was started closest to a writer; NULL for none. */
-static struct end *other_end(struct end *ends, uint32_t count, uint32_t writer)
+static bool is_near(double a, double b, double apart)
+{
+    return fabs(a - b) <= apart * fmax(a, b);
+}
+
+static bool copies(const struct end *reader, const struct end *writer)
+{
+    return is_near(reader->read, writer->written, EQUAL) &&
+           (!writer->renames || (writer->made >= FILES_MIN && is_near(reader->opened, writer->made, FILES)));
+}
+
+/* The reader that was started closest to a writer, or closest of those that read what it writes; NULL for none. */
+static struct end *other_end(struct end *ends, uint32_t count, uint32_t writer, bool same)
 {
     struct end *best = NULL;
     int64_t apart = (int64_t)AT_ONCE;
@@ -86,7 +117,8 @@ static struct end *other_end(struct end *ends, uint32_t count, uint32_t writer)
 
             if (far > apart)
                 break;
-            if (!ends[i].taken && ends[i].read > ends[i].written && together(&ends[i], &ends[writer])) {
+            if (!ends[i].taken && !ends[i].renames && ends[i].read > ends[i].written && together(&ends[i], &ends[writer]) &&
+                (!same || copies(&ends[i], &ends[writer]))) {
                 best = &ends[i];
                 apart = far;
                 break;
@@ -95,27 +127,51 @@ static struct end *other_end(struct end *ends, uint32_t count, uint32_t writer)
     return best;
 }
 
-int pipes_of(const struct job_total *job, uint32_t **out)
+/* Who looks at what there is for the two; NULL for none. */
+static const struct end *third(const struct end *all, const struct job_total *job, const struct end *writer)
 {
-    _cleanup_free_ struct end *ends = calloc(job->unit_count + 1u, sizeof(*ends));
-    uint32_t *of = calloc(job->unit_count + 1u, sizeof(*of)), count;
-
-    if (!ends || !of) {
-        free(of);
-        return -ENOMEM;
-    }
-    count = find_ends(job, ends);
-    qsort(ends, count, sizeof(*ends), by_start);
     for (uint32_t i = 0; i < job->unit_count; i++)
-        of[i] = job->units[i].process;
+        if (job->units[i].process == i && i != writer->process && !(all[i].read + all[i].written > BYTES_MIN) &&
+            all[i].ops >= LOOKS_MIN * writer->made && all[i].ops <= LOOKS_MAX * writer->made &&
+            llabs(all[i].start_ns - writer->start_ns) <= (int64_t)AT_ONCE && together(&all[i], writer))
+            return &all[i];
+    return NULL;
+}
+
+/* Gives writers their readers: first those that write what these read, then those who keep to themselves what they do with
+   it, if they do not rename. */
+static void join(const struct job_total *job, const struct end *all, struct end *ends, uint32_t count, bool same, uint32_t *of)
+{
     for (uint32_t i = 0; i < count; i++) {
-        struct end *reader = ends[i].written > ends[i].read ? other_end(ends, count, i) : NULL;
+        bool writes = !ends[i].taken && ends[i].written > ends[i].read && (same || !ends[i].renames);
+        struct end *reader = writes ? other_end(ends, count, i, same) : NULL;
+        const struct end *looks = reader && ends[i].renames ? third(all, job, &ends[i]) : NULL;
 
         if (!reader)
             continue;
-        reader->taken = true;
-        of[ends[i].process] = reader->process; /* of its first unit, */
+        ends[i].taken = reader->taken = true;
+        of[ends[i].process] = reader->process; /* of its first unit */
+        if (looks)
+            of[looks->process] = reader->process;
     }
+}
+
+int pipes_of(const struct job_total *job, uint32_t **out)
+{
+    _cleanup_free_ struct end *all = calloc(job->unit_count + 1u, sizeof(*all));
+    _cleanup_free_ struct end *ends = calloc(job->unit_count + 1u, sizeof(*ends));
+    uint32_t *of = calloc(job->unit_count + 1u, sizeof(*of)), count;
+
+    if (!all || !ends || !of) {
+        free(of);
+        return -ENOMEM;
+    }
+    count = find_ends(job, all, ends);
+    qsort(ends, count, sizeof(*ends), by_start);
+    for (uint32_t i = 0; i < job->unit_count; i++)
+        of[i] = job->units[i].process;
+    join(job, all, ends, count, true, of);
+    join(job, all, ends, count, false, of);
     for (uint32_t i = 0; i < job->unit_count; i++)
         of[i] = of[job->units[i].process]; /* and of the others */
     *out = of;

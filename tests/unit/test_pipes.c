@@ -105,6 +105,48 @@ static void each_writer_has_the_reader_closest_to_it(void **state)
     assert_pipes(units, 4, (uint32_t[]){0, 1, 1, 0});
 }
 
+static void count(struct unit *unit, enum operation op, uint64_t calls)
+{
+    struct record *record = &unit->tally.op[op];
+
+    record->op = op;
+    record->latency_ns.cells = calloc(1, sizeof(*record->latency_ns.cells));
+    assert_non_null(record->latency_ns.cells);
+    record->latency_ns.cells[0] = (struct histogram_cell){.bucket = 50, .count = calls};
+    record->latency_ns.length = 1;
+}
+
+/* Beside `tar | tar` there is somebody who reads more, and began closer to the one who unpacks. */
+static void who_reads_as_much_is_the_other_end(void **state)
+{
+    struct unit units[] = {process(0, 10 * SECOND, 209252365, 0), process(1, 10 * SECOND + 2 * MS, 589547974, 8),
+                           process(2, 10 * SECOND + 4 * MS, 10617, 209241748), process(3, 10 * SECOND + MS / 2, 0, 30000000)};
+
+    assert_pipes(units, 4, (uint32_t[]){0, 1, 0, 1}); /* and what is left is a pipe, as far as we know */
+}
+
+/* rsync: one reads; one looks at what is there; one writes under names that are not the last. */
+static void who_renames_each_file_that_the_other_opened_copies(void **state)
+{
+    for (unsigned made = 1; made <= 1000; made *= 1000)
+        for (unsigned opened = 1; opened <= 2; opened++) {
+            struct unit units[] = {process(0, 10 * SECOND, 50000000, 0), process(1, 10 * SECOND + 10 * MS, 12000, 0),
+                                   process(2, 10 * SECOND + 30 * MS, 0, 50000000),
+                                   process(3, 10 * SECOND + 20 * MS, 0, 0)};
+            bool one = made > 1 && opened == 1;
+
+            count(&units[0], OP_OPEN, made * opened);
+            count(&units[1], OP_STAT, made + made / 10);
+            count(&units[2], OP_CREATE, made);
+            count(&units[2], OP_RENAME, made);
+            count(&units[3], OP_STAT, 90 * made);
+            assert_pipes(units, 4, (uint32_t[]){0, one ? 0 : 1, one ? 0 : 2, 3});
+            for (unsigned i = 0; i < 4; i++)
+                for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+                    free(units[i].tally.op[op].latency_ns.cells);
+        }
+}
+
 /* What a process does on several volumes counts together, and goes where it goes. */
 static void units_of_a_process_go_together(void **state)
 {
@@ -124,6 +166,8 @@ int main(void)
         cmocka_unit_test(one_that_ran_on_is_none),
         cmocka_unit_test(one_that_commits_is_none),
         cmocka_unit_test(each_writer_has_the_reader_closest_to_it),
+        cmocka_unit_test(who_reads_as_much_is_the_other_end),
+        cmocka_unit_test(who_renames_each_file_that_the_other_opened_copies),
         cmocka_unit_test(units_of_a_process_go_together),
     };
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/team.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyzer/behaviour.h"
+#include "lib/cleanup.h"
+
+#define ONE_SIDED 0.05 /* bytes of the other direction, of all that a process moves: it only reads, or only writes */
+#define BALANCED  0.4  /* of the direction with fewer: it writes about as much as it reads */
+#define OTHERS    0.1  /* bytes of processes that are neither, of the job's */
+#define WALK_OPS  500
+#define WALK      0.85 /* of a walk's operations look up names, or change attributes, */
+#define WALK_MOVE 256  /* and each moves no more bytes than that */
+#define A_FILE    4    /* operations of walks, to each file that the job makes: who copies looks at what there is */
+
+static bool takes_part(double read, double written)
+{
+    double less = read < written ? read : written, all = read + written;
+
+    return less <= ONE_SIDED * all || less >= BALANCED * all;
+}
+
+/* 0 where too many bytes are others', 1, or -ENOMEM. */
+static int is_team(const struct job_total *job)
+{
+    _cleanup_free_ double *read = calloc(job->unit_count + 1u, sizeof(*read));
+    _cleanup_free_ double *written = calloc(job->unit_count + 1u, sizeof(*written));
+    double all = 0, others = 0;
+
+    if (!read || !written)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < job->unit_count; i++) {
+        const struct unit *unit = &job->units[i];
+
+        read[unit->process] += (double)unit->tally.op[OP_READ].bytes;
+        written[unit->process] += (double)unit->tally.op[OP_WRITE].bytes;
+    }
+    for (uint32_t i = 0; i < job->unit_count; i++) {
+        all += read[i] + written[i];
+        others += takes_part(read[i], written[i]) ? 0 : read[i] + written[i];
+    }
+    return others <= OTHERS * all;
+}
+
+/* A unit that walks the name space. */
+struct walk {
+    uint32_t unit;
+    uint64_t ops;
+};
+
+static int by_ops(const void *a, const void *b)
+{
+    const struct walk *x = a, *y = b;
+
+    return x->ops != y->ops ? (x->ops > y->ops) - (x->ops < y->ops) : (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static bool walks(const struct tally *tally)
+{
+    struct behaviour behaviour;
+
+    if (tally_file_ops(tally) < WALK_OPS)
+        return false;
+    behaviour_of(tally, &(struct peers){0}, &behaviour);
+    return behaviour.lookups >= WALK && behaviour.bytes_per_op <= WALK_MOVE;
+}
+
+int team_of(const struct job_total *job, bool **in)
+{
+    _cleanup_free_ struct walk *all = calloc(job->unit_count + 1u, sizeof(*all));
+    double may_be = A_FILE * (double)tally_succeeded(&job->tally, OP_CREATE);
+    int err = is_team(job);
+    uint32_t count = 0;
+
+    if (err != 1)
+        return err;
+    *in = malloc(job->unit_count + 1u);
+    if (!all || !*in) {
+        free(*in);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < job->unit_count; i++) {
+        (*in)[i] = !walks(&job->units[i].tally);
+        if (!(*in)[i])
+            all[count++] = (struct walk){i, tally_file_ops(&job->units[i].tally)};
+    }
+    qsort(all, count, sizeof(*all), by_ops);
+    for (uint32_t i = 0; i < count && (may_be -= (double)all[i].ops) >= 0; i++)
+        (*in)[all[i].unit] = true;
+    return 1;
+}

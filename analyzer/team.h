@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who of a job that is named as a whole takes part in what it does. A job copies where its processes together write what
+ * they read; but not where one of them packs what another unpacks, and not who walks the name space meanwhile.
+ */
+#ifndef UNBLEND_ANALYZER_TEAM_H
+#define UNBLEND_ANALYZER_TEAM_H
+
+#include <stdbool.h>
+
+#include "analyzer/aggregate.h"
+
+/* 1: in[job->unit_count], malloc'ed, tells of each unit whether it does; 0: too much is read and written by processes that
+   do neither the one, nor the other, nor both alike. Or -ENOMEM. */
+int team_of(const struct job_total *job, bool **in);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a program could be taken for. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/unit/classified.h"
+#include "tests/unit/history.h"
+
+#define KIB UINT64_C(1024)
+#define MIB UINT64_C(1048576)
+
+static void check_first(struct batch *batch, const char *profile)
+{
+    struct profile_list list;
+
+    classified(batch, false, &list);
+    assert_string_equal(list.shares[0].profile, profile);
+    assert_true(list.shares[0].share_ops > 0.9);
+    profile_list_clear(&list);
+}
+
+/* Python loads torch, and saves some models: the many small files that it reads are its modules, not the data. */
+static void who_imports_and_saves_makes_nothing_of_it(void **state)
+{
+    for (unsigned packs = 0; packs < 2; packs++) {
+        struct batch *batch = history_batch(0);
+        uint64_t files = packs ? 5000 : 0;
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_STAT, 0, 5354 + 2 * files);
+        history_errors(batch, "j", 9, OP_STAT, ENOENT, 450);
+        history_ops(batch, "j", 9, OP_OPEN, 12 * KIB, 1200 + files);
+        history_ops(batch, "j", 9, OP_READ, 12 * KIB, 1200 + files);
+        history_ops(batch, "j", 9, OP_READ, 0, 780 + files);
+        history_ops(batch, "j", 9, OP_SEEK, 0, 1559 + 2 * files);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 1230 + files);
+        history_ops(batch, "j", 9, OP_CREATE, 0, 2);
+        history_ops(batch, "j", 9, OP_WRITE, MIB, 60);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "preprocess") > 0.9) == packs);
+        assert_true((classified_bytes(&list, "checkpoint") > 0.75) == !packs);
+        assert_true((classified_ops(&list, "import-storm") > 0.9) == !packs);
+        profile_list_clear(&list);
+    }
+}
+
+/* A loop reads small files, some epochs of them, and saves its model after each, under a name that it gets when it is whole;
+   or somebody packs them. */
+static void who_trains_and_saves_does_two_things(void **state)
+{
+    for (unsigned packs = 0; packs < 2; packs++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_STAT, 0, 40000);
+        history_ops(batch, "j", 9, OP_OPEN, 48 * KIB, 20000);
+        history_ops(batch, "j", 9, OP_SEEK, 0, 40000);
+        history_ops(batch, "j", 9, OP_READ, 48 * KIB, 20000);
+        history_ops(batch, "j", 9, OP_READ, 0, 20000);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 20000);
+        history_ops(batch, "j", 9, OP_CREATE, 0, 4);
+        history_ops(batch, "j", 9, OP_RENAME, 0, packs ? 1 : 4);
+        history_ops(batch, "j", 9, OP_WRITE, 4 * MIB, 60);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "preprocess") > 0.9) == packs);
+        assert_true((classified_ops(&list, "losf") > 0.9) == !packs);
+        assert_true((classified_bytes(&list, "checkpoint") > 0.15) == !packs);
+        profile_list_clear(&list);
+    }
+}
+
+/* node, or rclone, asks of 50,000 names; the pages of the program itself come from the disk. */
+static void a_cold_program_that_walks_maps_nothing(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", 9, OP_STAT, 0, 57000);
+    history_ops(batch, "j", 9, OP_READDIR, 0, 6000);
+    history_ops(batch, "j", 9, OP_OPEN, 0, 3000);
+    history_ops(batch, "j", 9, OP_OPEN, 12 * MIB, 8);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 3008);
+    history_ops(batch, "j", 9, OP_MMAP_FAULT, 400 * KIB, 140);
+    classified(batch, false, &list);
+    assert_true(classified_ops(&list, "ingest-scan") > 0.9);
+    profile_list_clear(&list);
+}
+
+/* The files that a job opened on its volume, all so large. */
+static void told(struct batch *batch, unsigned count, uint64_t size)
+{
+    struct flow *flow;
+
+    assert_int_equal(batch_flow(batch, 0, 0, &flow), 0);
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(sketch_add(&flow->files, &(struct sketch_file){.hash = i, .bytes = size}), 0);
+}
+
+/* apt looks into its one large list, half of it each time. */
+static void one_large_file_again_and_again_is_no_sample(void **state)
+{
+    for (unsigned files = 1; files <= 400; files += 399) {
+        struct batch *batch = history_batch(0);
+
+        history_ops(batch, "j", 9, OP_OPEN, 12 * MIB, 400);
+        history_ops(batch, "j", 9, OP_STAT, 0, 400);
+        history_ops(batch, "j", 9, OP_READ, 64 * KIB, 400 * 96);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 400);
+        told(batch, files, 12 * MIB);
+        check_first(batch, files > 1 ? "cv-training" : "shard-streaming");
+    }
+}
+
+/* Workers read shards that are all of one size, each some of its own; or ranks load all parts of a model. */
+static void equal_shards_are_no_model(void **state)
+{
+    for (unsigned shared = 0; shared < 2; shared++) {
+        struct batch *batch = history_batch(0);
+
+        for (uint32_t pid = 10; pid < 14; pid++) {
+            history_ops(batch, "j", pid, OP_OPEN, 64 * MIB, 6);
+            history_ops(batch, "j", pid, OP_READ, MIB, 6 * 64);
+            history_order(batch, "j", pid, OP_READ, ORDER_CONSECUTIVE, 6 * 64);
+            history_ops(batch, "j", pid, OP_CLOSE, 0, 6);
+        }
+        told(batch, shared ? 6 : 24, 64 * MIB);
+        check_first(batch, shared ? "model-load" : "shard-streaming");
+    }
+}
+
+/* Sixteen shards, three times, of which a program that has opened more modules than these reads each from front to end. */
+static void shards_are_so_in_each_epoch(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_OPEN, 12 * KIB, 80);
+    history_ops(batch, "j", 9, OP_OPEN, 25 * MIB, 48);
+    history_ops(batch, "j", 9, OP_STAT, 0, 330);
+    history_ops(batch, "j", 9, OP_SEEK, 0, 100);
+    history_ops(batch, "j", 9, OP_READ, 12 * KIB, 80);
+    history_ops(batch, "j", 9, OP_READ, 64 * KIB, 48 * 400);
+    history_ops(batch, "j", 9, OP_READ, 0, 128);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 128);
+    for (unsigned i = 0; i < batch->record_count; i++)
+        if (batch->records[i].op == OP_READ)
+            batch->records[i].file_size[FILE_LARGE] = 48 * 400;
+    check_first(batch, "shard-streaming");
+}
+
+/* tar -x of small files: read in blocks of 10 KiB, written file by file. */
+static void who_unpacks_copies(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_OPEN, 210 * MIB, 1);
+    history_ops(batch, "j", 9, OP_READ, 10 * KIB, 21500);
+    history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 21500);
+    history_ops(batch, "j", 9, OP_CREATE, 0, 10000);
+    history_ops(batch, "j", 9, OP_WRITE, 10 * KIB, 15000);
+    history_ops(batch, "j", 9, OP_WRITE, 5 * KIB, 10000);
+    history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 25000);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 10001);
+    history_ops(batch, "j", 9, OP_SETATTR, 0, 30000);
+    check_first(batch, "stage-copy");
+}
+
+/* Who downloads files looks at each that it has made, and closes it. */
+static void what_is_made_is_looked_at(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_CREATE, 0, 5000);
+    history_ops(batch, "j", 9, OP_WRITE, 20 * KIB, 5000);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 5000);
+    history_ops(batch, "j", 9, OP_STAT, 0, 5000);
+    history_ops(batch, "j", 9, OP_SEEK, 0, 5000);
+    history_received(batch, "j", 9, 5000 * 20 * KIB);
+    check_first(batch, "stage-copy");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_imports_and_saves_makes_nothing_of_it),
+        cmocka_unit_test(who_trains_and_saves_does_two_things),
+        cmocka_unit_test(a_cold_program_that_walks_maps_nothing),
+        cmocka_unit_test(one_large_file_again_and_again_is_no_sample),
+        cmocka_unit_test(equal_shards_are_no_model),
+        cmocka_unit_test(shards_are_so_in_each_epoch),
+        cmocka_unit_test(who_unpacks_copies),
+        cmocka_unit_test(what_is_made_is_looked_at),
+    };
+
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
+}
