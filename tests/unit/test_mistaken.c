@@ -135,22 +135,30 @@ static void equal_shards_are_no_model(void **state)
     }
 }
 
-/* Sixteen shards, three times, of which a program that has opened more modules than these reads each from front to end. */
+/* Sixteen shards, three times, of which a program that has opened as many modules reads each from front to end. */
 static void shards_are_so_in_each_epoch(void **state)
 {
     struct batch *batch = history_batch(0);
 
-    history_ops(batch, "j", 9, OP_OPEN, 12 * KIB, 80);
+    history_ops(batch, "j", 9, OP_OPEN, 12 * KIB, 41);
+    history_ops(batch, "j", 9, OP_OPEN, 200 * KIB, 4);
     history_ops(batch, "j", 9, OP_OPEN, 25 * MIB, 48);
-    history_ops(batch, "j", 9, OP_STAT, 0, 330);
-    history_ops(batch, "j", 9, OP_SEEK, 0, 100);
-    history_ops(batch, "j", 9, OP_READ, 12 * KIB, 80);
-    history_ops(batch, "j", 9, OP_READ, 64 * KIB, 48 * 400);
-    history_ops(batch, "j", 9, OP_READ, 0, 128);
-    history_ops(batch, "j", 9, OP_CLOSE, 0, 128);
+    history_ops(batch, "j", 9, OP_OPEN, 0, 16);
+    history_errors(batch, "j", 9, OP_OPEN, ENOENT, 7);
+    history_ops(batch, "j", 9, OP_STAT, 0, 282);
+    history_errors(batch, "j", 9, OP_STAT, ENOENT, 40);
+    history_ops(batch, "j", 9, OP_SEEK, 0, 79);
+    history_ops(batch, "j", 9, OP_READDIR, 0, 32);
+    history_ops(batch, "j", 9, OP_READ, 20 * KIB, 80);
+    history_ops(batch, "j", 9, OP_READ, 64 * KIB, 19227);
+    history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 19307);
+    history_ops(batch, "j", 9, OP_READ, 0, 85);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 109);
     for (unsigned i = 0; i < batch->record_count; i++)
-        if (batch->records[i].op == OP_READ)
-            batch->records[i].file_size[FILE_LARGE] = 48 * 400;
+        if (batch->records[i].op == OP_READ) {
+            batch->records[i].file_size[FILE_SMALL] = 47;
+            batch->records[i].file_size[FILE_LARGE] = 19275;
+        }
     check_first(batch, "shard-streaming");
 }
 
