@@ -25,7 +25,7 @@ struct behaviour {
     double stray_reads;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
     double bytes_per_large_open, large_reads;     /* bytes read to each open of a large file; share of reads that are of such */
-    double variety; /* bytes of all files that were opened on its volumes, to its median one: how many may be samples */
+    double variety; /* bytes of all files that were opened on its volumes, to a file as most of its bytes are in */
     double jumps, write_jumps;     /* share of reads, and of writes, that jump, where it is known of half of them */
     double returns, bytes_per_jump; /* share of the jumps that go back; bytes read from one to the next */
     double read_mean, write_mean;  /* bytes, of transfers that moved something */
