@@ -131,7 +131,6 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_READS, 100, "fewer cost nobody much")},
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_MISALIGNED_TIME,
-     .needs = {"page_cache"},
      .remedy = "make offsets and sizes of O_DIRECT multiples of 4 KiB (statx() tells: STATX_DIOALIGN)",
      .gain = "cannot be told: what aligned requests would take was not measured",
      .confidence = 0.75},

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "analyzer/finding/finding.h"
+#include "analyzer/report.h"
+#include "tests/unit/classified.h"
+#include "tests/unit/history.h"
+
+#define SCALE 100 /* operations are dear enough for a finding */
+
+static void make_dear(struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        batch->records[i].latency_sum_ns *= SCALE;
+}
+
+/* How often the report has that finding; its first one is handed out, and its texts stay as long as the report. */
+static unsigned find(struct given *given, const char *id, struct report *report, const struct finding **first)
+{
+    unsigned count = 0;
+
+    given->source.next = history_next;
+    *first = NULL;
+    *report = (struct report){0};
+    assert_int_equal(report_build(&given->source, &classified_by, report), 0);
+    for (uint32_t i = 0; i < report->findings.count; i++) {
+        if (strcmp(report->findings.list[i].id, id) != 0)
+            continue;
+        *first = *first ? *first : &report->findings.list[i];
+        count++;
+    }
+    return count;
+}
+
+static unsigned count_found(struct batch *batch, const char *id)
+{
+    struct given given = {.batches = {batch}, .count = 1};
+    const struct finding *first;
+    struct report report;
+    unsigned count = find(&given, id, &report, &first);
+
+    report_clear(&report);
+    return count;
+}
+
+/* Reads of 1,000 bytes, of so many of which the kernel tells where they start. */
+static struct batch *read_oddly(uint64_t ordered)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_READ, 1000, 1000);
+    history_order(batch, "j", 1, OP_READ, ORDER_CONSECUTIVE, ordered);
+    make_dear(batch);
+    return batch;
+}
+
+/* What the page cache did is not known of either. */
+static void transfers_between_files_are_no_direct_io(void **state)
+{
+    assert_int_equal(count_found(read_oddly(1000), "unaligned-direct-io"), 1);
+    assert_int_equal(count_found(read_oddly(10), "unaligned-direct-io"), 0);
+}
+
+static void a_page_cache_that_nobody_saw_tells_no_direct_io(void **state)
+{
+    const struct hook hook = {.name = "mm_filemap_add_to_page_cache", .why = "no"};
+    struct batch *batch = read_oddly(1000);
+
+    assert_int_equal(batch_hooks(batch, &hook, 1), 0);
+    assert_int_equal(count_found(batch, "unaligned-direct-io"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(transfers_between_files_are_no_direct_io),
+        cmocka_unit_test(a_page_cache_that_nobody_saw_tells_no_direct_io),
+    };
+
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
+}
