@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/human.h"
 
 #define MENTION_MIN 0.05 /* operations below this share are not worth a word */
@@ -103,7 +104,7 @@ static int mention_sizes(const char *what, double transfers, const double sizes[
 
 static int mention_reads(const struct part *part, struct profile_share *share)
 {
-    double mib = (part->bytes[OP_READ] + part->bytes[OP_WRITE]) / 1048576;
+    double bytes = part->bytes[OP_READ] + part->bytes[OP_WRITE];
     double opens = part_opens(part);
     char ratio[HUMAN_SIZE];
 
@@ -111,8 +112,8 @@ static int mention_reads(const struct part *part, struct profile_share *share)
         evidence_add(share, "%.0f %% of reads return 0: files are read to their end",
                      100 * part->read[0] / part->ok[OP_READ]))
         return -ENOMEM;
-    if (opens >= MENTION_MIN * part_ops(part) && mib > 0)
-        return evidence_add(share, "%s opens per MiB", human_ratio(ratio, opens / mib));
+    if (opens >= MENTION_MIN * part_ops(part) && figure_tells_per_mib(bytes))
+        return evidence_add(share, "%s opens per MiB", human_ratio(ratio, opens / (bytes / 1048576)));
     return 0;
 }
 

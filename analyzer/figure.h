@@ -4,6 +4,7 @@
 #define UNBLEND_ANALYZER_FIGURE_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "analyzer/feature.h"
 
@@ -11,6 +12,13 @@
 static inline double quotient(double part, double whole)
 {
     return whole > 0 ? part / whole : NAN;
+}
+
+/* Whether so many bytes moved, about a MiB, that operations for each MiB of them are worth a sentence: of a few bytes they
+   come out as millions. */
+static inline bool figure_tells_per_mib(double bytes)
+{
+    return bytes >= 0.95 * 1048576;
 }
 
 /* Operations that failed, by why: no such name, another error, one that was not recorded. */
