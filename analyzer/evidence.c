@@ -13,6 +13,7 @@
 
 #define MENTION_MIN 0.05 /* operations below this share are not worth a word */
 #define MENTIONS    5
+#define MOSTLY      0.5
 
 int evidence_add(struct profile_share *share, const char *format, ...)
 {
@@ -141,6 +142,17 @@ static int mention_reworked(const struct part *part, struct profile_share *share
                         100 * fmin(1, part->reworked / read));
 }
 
+/* "seen in 3 processes, each by itself". Nothing where processes have too little of it each. */
+static int mention_processes(const struct part *part, struct profile_share *share)
+{
+    if (part->together > MOSTLY * part_ops(part))
+        return evidence_add(share, "seen in what several processes do together, not in one of them alone");
+    if (part->processes)
+        return evidence_add(share, "seen in %u %s by itself", part->processes,
+                            part->processes == 1 ? "process" : "processes, each");
+    return part->summed > 0 ? evidence_add(share, "unmixed from totals that hold no processes") : 0;
+}
+
 int evidence_of_part(const struct part *part, const struct profile *profile,
                      struct profile_share *share)
 {
@@ -166,9 +178,7 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
         evidence_add(share, "%.0f %% of it no profile explains; so little counts with what was found",
                      100 * part->given / ops))
         return -ENOMEM;
-    if (part->processes ? evidence_add(share, "seen in %u %s by itself", part->processes,
-                                       part->processes == 1 ? "process" : "processes, each")
-                        : evidence_add(share, "unmixed from totals that hold no processes"))
+    if (mention_processes(part, share))
         return -ENOMEM;
     if (part->unjoined > MENTION_MIN * ops &&
         evidence_add(share, "which sizes of reads go on and which jump was not recorded, as by an older version"))

@@ -203,16 +203,19 @@ static const struct profile *name_job(const struct catalogue *catalogue, const s
 
 int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws)
 {
-    struct court court = {.catalogue = catalogue, .job = job, .all = parts, .draws = draws};
     _cleanup_free_ struct tally *rests = calloc(job->volume_count + 1u, sizeof(*rests));
+    _cleanup_free_ bool *counted = calloc((size_t)(catalogue->count + 1) * (job->unit_count + 1u), sizeof(*counted));
+    struct court court = {
+        .catalogue = catalogue, .job = job, .all = parts, .draws = draws, .process = NO_INDEX, .counted = counted};
     const struct profile *profile;
     double match;
     int err = 0;
 
-    if (!rests)
+    if (!rests || !counted)
         return -ENOMEM;
     profile = name_job(catalogue, job, &match);
     if (profile) {
+        court.process = job->process_count == 1 ? 0 : NO_INDEX;
         for (uint32_t v = 0; !err && v < job->volume_count; v++) {
             court_sit(&court, v);
             err = court_give(&court, profile, &job->volumes[v].tally, match, job->process_count > 0);
@@ -222,6 +225,7 @@ int judge_job(const struct catalogue *catalogue, const struct job_total *job, st
         return err;
     }
     err = judge_units(&court, job, rests);
+    court.process = NO_INDEX;
     for (uint32_t v = 0; !err && draws && v < job->volume_count; v++)
         draws_add_parts(draws, parts + (size_t)v * (catalogue->count + 1));
     for (uint32_t v = 0; !err && v < job->volume_count; v++) {
