@@ -153,6 +153,14 @@ static int mention_processes(const struct part *part, struct profile_share *shar
     return part->summed > 0 ? evidence_add(share, "unmixed from totals that hold no processes") : 0;
 }
 
+/* Of bytes that are known to come from the network nothing has to be concluded from how much was read. */
+static bool has_limit(const struct part *part, const struct profile *profile)
+{
+    bool received = fmax(part->received, part->taken) > MOSTLY * part->bytes[OP_WRITE];
+
+    return profile->limit && !(received && strcmp(profile->name, "stage-copy") == 0);
+}
+
 int evidence_of_part(const struct part *part, const struct profile *profile,
                      struct profile_share *share)
 {
@@ -183,5 +191,5 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
     if (part->unjoined > MENTION_MIN * ops &&
         evidence_add(share, "which sizes of reads go on and which jump was not recorded, as by an older version"))
         return -ENOMEM;
-    return profile->limit ? evidence_add(share, "%s", profile->limit) : 0;
+    return has_limit(part, profile) ? evidence_add(share, "%s", profile->limit) : 0;
 }

@@ -218,6 +218,7 @@ static void what_comes_from_the_network_is_a_copy(void **state)
                     history_received(batch, "j", pid, all - all / 100);
                 classified(batch, false, &list);
                 assert_string_equal(list.shares[0].profile, received ? "stage-copy" : "checkpoint");
+                assert_false(classified_says(&list.shares[0], "concluded from its amount"));
                 profile_list_clear(&list);
             }
 }
