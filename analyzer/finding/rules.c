@@ -40,7 +40,8 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_STUCK_S] = {"stuck_s", "the oldest call has been running for", UNIT_SECONDS},
     [TRAIT_STUCK_TIMES] = {"stuck_to_p99", "times as long as 99 % of such calls", UNIT_RATIO},
     [TRAIT_WRITE_SLOTS] = {"intervals_written", "intervals with much writing in which others read", UNIT_COUNT},
-    [TRAIT_PEERS] = {"peers", "processes that do alike", UNIT_COUNT},
+    [TRAIT_PEERS] = {"peers", "processes that do alike at the same time", UNIT_COUNT},
+    [TRAIT_TIMES_PEERS] = {"times_peers", "times as long as these, in the middle", UNIT_RATIO},
     [TRAIT_MADS] = {"mads", "median absolute deviations above their median", UNIT_RATIO},
     [TRAIT_WHOLE] = {"time_s", "the job's time in operations", UNIT_SECONDS},
 };
@@ -197,7 +198,7 @@ const struct rule finding_rules[] = {
     {.id = "straggler",
      .on = SUBJECT_RANK,
      .bounds = {LEAST(TRAIT_MADS, 6, "beyond 6, of data near normal, lies one in ten thousand"),
-                LEAST(TRAIT_SLOWDOWN, 4, "ranks that share busy processors differ by up to 3 by chance"),
+                LEAST(TRAIT_TIMES_PEERS, 4, "ranks that share busy processors differ by up to 3 by chance"),
                 LEAST(TRAIT_PEERS, 5, "fewer make no norm")},
      .cost_low = TRAIT_PEER_LOW,
      .cost_high = TRAIT_PEER_COST,

@@ -76,11 +76,64 @@ static void a_page_cache_that_nobody_saw_tells_no_direct_io(void **state)
     assert_int_equal(count_found(batch, "unaligned-direct-io"), 0);
 }
 
+#define RANKS 10
+
+/* A process that has begun so late, and reads or writes for 100 us, or far longer, a MiB. */
+static void add_rank(struct batch *batch, uint32_t rank, unsigned begin_ms, enum operation op, bool slow)
+{
+    uint64_t latency = slow ? 5000000 : 100000;
+    struct record *record;
+
+    history_ops(batch, "j", 1 + rank, op, 1 << 20, 100);
+    record = &batch->records[batch->record_count - 1];
+    histogram_clear(&record->latency_ns);
+    assert_int_equal(histogram_add(&record->latency_ns, latency, 100), 0);
+    record->latency_sum_ns = 100 * latency;
+    batch->processes[batch->process_count - 1].start_ns += begin_ms * INT64_C(1000000);
+}
+
+/* Ranks that begin so far from each other, of which the first ones are slow, and some write. */
+static unsigned count_stragglers(unsigned apart_ms, uint32_t slow, uint32_t writers)
+{
+    struct batch *batch = history_batch(0);
+
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        add_rank(batch, rank, rank * apart_ms, rank < writers ? OP_WRITE : OP_READ, rank < slow);
+    return count_found(batch, "straggler");
+}
+
+static void who_takes_longer_than_its_peers_is_a_straggler(void **state)
+{
+    assert_int_equal(count_stragglers(1, 0, 0), 0);
+    assert_int_equal(count_stragglers(1, 1, 0), 1);
+    assert_int_equal(count_stragglers(1, 3, 0), 3);
+}
+
+static void who_does_something_else_is_no_straggler(void **state)
+{
+    assert_int_equal(count_stragglers(1, 4, 4), 0);
+    assert_int_equal(count_stragglers(1, 1, 1), 0);
+}
+
+static void who_comes_before_others_is_no_straggler(void **state)
+{
+    assert_int_equal(count_stragglers(200, 1, 0), 0);
+}
+
+static void where_many_are_slow_none_is_a_straggler(void **state)
+{
+    assert_int_equal(count_stragglers(1, 4, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transfers_between_files_are_no_direct_io),
         cmocka_unit_test(a_page_cache_that_nobody_saw_tells_no_direct_io),
+        cmocka_unit_test(who_takes_longer_than_its_peers_is_a_straggler),
+        cmocka_unit_test(who_does_something_else_is_no_straggler),
+        cmocka_unit_test(who_comes_before_others_is_no_straggler),
+        cmocka_unit_test(where_many_are_slow_none_is_a_straggler),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
