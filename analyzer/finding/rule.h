@@ -21,6 +21,7 @@ enum trait {
     TRAIT_METADATA_OPS,
     TRAIT_METADATA_SHARE,
     TRAIT_METADATA_TIME_SHARE,
+    TRAIT_UNLINK_SHARE,
     TRAIT_METADATA_LOW,
     TRAIT_METADATA_TIME,
     TRAIT_OPENS,
@@ -121,6 +122,10 @@ struct rule {
     enum trait cost_low, cost_high;
     const char *needs[RULE_NEEDS]; /* what its data comes from: part of a hook's name; without it, less sure */
     const char *remedy;
+    struct {
+        struct bound when;
+        const char *remedy;
+    } instead; /* what helps in a case that the remedy does not fit */
     const char *gain;  /* how the saving is estimated */
     double confidence; /* of the clearest case */
     bool critical;

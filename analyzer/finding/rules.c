@@ -15,6 +15,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_METADATA_OPS] = {"metadata_ops", "metadata operations", UNIT_COUNT},
     [TRAIT_METADATA_SHARE] = {"metadata_ops_no_close", "operations that are metadata, without closes", UNIT_SHARE},
     [TRAIT_METADATA_TIME_SHARE] = {"metadata_time_share", "metadata's share of the time in operations", UNIT_SHARE},
+    [TRAIT_UNLINK_SHARE] = {"unlinks", "deletions, of the metadata operations without closes", UNIT_SHARE},
     [TRAIT_OPENS] = {"opens", "opens of regular files", UNIT_COUNT},
     [TRAIT_FILE_MEAN] = {"file_mean_bytes", "an opened file's mean size", UNIT_BYTES},
     [TRAIT_OPENS_PER_FILE] = {"opens_per_file", "opens for each distinct file, at least", UNIT_RATIO},
@@ -76,6 +77,9 @@ const struct rule finding_rules[] = {
      .cost_high = TRAIT_METADATA_TIME,
      .remedy = "pack small files into shards (tar, TFRecord, Parquet); keep the list of files in one file; ask for "
                "attributes once",
+     .instead = {LEAST(TRAIT_UNLINK_SHARE, 0.5, "who deletes has no use for files that are packed"),
+                 "drop the data set, subvolume, snapshot or volume as a whole, by the storage's own means, or delete in "
+                 "the background, where nobody waits; fewer, larger files are sooner gone"},
      .gain = "metadata operations beyond 25 % of all, at their mean time",
      .confidence = 0.95},
     {.id = "reopened-files",

@@ -76,6 +76,7 @@ static void of_metadata(const struct tally *tally, double *v)
     calm = all * CALM_SHARE / (1 - CALM_SHARE);
     v[TRAIT_METADATA_OPS] = ops;
     v[TRAIT_METADATA_SHARE] = ratios.metadata_ops_no_close;
+    v[TRAIT_UNLINK_SHARE] = quotient((double)tally_ops(tally, OP_UNLINK), ops - (double)tally_ops(tally, OP_CLOSE));
     v[TRAIT_METADATA_TIME] = time;
     v[TRAIT_METADATA_TIME_SHARE] = quotient(time, subject_time_s(tally));
     v[TRAIT_METADATA_LOW] = ops > 0 ? time * fmax(1 - calm / ops, 0) : NAN;

@@ -125,6 +125,32 @@ static void where_many_are_slow_none_is_a_straggler(void **state)
     assert_int_equal(count_stragglers(1, 4, 0), 0);
 }
 
+/* Whether the remedy of so many unlinks among other metadata operations is of packing. */
+static bool is_to_be_packed(uint64_t unlinks)
+{
+    struct given given = {.batches = {history_batch(0)}, .count = 1};
+    const struct finding *finding;
+    struct report report;
+    bool packed;
+
+    history_ops(given.batches[0], "j", 1, OP_STAT, 0, 1000);
+    history_ops(given.batches[0], "j", 1, OP_READDIR, 0, 200);
+    history_ops(given.batches[0], "j", 1, OP_CLOSE, 0, 5000);
+    history_ops(given.batches[0], "j", 1, OP_UNLINK, 0, unlinks);
+    make_dear(given.batches[0]);
+    assert_int_equal(find(&given, "metadata-storm", &report, &finding), 1);
+    packed = strstr(finding->remedy, "pack small files") != NULL;
+    assert_int_equal(strstr(finding->remedy, "delete in the background") != NULL, !packed);
+    report_clear(&report);
+    return packed;
+}
+
+static void packed_files_help_nobody_who_deletes(void **state)
+{
+    assert_true(is_to_be_packed(500));
+    assert_false(is_to_be_packed(5000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +160,7 @@ int main(void)
         cmocka_unit_test(who_does_something_else_is_no_straggler),
         cmocka_unit_test(who_comes_before_others_is_no_straggler),
         cmocka_unit_test(where_many_are_slow_none_is_a_straggler),
+        cmocka_unit_test(packed_files_help_nobody_who_deletes),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
