@@ -66,6 +66,7 @@ enum trait {
     TRAIT_STUCK_TIMES,
     TRAIT_STUCK_COST,
     TRAIT_WRITE_SLOTS,
+    TRAIT_CHECKPOINT_SHARE,
     TRAIT_PEERS,
     TRAIT_TIMES_PEERS,
     TRAIT_MADS,
@@ -90,7 +91,7 @@ enum subject_kind {
     SUBJECT_COPY,       /* a job that reads one volume and writes another */
     SUBJECT_MEETING,    /* a job that meets another one on a volume */
     SUBJECT_STUCK,      /* a job's calls that hang on a volume */
-    SUBJECT_CHECKPOINT, /* readers of a volume while it is written to */
+    SUBJECT_CHECKPOINT, /* readers of a volume while it is written to, by checkpoints maybe */
     SUBJECT_RANK,       /* a process among its like */
     SUBJECT_KINDS
 };

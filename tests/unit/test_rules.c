@@ -151,6 +151,43 @@ static void packed_files_help_nobody_who_deletes(void **state)
     assert_false(is_to_be_packed(5000));
 }
 
+/* A database, which writes as much as a checkpoint. */
+static void add_database(struct batch *batch, uint32_t pid)
+{
+    history_ops(batch, "j", pid, OP_READ, 8192, 20000);
+    history_ops(batch, "j", pid, OP_WRITE, 8192, 32768);
+    history_ops(batch, "j", pid, OP_FSYNC, 0, 3000);
+    history_ops(batch, "j", pid, OP_OPEN, 0, 40);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, 40);
+}
+
+/* Whether those who write in every second interval are said to be checkpoints that stop who reads in all of them. */
+static bool stops_readers(void (*add_writer)(struct batch *, uint32_t))
+{
+    struct given given = {.count = 4};
+    const struct finding *finding;
+    struct report report;
+    unsigned count;
+
+    for (unsigned i = 0; i < given.count; i++) {
+        struct batch *batch = given.batches[i] = history_batch((int)i);
+
+        history_ops(batch, "reader", 1, OP_READ, 65536, 1000);
+        batch->records[0].latency_sum_ns *= i % 2 ? 5 * SCALE : SCALE;
+        if (i % 2)
+            add_writer(batch, 2);
+    }
+    count = find(&given, "checkpoint-stops-readers", &report, &finding);
+    report_clear(&report);
+    return count > 0;
+}
+
+static void what_stops_readers_is_a_checkpoint(void **state)
+{
+    assert_true(stops_readers(history_checkpoint));
+    assert_false(stops_readers(add_database));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +198,7 @@ int main(void)
         cmocka_unit_test(who_comes_before_others_is_no_straggler),
         cmocka_unit_test(where_many_are_slow_none_is_a_straggler),
         cmocka_unit_test(packed_files_help_nobody_who_deletes),
+        cmocka_unit_test(what_stops_readers_is_a_checkpoint),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
