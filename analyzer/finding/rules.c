@@ -80,8 +80,8 @@ const struct rule finding_rules[] = {
      .remedy = "pack small files into shards (tar, TFRecord, Parquet); keep the list of files in one file; ask for "
                "attributes once",
      .instead = {LEAST(TRAIT_UNLINK_SHARE, 0.5, "who deletes has no use for files that are packed"),
-                 "drop the data set, subvolume, snapshot or volume as a whole, by the storage's own means, or delete in "
-                 "the background, where nobody waits; fewer, larger files are sooner gone"},
+                 "drop the data set, subvolume, snapshot or volume as a whole, by the storage's own means, or delete "
+                 "in the background, where nobody waits; fewer, larger files are sooner gone"},
      .gain = "metadata operations beyond 25 % of all, at their mean time",
      .confidence = 0.95},
     {.id = "reopened-files",
