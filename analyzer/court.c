@@ -66,11 +66,26 @@ void court_add_time(struct part *part, const struct tally *tally)
     }
 }
 
+/* 1 for a process that is judged by itself, once for all its volumes and sides. */
+static uint32_t count_process(struct court *court, uint32_t profile)
+{
+    bool *counted;
+
+    if (court->process == NO_INDEX)
+        return 0;
+    counted = &court->counted[(size_t)profile * (court->job->unit_count + 1u) + court->process];
+    if (*counted)
+        return 0;
+    *counted = true;
+    return 1;
+}
+
 int court_give(struct court *court, const struct profile *profile, const struct tally *tally, double match,
                 bool process)
 {
     _cleanup_free_ struct bin *bins = NULL;
-    struct part part = {0}, *to = &court->parts[profile - court->catalogue->profiles];
+    uint32_t index = (uint32_t)(profile - court->catalogue->profiles);
+    struct part part = {0};
     size_t count;
     int err = bins_of(tally, &bins, &count);
 
@@ -84,9 +99,10 @@ int court_give(struct court *court, const struct profile *profile, const struct 
     part.fit = part_ops(&part) * match;
     part.confidence = process ? part_ops(&part) * confidence_of_match(match) : 0;
     part.summed = process ? 0 : part_ops(&part);
-    part.processes = process;
+    part.together = process && court->process == NO_INDEX ? part_ops(&part) : 0;
+    part.processes = process ? count_process(court, index) : 0;
     court_add_time(&part, tally);
-    part_add(to, &part);
+    part_add(&court->parts[index], &part);
     return 0;
 }
 
@@ -97,7 +113,10 @@ int court_divide(struct court *court, const struct tally *tally)
     int err = parts ? mixture_add(court->catalogue, tally, NULL, true, 0, parts, NULL) : -ENOMEM;
 
     for (uint32_t p = 0; !err && p < count; p++) {
+        bool enough = part_ops(&parts[p]) >= MIXTURE_OPS_MIN || part_bytes(&parts[p]) >= MIXTURE_BYTES_MIN;
+
         court_add_time(&parts[p], tally);
+        parts[p].processes = enough ? count_process(court, p) : 0;
         part_add(&court->parts[p], &parts[p]);
     }
     return err;

@@ -16,6 +16,8 @@ struct court {
     struct part *parts; /* of the volume that is judged, */
     const struct concert *concert; /* and when what belongs to no process there was read and written */
     struct draws *draws; /* NULL: nobody asks */
+    uint32_t process;    /* that is judged by itself, as its first unit; NO_INDEX: several together, or none */
+    bool *counted;       /* by profile and process: it is one of those that the profile was seen in */
 };
 
 /* Which of the job's volumes has that name. */

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/human.h"
 
 #define MENTION_MIN 0.05 /* operations below this share are not worth a word */
 #define MENTIONS    5
+#define MOSTLY      0.5
 
 int evidence_add(struct profile_share *share, const char *format, ...)
 {
@@ -103,7 +105,7 @@ static int mention_sizes(const char *what, double transfers, const double sizes[
 
 static int mention_reads(const struct part *part, struct profile_share *share)
 {
-    double mib = (part->bytes[OP_READ] + part->bytes[OP_WRITE]) / 1048576;
+    double bytes = part->bytes[OP_READ] + part->bytes[OP_WRITE];
     double opens = part_opens(part);
     char ratio[HUMAN_SIZE];
 
@@ -111,8 +113,8 @@ static int mention_reads(const struct part *part, struct profile_share *share)
         evidence_add(share, "%.0f %% of reads return 0: files are read to their end",
                      100 * part->read[0] / part->ok[OP_READ]))
         return -ENOMEM;
-    if (opens >= MENTION_MIN * part_ops(part) && mib > 0)
-        return evidence_add(share, "%s opens per MiB", human_ratio(ratio, opens / mib));
+    if (opens >= MENTION_MIN * part_ops(part) && figure_tells_per_mib(bytes))
+        return evidence_add(share, "%s opens per MiB", human_ratio(ratio, opens / (bytes / 1048576)));
     return 0;
 }
 
@@ -140,6 +142,25 @@ static int mention_reworked(const struct part *part, struct profile_share *share
                         100 * fmin(1, part->reworked / read));
 }
 
+/* "seen in 3 processes, each by itself". Nothing where processes have too little of it each. */
+static int mention_processes(const struct part *part, struct profile_share *share)
+{
+    if (part->together > MOSTLY * part_ops(part))
+        return evidence_add(share, "seen in what several processes do together, not in one of them alone");
+    if (part->processes)
+        return evidence_add(share, "seen in %u %s by itself", part->processes,
+                            part->processes == 1 ? "process" : "processes, each");
+    return part->summed > 0 ? evidence_add(share, "unmixed from totals that hold no processes") : 0;
+}
+
+/* Of bytes that are known to come from the network nothing has to be concluded from how much was read. */
+static bool has_limit(const struct part *part, const struct profile *profile)
+{
+    bool received = fmax(part->received, part->taken) > MOSTLY * part->bytes[OP_WRITE];
+
+    return profile->limit && !(received && strcmp(profile->name, "stage-copy") == 0);
+}
+
 int evidence_of_part(const struct part *part, const struct profile *profile,
                      struct profile_share *share)
 {
@@ -165,12 +186,10 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
         evidence_add(share, "%.0f %% of it no profile explains; so little counts with what was found",
                      100 * part->given / ops))
         return -ENOMEM;
-    if (part->processes ? evidence_add(share, "seen in %u %s by itself", part->processes,
-                                       part->processes == 1 ? "process" : "processes, each")
-                        : evidence_add(share, "unmixed from totals that hold no processes"))
+    if (mention_processes(part, share))
         return -ENOMEM;
     if (part->unjoined > MENTION_MIN * ops &&
         evidence_add(share, "which sizes of reads go on and which jump was not recorded, as by an older version"))
         return -ENOMEM;
-    return profile->limit ? evidence_add(share, "%s", profile->limit) : 0;
+    return has_limit(part, profile) ? evidence_add(share, "%s", profile->limit) : 0;
 }

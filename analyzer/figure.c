@@ -2,7 +2,7 @@
 #include "analyzer/figure.h"
 
 #include <errno.h>
-#include <math.h>
+#include <string.h>
 
 #define RENAMES_MIN 3
 #define ORDER_MIN   16
@@ -51,6 +51,26 @@ double figure_ordered(const struct record *transfers)
     for (unsigned i = 0; i < ORDER_COUNT; i++)
         ordered += (double)transfers->order[i];
     return ordered;
+}
+
+/* File systems whose reads all go through the page cache, or are known not to. */
+static bool has_page_cache(const char *fstype)
+{
+    static const char *const types[] = {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"};
+
+    for (size_t i = 0; fstype && i < sizeof(types) / sizeof(*types); i++)
+        if (strcmp(fstype, types[i]) == 0)
+            return true;
+    return false;
+}
+
+double figure_direct(const char *fstype, const struct record *read)
+{
+    double cached = (double)read->cache[CACHE_HIT_OPS] + (double)read->cache[CACHE_MISS_OPS];
+
+    if (!has_page_cache(fstype))
+        return NAN;
+    return quotient(fmax(figure_ordered(read) - cached, 0), (double)histogram_filled(&read->size));
 }
 
 /* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */

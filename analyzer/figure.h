@@ -4,6 +4,7 @@
 #define UNBLEND_ANALYZER_FIGURE_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "analyzer/feature.h"
 
@@ -11,6 +12,13 @@
 static inline double quotient(double part, double whole)
 {
     return whole > 0 ? part / whole : NAN;
+}
+
+/* Whether so many bytes moved, about a MiB, that operations for each MiB of them are worth a sentence: of a few bytes
+   they come out as millions. */
+static inline bool figure_tells_per_mib(double bytes)
+{
+    return bytes >= 0.95 * 1048576;
 }
 
 /* Operations that failed, by why: no such name, another error, one that was not recorded. */
@@ -28,6 +36,10 @@ uint64_t figure_sized(const struct record *record);
 
 /* Transfers of which it is known where they start. */
 double figure_ordered(const struct record *transfers);
+
+/* Share of the reads that are known to have gone past the page cache: the kernel told where they start, as it does of
+   no transfer between files, and not what the page cache did. NAN: on that type of file systems it says nothing. */
+double figure_direct(const char *fstype, const struct record *read);
 
 /* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */
 double figure_jumps(const struct record *transfers);

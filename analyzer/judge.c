@@ -202,35 +202,6 @@ static const struct profile *name_job(const struct catalogue *catalogue, const s
     return profile && needs_process(profile) ? profile : NULL;
 }
 
-/* What one volume's tally becomes without the units that are not in the team. 0, -ENOMEM or -ERANGE. */
-static int sum_team(const struct job_total *job, uint32_t volume, const bool *in, struct tally *out)
-{
-    int err = tally_merge(out, &job->volumes[volume].rest);
-
-    for (uint32_t i = 0; !err && i < job->unit_count; i++)
-        if (in[i] && court_volume(job, job->units[i].volume) == volume)
-            err = tally_merge(out, &job->units[i].tally);
-    return err;
-}
-
-/* All that the team does, volume by volume, is the profile's. */
-static int give_team(struct court *court, const struct profile *profile, double match, const bool *in)
-{
-    const struct job_total *job = court->job;
-    int err = 0;
-
-    for (uint32_t v = 0; !err && v < job->volume_count; v++) {
-        struct tally sum = {0};
-
-        court_sit(court, v);
-        err = sum_team(job, v, in, &sum);
-        if (!err && tally_file_ops(&sum))
-            err = court_give(court, profile, &sum, match, true);
-        tally_clear(&sum);
-    }
-    return err;
-}
-
 /* As a job whose processes are not known does something as a whole. */
 static int give_job(struct court *court, const struct profile *profile, double match)
 {
@@ -251,6 +222,7 @@ static int judge_rests(struct court *court, struct tally *rests, bool given)
     const struct job_total *job = court->job;
     int err = 0;
 
+    court->process = NO_INDEX;
     for (uint32_t v = 0; !err && court->draws && v < job->volume_count; v++)
         draws_add_parts(court->draws, court->all + (size_t)v * (court->catalogue->count + 1));
     for (uint32_t v = 0; !err && v < job->volume_count; v++) {
@@ -264,14 +236,16 @@ static int judge_rests(struct court *court, struct tally *rests, bool given)
 
 int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws)
 {
-    struct court court = {.catalogue = catalogue, .job = job, .all = parts, .draws = draws};
     _cleanup_free_ struct tally *rests = calloc(job->volume_count + 1u, sizeof(*rests));
+    _cleanup_free_ bool *counted = calloc((size_t)(catalogue->count + 1) * (job->unit_count + 1u), sizeof(*counted));
     _cleanup_free_ bool *team = NULL;
+    struct court court = {
+        .catalogue = catalogue, .job = job, .all = parts, .draws = draws, .process = NO_INDEX, .counted = counted};
     const struct profile *profile;
     double match;
     int err = 0;
 
-    if (!rests)
+    if (!rests || !counted)
         return -ENOMEM;
     profile = name_job(catalogue, job, &match);
     if (profile && !job->process_count)
@@ -279,7 +253,7 @@ int judge_job(const struct catalogue *catalogue, const struct job_total *job, st
     if (profile)
         err = team_of(job, &team);
     if (err == 1)
-        err = give_team(&court, profile, match, team);
+        err = team_give(&court, profile, match, team);
     if (!err)
         err = judge_units(&court, job, team, rests);
     if (!err)

@@ -114,6 +114,7 @@ static int judge_pipe(struct court *court, const struct place *places, uint32_t 
     double match;
     int err = sum_of(court, places, count, &sum, &whole);
 
+    court->process = NO_INDEX;
     if (!err) {
         behaviour_of(whole, &(struct peers){0}, &behaviour);
         behaviour.piped = 1;
@@ -148,6 +149,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
     double match;
     int err = sum_of(court, places, count, &sum, &whole);
 
+    court->process = places->process;
     if (!err) {
         tiny = is_tiny(whole);
         behaviour_of(whole, &peers[places->unit], &behaviour);
@@ -177,6 +179,7 @@ static int judge_unnamed(struct court *court, struct rests *rests)
     for (uint32_t i = 0; !err && i < rests->unnamed_count; i++) {
         const struct unit *unit = &court->job->units[rests->unnamed[i]];
 
+        court->process = unit->process;
         court_sit(court, court_volume(court->job, unit->volume));
         err = rests->unnamed_count >= MANY_ALIKE ? leave_to_rest(court, rests, unit) : court_divide(court, &unit->tally);
     }

@@ -227,6 +227,7 @@ void part_add(struct part *part, const struct part *other)
     if (other->contested > part->contested)
         part->rival = other->rival;
     part->contested += other->contested;
+    part->together += other->together;
     part->processes += other->processes;
 }
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyzer/behaviour.h"
+#include "analyzer/court.h"
 #include "lib/cleanup.h"
 
 #define ONE_SIDED 0.05 /* bytes of the other direction, of all that a process moves: it only reads, or only writes */
@@ -90,4 +90,46 @@ int team_of(const struct job_total *job, bool **in)
     for (uint32_t i = 0; i < count && (may_be -= (double)all[i].ops) >= 0; i++)
         (*in)[all[i].unit] = true;
     return 1;
+}
+
+/* What one volume's tally becomes without the units that are not in the team. 0, -ENOMEM or -ERANGE. */
+static int sum_team(const struct job_total *job, uint32_t volume, const bool *in, struct tally *out)
+{
+    int err = tally_merge(out, &job->volumes[volume].rest);
+
+    for (uint32_t i = 0; !err && i < job->unit_count; i++)
+        if (in[i] && court_volume(job, job->units[i].volume) == volume)
+            err = tally_merge(out, &job->units[i].tally);
+    return err;
+}
+
+/* The process that is all of the team; NO_INDEX where it has several. */
+static uint32_t only_process(const struct job_total *job, const bool *in)
+{
+    uint32_t only = NO_INDEX;
+
+    for (uint32_t i = 0; i < job->unit_count; i++) {
+        if (in[i] && only != NO_INDEX && job->units[i].process != only)
+            return NO_INDEX;
+        only = in[i] ? job->units[i].process : only;
+    }
+    return only;
+}
+
+int team_give(struct court *court, const struct profile *profile, double match, const bool *in)
+{
+    const struct job_total *job = court->job;
+    int err = 0;
+
+    court->process = only_process(job, in);
+    for (uint32_t v = 0; !err && v < job->volume_count; v++) {
+        struct tally sum = {0};
+
+        court_sit(court, v);
+        err = sum_team(job, v, in, &sum);
+        if (!err && tally_file_ops(&sum))
+            err = court_give(court, profile, &sum, match, true);
+        tally_clear(&sum);
+    }
+    return err;
 }

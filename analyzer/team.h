@@ -8,10 +8,13 @@
 
 #include <stdbool.h>
 
-#include "analyzer/aggregate.h"
+#include "analyzer/court.h"
 
 /* 1: in[job->unit_count], malloc'ed, tells of each unit whether it does; 0: too much is read and written by processes that
    do neither the one, nor the other, nor both alike. Or -ENOMEM. */
 int team_of(const struct job_total *job, bool **in);
+
+/* All that these do, and all that no process has to itself, is the profile's, volume by volume. 0, -ENOMEM or -ERANGE. */
+int team_give(struct court *court, const struct profile *profile, double match, const bool *in);
 
 #endif

@@ -18,6 +18,7 @@
 #define LOOKS_MORE  2      /* and of each section's directory */
 #define PAUSE_SHARE 0.05   /* shorter pauses than that of the span are left out */
 #define PAUSE_MIN   2000.0 /* us; timers are not that exact */
+#define DIRECT_MIN  0.9    /* of reads: a section's are all of one kind */
 #define IDLE_MIN    0.3    /* of the tenths of a second: it comes in bursts */
 
 static struct section *add(struct plan *plan, enum step step, uint64_t ops)
@@ -83,17 +84,10 @@ static unsigned random_percent(const struct record *record, const struct size_mi
     return (unsigned)(100 * share + 0.5);
 }
 
-/* All reads went past the page cache, where that can be told. */
+/* Nearly all reads went past the page cache, where that can be told. */
 static bool is_direct(const struct volume_total *volume)
 {
-    const struct record *read = &volume->tally.op[OP_READ];
-    uint64_t filled = histogram_filled(&read->size);
-    static const char *const types[] = {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"};
-    bool cached = false;
-
-    for (size_t i = 0; volume->fstype && i < sizeof(types) / sizeof(*types); i++)
-        cached |= strcmp(volume->fstype, types[i]) == 0;
-    return cached && filled && (read->cache[CACHE_HIT_OPS] + read->cache[CACHE_MISS_OPS]) * 10 < filled;
+    return figure_direct(volume->fstype, &volume->tally.op[OP_READ]) > DIRECT_MIN;
 }
 
 static uint64_t round_up(uint64_t value, uint64_t to)

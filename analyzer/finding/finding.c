@@ -126,28 +126,40 @@ static int lower(const struct rule *rule, const struct aggregate *totals, struct
     return 0;
 }
 
+static bool is_special(const struct rule *rule, const struct subject *subject)
+{
+    double value = subject->values[rule->instead.when.trait];
+
+    return rule->instead.remedy && !isnan(value) && margin(&rule->instead.when, value) > 0;
+}
+
+static int explain_bound(const struct bound *bound, double value, struct finding *finding)
+{
+    const struct trait_info *info = &trait_infos[bound->trait];
+    char a[HUMAN_SIZE], b[HUMAN_SIZE];
+
+    if (isnan(value))
+        return say(finding, "less sure: %s is not known", info->phrase);
+    if (info->unit == UNIT_FLAG)
+        return say(finding, "%s: %s", info->phrase, bound->source);
+    return say(finding, "%s: %s (%s %s: %s)", info->phrase, show(a, info->unit, value),
+               bound->at_most ? "at most" : "at least", show(b, info->unit, bound->value), bound->source);
+}
+
 static int explain(const struct rule *rule, const struct subject *subject, struct finding *finding)
 {
     if ((subject->note && say(finding, "%s", subject->note)) ||
         (rule->of_files && subject->files && say(finding, "%s", subject->files)))
         return -ENOMEM;
     for (unsigned i = 0; i < RULE_BOUNDS && rule->bounds[i].trait; i++) {
-        const struct bound *bound = &rule->bounds[i];
-        const struct trait_info *info = &trait_infos[bound->trait];
-        double value = subject->values[bound->trait];
-        char a[HUMAN_SIZE], b[HUMAN_SIZE];
-        int err;
+        int err = explain_bound(&rule->bounds[i], subject->values[rule->bounds[i].trait], finding);
 
-        if (info->unit == UNIT_FLAG && !isnan(value))
-            err = say(finding, "%s: %s", info->phrase, bound->source);
-        else if (isnan(value))
-            err = say(finding, "less sure: %s is not known", info->phrase);
-        else
-            err = say(finding, "%s: %s (%s %s: %s)", info->phrase, show(a, info->unit, value),
-                      bound->at_most ? "at most" : "at least", show(b, info->unit, bound->value), bound->source);
         if (err)
             return err;
     }
+    if (is_special(rule, subject) &&
+        explain_bound(&rule->instead.when, subject->values[rule->instead.when.trait], finding))
+        return -ENOMEM;
     return say(finding, "gain: %s", rule->gain);
 }
 
@@ -191,7 +203,7 @@ static int add(struct making *making, const struct rule *rule, const struct subj
         .expected = rule->bounds[0].value,
         .cost_low = low,
         .cost_high = high,
-        .remedy = rule->remedy,
+        .remedy = is_special(rule, subject) ? rule->instead.remedy : rule->remedy,
         .gain = whole > 0 ? fmin(low / whole, 1) : NAN,
         .confidence = confidence,
     };

@@ -21,6 +21,7 @@ enum trait {
     TRAIT_METADATA_OPS,
     TRAIT_METADATA_SHARE,
     TRAIT_METADATA_TIME_SHARE,
+    TRAIT_UNLINK_SHARE,
     TRAIT_METADATA_LOW,
     TRAIT_METADATA_TIME,
     TRAIT_OPENS,
@@ -65,7 +66,9 @@ enum trait {
     TRAIT_STUCK_TIMES,
     TRAIT_STUCK_COST,
     TRAIT_WRITE_SLOTS,
+    TRAIT_CHECKPOINT_SHARE,
     TRAIT_PEERS,
+    TRAIT_TIMES_PEERS,
     TRAIT_MADS,
     TRAIT_PEER_LOW,
     TRAIT_PEER_COST,
@@ -88,7 +91,7 @@ enum subject_kind {
     SUBJECT_COPY,       /* a job that reads one volume and writes another */
     SUBJECT_MEETING,    /* a job that meets another one on a volume */
     SUBJECT_STUCK,      /* a job's calls that hang on a volume */
-    SUBJECT_CHECKPOINT, /* readers of a volume while it is written to */
+    SUBJECT_CHECKPOINT, /* readers of a volume while it is written to, by checkpoints maybe */
     SUBJECT_RANK,       /* a process among its like */
     SUBJECT_KINDS
 };
@@ -120,6 +123,10 @@ struct rule {
     enum trait cost_low, cost_high;
     const char *needs[RULE_NEEDS]; /* what its data comes from: part of a hook's name; without it, less sure */
     const char *remedy;
+    struct {
+        struct bound when;
+        const char *remedy;
+    } instead; /* what helps in a case that the remedy does not fit */
     const char *gain;  /* how the saving is estimated */
     double confidence; /* of the clearest case */
     bool critical;

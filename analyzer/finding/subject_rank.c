@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A job's processes that do alike on one volume, and the one that takes longer. */
+/* A job's processes that do alike on one volume at the same time, and the one that takes longer. */
 #include "analyzer/finding/rule.h"
 
 #include <errno.h>
@@ -12,11 +12,17 @@
 
 #define OPS_MIN   20
 #define MAD_SHARE 0.05
-#define RANKS_MAX 4096 /* of a job; each is compared with each */
+#define RANKS_MAX 4096  /* of a job; each is compared with each */
+#define LITTLE    65536 /* bytes that do not tell ranks apart */
+#define AT_ONCE   0.1   /* of the longer life: so late a rank may be launched */
+#define TOGETHER  0.5   /* of those that do alike: else they come one after the other, and nobody waits for one */
+#define SLOW      4     /* as the rule has it */
+#define FEW       (1 / 3.0) /* of all: where more are slow, they do something else */
 
 struct rank {
     const struct unit *unit;
     double ops, time_s;
+    double begin_s, life_s; /* since when, and for how long at least */
 };
 
 /* Time in its operations, of each kind the slowest in twenty taken for no slower than the others: a stall that hit one
@@ -39,27 +45,52 @@ static double usual_time_s(const struct tally *tally)
     return sum_ns / 1e9;
 }
 
+static bool is_as_much(uint64_t a, uint64_t b)
+{
+    return a <= 2 * b + LITTLE && b <= 2 * a + LITTLE;
+}
+
 static bool are_alike(const struct rank *a, const struct rank *b)
 {
+    const struct record *x = a->unit->tally.op, *y = b->unit->tally.op;
+
     return a->unit->volume == b->unit->volume && strcmp(a->unit->command, b->unit->command) == 0 &&
-           a->ops <= 2 * b->ops && b->ops <= 2 * a->ops;
+           a->ops <= 2 * b->ops && b->ops <= 2 * a->ops && is_as_much(x[OP_READ].bytes, y[OP_READ].bytes) &&
+           is_as_much(x[OP_WRITE].bytes, y[OP_WRITE].bytes);
+}
+
+/* Whether one had begun before the other was through, or they were launched at once, as the fast ones may soon be. */
+static bool are_together(const struct rank *a, const struct rank *b)
+{
+    const struct rank *earlier = a->begin_s <= b->begin_s ? a : b;
+
+    return fabs(a->begin_s - b->begin_s) <= fmax(earlier->life_s, AT_ONCE * fmax(a->life_s, b->life_s));
 }
 
 static void compare(const struct rank *ranks, uint32_t count, const struct rank *rank, double *values,
                     struct subject *subject)
 {
+    double usual = rank->time_s / rank->ops;
+    uint32_t peers = 0, alike = 0, slow = 1;
     struct peer_norm norm;
-    uint32_t peers = 0;
 
-    for (uint32_t i = 0; i < count; i++)
-        if (&ranks[i] != rank && are_alike(&ranks[i], rank))
+    for (uint32_t i = 0; i < count; i++) {
+        if (&ranks[i] == rank || !are_alike(&ranks[i], rank))
+            continue;
+        alike++;
+        if (are_together(&ranks[i], rank))
             values[peers++] = ranks[i].time_s / ranks[i].ops;
-    subject->values[TRAIT_PEERS] = peers;
-    if (!peers)
+    }
+    if (!peers || peers < TOGETHER * alike)
         return;
     peer_norm_of(values, peers, MAD_SHARE, 0, &norm);
-    subject->values[TRAIT_MADS] = peer_mads(&norm, rank->time_s / rank->ops);
-    subject->values[TRAIT_SLOWDOWN] = rank->time_s / rank->ops / norm.median;
+    for (uint32_t i = 0; i < peers; i++) /* how far they are from it */
+        slow += values[i] >= (SLOW - 1) * norm.median;
+    if (slow > FEW * (peers + 1))
+        return;
+    subject->values[TRAIT_PEERS] = peers;
+    subject->values[TRAIT_MADS] = peer_mads(&norm, usual);
+    subject->values[TRAIT_TIMES_PEERS] = usual / norm.median;
     subject->values[TRAIT_PEER_COST] = rank->time_s - rank->ops * norm.median;
     subject->values[TRAIT_PEER_LOW] = rank->time_s - rank->ops * norm.high;
 }
@@ -70,6 +101,17 @@ static const struct volume_total *volume_of(const struct job_total *job, const c
         if (job->volumes[v].name == name)
             return &job->volumes[v];
     return NULL;
+}
+
+/* What began before the first interval it was seen in did nothing until then. */
+static struct rank rank_of(const struct unit *unit, double ops)
+{
+    struct rank rank = {.unit = unit, .ops = ops, .time_s = usual_time_s(&unit->tally)};
+    int64_t begin_ns = unit->start_ns > unit->first_ns ? unit->start_ns : unit->first_ns;
+
+    rank.begin_s = (double)begin_ns / 1e9;
+    rank.life_s = fmax((double)(unit->last_ns - unit->interval_ns - begin_ns) / 1e9, rank.time_s);
+    return rank;
 }
 
 static int look(const struct job_total *job, subject_take take, void *to)
@@ -84,7 +126,7 @@ static int look(const struct job_total *job, subject_take take, void *to)
         double ops = (double)tally_file_ops(&job->units[i].tally);
 
         if (ops >= OPS_MIN)
-            ranks[count++] = (struct rank){&job->units[i], ops, usual_time_s(&job->units[i].tally)};
+            ranks[count++] = rank_of(&job->units[i], ops);
     }
     if (count > RANKS_MAX)
         return 0;

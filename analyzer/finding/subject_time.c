@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/figure.h"
+#include "analyzer/part.h"
 #include "lib/cleanup.h"
 
 #define MUCH_WRITTEN 0.25    /* of the fullest slot */
@@ -145,6 +147,28 @@ static void compare(const struct slots *slots, struct subject *subject)
     subject->values[TRAIT_TOGETHER_LOW] = time[1] - 2 * reads[1] * alone; /* within the rule's bound */
 }
 
+/* Of the time in which a volume is written to, by whichever job, the share of checkpoints. */
+static double checkpoint_share(const struct finding_matter *matter, const char *name)
+{
+    uint32_t profiles = matter->catalogue->count + 1;
+    double checkpoint = 0, all = 0;
+
+    for (uint32_t j = 0; j < matter->totals->job_count; j++) {
+        const struct job_total *job = &matter->totals->jobs[j];
+        const double *times = matter->profiles[j].times;
+
+        for (uint32_t v = 0; times && v < job->volume_count; v++)
+            for (uint32_t p = 0; p < profiles && strcmp(job->volumes[v].name, name) == 0; p++) {
+                double time = times[((size_t)v * profiles + p) * BUSY_KINDS + BUSY_WRITE];
+
+                all += time;
+                if (p < matter->catalogue->count && strcmp(matter->catalogue->profiles[p].name, "checkpoint") == 0)
+                    checkpoint += time;
+            }
+    }
+    return quotient(checkpoint, all);
+}
+
 int subjects_checkpoint(const struct finding_matter *matter, subject_take take, void *to)
 {
     const struct aggregate *totals = matter->totals;
@@ -163,6 +187,7 @@ int subjects_checkpoint(const struct finding_matter *matter, subject_take take, 
             if (!err) {
                 subject_init(&subject, SUBJECT_CHECKPOINT, &totals->jobs[j], volume);
                 compare(&slots, &subject);
+                subject.values[TRAIT_CHECKPOINT_SHARE] = checkpoint_share(matter, volume->name);
                 err = subject_give(&subject, take, to);
             }
             clear_slots(&slots);

@@ -76,6 +76,7 @@ static void of_metadata(const struct tally *tally, double *v)
     calm = all * CALM_SHARE / (1 - CALM_SHARE);
     v[TRAIT_METADATA_OPS] = ops;
     v[TRAIT_METADATA_SHARE] = ratios.metadata_ops_no_close;
+    v[TRAIT_UNLINK_SHARE] = quotient((double)tally_ops(tally, OP_UNLINK), ops - (double)tally_ops(tally, OP_CLOSE));
     v[TRAIT_METADATA_TIME] = time;
     v[TRAIT_METADATA_TIME_SHARE] = quotient(time, subject_time_s(tally));
     v[TRAIT_METADATA_LOW] = ops > 0 ? time * fmax(1 - calm / ops, 0) : NAN;
@@ -133,17 +134,6 @@ static int of_working_set(const struct aggregate *totals, const struct job_total
     return subject_files(subject, &opened);
 }
 
-/* File systems whose reads all go through the page cache, or are known not to. */
-static bool has_page_cache(const struct volume_total *volume)
-{
-    static const char *const types[] = {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"};
-
-    for (size_t i = 0; volume->fstype && i < sizeof(types) / sizeof(*types); i++)
-        if (strcmp(volume->fstype, types[i]) == 0)
-            return true;
-    return false;
-}
-
 /* What a device read for the job; readahead is not told apart from what was asked for. */
 static double device_bytes(const struct job_total *job, const struct volume_total *volume)
 {
@@ -159,14 +149,24 @@ static double device_bytes(const struct job_total *job, const struct volume_tota
     return bytes;
 }
 
-static void of_cache(const struct job_total *job, const struct volume_total *volume, double *v)
+/* Whether some node could not see what the page cache does: then a read of which it says nothing may be any. */
+static bool misses_page_cache(const struct aggregate *totals)
+{
+    for (uint32_t i = 0; i < totals->hook_count; i++)
+        if (totals->hooks[i].missing && strstr(totals->hooks[i].name, "page_cache"))
+            return true;
+    return false;
+}
+
+static void of_cache(const struct aggregate *totals, const struct job_total *job, const struct volume_total *volume,
+                     double *v)
 {
     const struct record *read = &volume->tally.op[OP_READ];
     double known = (double)read->cache[CACHE_HIT_OPS] + (double)read->cache[CACHE_MISS_OPS];
     double missed = (double)read->cache[CACHE_MISS_OPS], again, once;
     double bytes = (double)read->cache[CACHE_HIT_BYTES] + (double)read->cache[CACHE_MISS_BYTES];
 
-    v[TRAIT_DIRECT_SHARE] = has_page_cache(volume) && v[TRAIT_READS] > 0 ? fmax(1 - known / v[TRAIT_READS], 0) : NAN;
+    v[TRAIT_DIRECT_SHARE] = misses_page_cache(totals) ? NAN : figure_direct(volume->fstype, read);
     v[TRAIT_MISS_SHARE] = quotient((double)read->cache[CACHE_MISS_BYTES], bytes);
     again = v[TRAIT_COVERAGE] > 1 ? 1 - 1 / v[TRAIT_COVERAGE] : 0;
     v[TRAIT_REREAD_HIGH] = again * seconds(&volume->tally, OP_READ);
@@ -263,7 +263,7 @@ int subjects_use(const struct finding_matter *matter, subject_take take, void *t
             of_files(&volume->tally, subject.values);
             of_reads(&volume->tally, subject.values);
             of_metadata(&volume->tally, subject.values);
-            of_cache(&totals->jobs[j], volume, subject.values);
+            of_cache(totals, &totals->jobs[j], volume, subject.values);
             of_alignment(&volume->tally, subject.values);
             of_syncs(&volume->tally, subject.values);
             of_profiles(matter, j, i, subject.values);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/view/html_chart.h"
 
 #define ROWS 7
@@ -33,7 +34,7 @@ static void ratios(FILE *out, const struct tally *tally)
     ratio(out, "Metadata without close", r.metadata_ops_no_close, "close left out on both sides");
     ratio(out, "Metadata with seek", r.metadata_ops_with_seek, "seek counted on both sides");
     ratio(out, "Opens", r.open_ops, "opens and creates, of all operations but seeks");
-    if (!isnan(r.opens_per_mib))
+    if (figure_tells_per_mib((double)tally->op[OP_READ].bytes + (double)tally->op[OP_WRITE].bytes))
         fprintf(out, "<tr><th scope=\"row\">Opens a MiB</th><td>%s</td><td class=\"words\">over what is read and "
                      "written</td></tr>\n",
                 human_ratio(opens, r.opens_per_mib));

@@ -143,7 +143,7 @@ static void show_ratios(const struct pen *pen, const struct tally *tally)
     if (!isnan(r.metadata_ops))
         snprintf(texts[n++], sizeof(*texts), "%.0f %% of operations are metadata",
                  100 * r.metadata_ops);
-    if (!isnan(r.opens_per_mib))
+    if (figure_tells_per_mib((double)tally->op[OP_READ].bytes + (double)tally->op[OP_WRITE].bytes))
         snprintf(texts[n++], sizeof(*texts), "%s opens per MiB", human_ratio(opens, r.opens_per_mib));
     for (uint32_t i = 0; i < n; i++)
         sentences[i] = texts[i];

@@ -150,6 +150,54 @@ static void imports_beside_a_copy_leave_it_one(void **state)
     profile_list_clear(&list);
 }
 
+/* Files are read and written by processes of these numbers; the profile's evidence is asked for that. */
+static bool copiers_say(uint32_t reader, uint32_t writer, const char *words)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+    bool found;
+
+    history_ops(batch, "j", reader, OP_OPEN, 256 * MIB, 4);
+    history_ops(batch, "j", reader, OP_READ, MIB, 480);
+    history_order(batch, "j", reader, OP_READ, ORDER_CONSECUTIVE, 480);
+    history_ops(batch, "j", writer, OP_CREATE, 0, 4);
+    history_ops(batch, "j", writer, OP_WRITE, MIB, 480);
+    history_order(batch, "j", writer, OP_WRITE, ORDER_CONSECUTIVE, 480);
+    history_ops(batch, "j", reader, OP_CLOSE, 0, 8);
+    classified(batch, false, &list);
+    assert_string_equal(list.shares[0].profile, "stage-copy");
+    found = classified_says(&list.shares[0], words);
+    profile_list_clear(&list);
+    return found;
+}
+
+static void processes_that_are_one_only_together_are_not_counted(void **state)
+{
+    assert_true(copiers_say(9, 9, "seen in 1 process by itself"));
+    assert_true(copiers_say(9, 9, "concluded from its amount"));
+    assert_true(copiers_say(8, 9, "several processes do together"));
+    assert_false(copiers_say(8, 9, "each by itself"));
+}
+
+static void a_process_is_one_on_all_its_volumes(void **state)
+{
+    const struct volume volume = {.name = "w", .source = "/dev/w", .fstype = "ext4", .scope = SCOPE_LOCAL};
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+    uint32_t other;
+
+    history_checkpoint(batch, 8);
+    assert_int_equal(batch_volume(batch, &volume, &other), 0);
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        batch->records[i].volume = other;
+    history_checkpoint(batch, 8);
+    history_checkpoint(batch, 9);
+    classified(batch, false, &list);
+    assert_string_equal(list.shares[0].profile, "checkpoint");
+    assert_true(classified_says(&list.shares[0], "seen in 2 processes"));
+    profile_list_clear(&list);
+}
+
 /* By one process, and as a total that tells none. */
 static void what_comes_from_the_network_is_a_copy(void **state)
 {
@@ -170,6 +218,7 @@ static void what_comes_from_the_network_is_a_copy(void **state)
                     history_received(batch, "j", pid, all - all / 100);
                 classified(batch, false, &list);
                 assert_string_equal(list.shares[0].profile, received ? "stage-copy" : "checkpoint");
+                assert_false(classified_says(&list.shares[0], "concluded from its amount"));
                 profile_list_clear(&list);
             }
 }
@@ -344,6 +393,8 @@ int main(void)
         cmocka_unit_test(databases_are_unknown),
         cmocka_unit_test(a_checkpoint_may_have_a_small_buffer),
         cmocka_unit_test(imports_beside_a_copy_leave_it_one),
+        cmocka_unit_test(processes_that_are_one_only_together_are_not_counted),
+        cmocka_unit_test(a_process_is_one_on_all_its_volumes),
         cmocka_unit_test(what_comes_from_the_network_is_a_copy),
         cmocka_unit_test(as_much_as_comes_from_the_network_is_a_copy),
         cmocka_unit_test(a_walk_is_a_scan),

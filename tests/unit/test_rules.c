@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "analyzer/finding/finding.h"
+#include "analyzer/report.h"
+#include "tests/unit/classified.h"
+#include "tests/unit/history.h"
+
+#define SCALE 100 /* operations are dear enough for a finding */
+
+static void make_dear(struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        batch->records[i].latency_sum_ns *= SCALE;
+}
+
+/* How often the report has that finding; its first one is handed out, and its texts stay as long as the report. */
+static unsigned find(struct given *given, const char *id, struct report *report, const struct finding **first)
+{
+    unsigned count = 0;
+
+    given->source.next = history_next;
+    *first = NULL;
+    *report = (struct report){0};
+    assert_int_equal(report_build(&given->source, &classified_by, report), 0);
+    for (uint32_t i = 0; i < report->findings.count; i++) {
+        if (strcmp(report->findings.list[i].id, id) != 0)
+            continue;
+        *first = *first ? *first : &report->findings.list[i];
+        count++;
+    }
+    return count;
+}
+
+static unsigned count_found(struct batch *batch, const char *id)
+{
+    struct given given = {.batches = {batch}, .count = 1};
+    const struct finding *first;
+    struct report report;
+    unsigned count = find(&given, id, &report, &first);
+
+    report_clear(&report);
+    return count;
+}
+
+/* Reads of 1,000 bytes, of so many of which the kernel tells where they start. */
+static struct batch *read_oddly(uint64_t ordered)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_READ, 1000, 1000);
+    history_order(batch, "j", 1, OP_READ, ORDER_CONSECUTIVE, ordered);
+    make_dear(batch);
+    return batch;
+}
+
+/* What the page cache did is not known of either. */
+static void transfers_between_files_are_no_direct_io(void **state)
+{
+    assert_int_equal(count_found(read_oddly(1000), "unaligned-direct-io"), 1);
+    assert_int_equal(count_found(read_oddly(10), "unaligned-direct-io"), 0);
+}
+
+static void a_page_cache_that_nobody_saw_tells_no_direct_io(void **state)
+{
+    const struct hook hook = {.name = "mm_filemap_add_to_page_cache", .why = "no"};
+    struct batch *batch = read_oddly(1000);
+
+    assert_int_equal(batch_hooks(batch, &hook, 1), 0);
+    assert_int_equal(count_found(batch, "unaligned-direct-io"), 0);
+}
+
+#define RANKS 10
+
+/* A process that has begun so late, and reads or writes for 100 us, or far longer, a MiB. */
+static void add_rank(struct batch *batch, uint32_t rank, unsigned begin_ms, enum operation op, bool slow)
+{
+    uint64_t latency = slow ? 5000000 : 100000;
+    struct record *record;
+
+    history_ops(batch, "j", 1 + rank, op, 1 << 20, 100);
+    record = &batch->records[batch->record_count - 1];
+    histogram_clear(&record->latency_ns);
+    assert_int_equal(histogram_add(&record->latency_ns, latency, 100), 0);
+    record->latency_sum_ns = 100 * latency;
+    batch->processes[batch->process_count - 1].start_ns += begin_ms * INT64_C(1000000);
+}
+
+/* Ranks that begin so far from each other, of which the first ones are slow, and some write. */
+static unsigned count_stragglers(unsigned apart_ms, uint32_t slow, uint32_t writers)
+{
+    struct batch *batch = history_batch(0);
+
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        add_rank(batch, rank, rank * apart_ms, rank < writers ? OP_WRITE : OP_READ, rank < slow);
+    return count_found(batch, "straggler");
+}
+
+static void who_takes_longer_than_its_peers_is_a_straggler(void **state)
+{
+    assert_int_equal(count_stragglers(1, 0, 0), 0);
+    assert_int_equal(count_stragglers(1, 1, 0), 1);
+    assert_int_equal(count_stragglers(1, 3, 0), 3);
+}
+
+static void who_does_something_else_is_no_straggler(void **state)
+{
+    assert_int_equal(count_stragglers(1, 4, 4), 0);
+    assert_int_equal(count_stragglers(1, 1, 1), 0);
+}
+
+static void who_comes_before_others_is_no_straggler(void **state)
+{
+    assert_int_equal(count_stragglers(200, 1, 0), 0);
+}
+
+static void where_many_are_slow_none_is_a_straggler(void **state)
+{
+    assert_int_equal(count_stragglers(1, 4, 0), 0);
+}
+
+/* Whether the remedy of so many unlinks among other metadata operations is of packing. */
+static bool is_to_be_packed(uint64_t unlinks)
+{
+    struct given given = {.batches = {history_batch(0)}, .count = 1};
+    const struct finding *finding;
+    struct report report;
+    bool packed;
+
+    history_ops(given.batches[0], "j", 1, OP_STAT, 0, 1000);
+    history_ops(given.batches[0], "j", 1, OP_READDIR, 0, 200);
+    history_ops(given.batches[0], "j", 1, OP_CLOSE, 0, 5000);
+    history_ops(given.batches[0], "j", 1, OP_UNLINK, 0, unlinks);
+    make_dear(given.batches[0]);
+    assert_int_equal(find(&given, "metadata-storm", &report, &finding), 1);
+    packed = strstr(finding->remedy, "pack small files") != NULL;
+    assert_int_equal(strstr(finding->remedy, "delete in the background") != NULL, !packed);
+    report_clear(&report);
+    return packed;
+}
+
+static void packed_files_help_nobody_who_deletes(void **state)
+{
+    assert_true(is_to_be_packed(500));
+    assert_false(is_to_be_packed(5000));
+}
+
+/* A database, which writes as much as a checkpoint. */
+static void add_database(struct batch *batch, uint32_t pid)
+{
+    history_ops(batch, "j", pid, OP_READ, 8192, 20000);
+    history_ops(batch, "j", pid, OP_WRITE, 8192, 32768);
+    history_ops(batch, "j", pid, OP_FSYNC, 0, 3000);
+    history_ops(batch, "j", pid, OP_OPEN, 0, 40);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, 40);
+}
+
+/* Whether those who write in every second interval are said to be checkpoints that stop who reads in all of them. */
+static bool stops_readers(void (*add_writer)(struct batch *, uint32_t))
+{
+    struct given given = {.count = 4};
+    const struct finding *finding;
+    struct report report;
+    unsigned count;
+
+    for (unsigned i = 0; i < given.count; i++) {
+        struct batch *batch = given.batches[i] = history_batch((int)i);
+
+        history_ops(batch, "reader", 1, OP_READ, 65536, 1000);
+        batch->records[0].latency_sum_ns *= i % 2 ? 5 * SCALE : SCALE;
+        if (i % 2)
+            add_writer(batch, 2);
+    }
+    count = find(&given, "checkpoint-stops-readers", &report, &finding);
+    report_clear(&report);
+    return count > 0;
+}
+
+static void what_stops_readers_is_a_checkpoint(void **state)
+{
+    assert_true(stops_readers(history_checkpoint));
+    assert_false(stops_readers(add_database));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(transfers_between_files_are_no_direct_io),
+        cmocka_unit_test(a_page_cache_that_nobody_saw_tells_no_direct_io),
+        cmocka_unit_test(who_takes_longer_than_its_peers_is_a_straggler),
+        cmocka_unit_test(who_does_something_else_is_no_straggler),
+        cmocka_unit_test(who_comes_before_others_is_no_straggler),
+        cmocka_unit_test(where_many_are_slow_none_is_a_straggler),
+        cmocka_unit_test(packed_files_help_nobody_who_deletes),
+        cmocka_unit_test(what_stops_readers_is_a_checkpoint),
+    };
+
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
+}
