@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rooms of a judgement: a job and what no process of it has to itself (judge.c), its processes (judge_units.c), and
- * what both do with a tally (court.c). No header for others.
+ * The rooms of a judgement: a job and what no process of it has to itself (judge.c), its processes (judge_units.c), those of
+ * them that do one thing together (team.c), and what all do with a tally (court.c). No header for others.
  */
 #ifndef UNBLEND_ANALYZER_COURT_H
 #define UNBLEND_ANALYZER_COURT_H
