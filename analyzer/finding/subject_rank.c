@@ -14,7 +14,7 @@
 #define MAD_SHARE 0.05
 #define RANKS_MAX 4096  /* of a job; each is compared with each */
 #define LITTLE    65536 /* bytes that do not tell ranks apart */
-#define AT_ONCE   0.1   /* of the longer life: so late a rank may be launched */
+#define AT_ONCE   0.5   /* of the longer life: so late a rank may be launched, as one after the other is by who forks */
 #define TOGETHER  0.5   /* of those that do alike: else they come one after the other, and nobody waits for one */
 #define SLOW      4     /* as the rule has it */
 #define FEW       (1 / 3.0) /* of all: where more are slow, they do something else */
