@@ -16,7 +16,7 @@
 #define LOOKED_AT  1000 /* units of the same amount; more of them change nothing */
 #define LARGE      (8u << 20) /* bytes of a file: a part of a model, or a shard */
 #define FEW        2   /* such files are no more than one checkpoint, and its ranks may each have their own */
-#define SHARED     1.5 /* bytes of all files that were opened on the volume, to those of one process: others read the same */
+#define SHARED     1.2 /* bytes of all files that were opened on the volume, to those of one process: others read the same */
 
 struct load {
     double amount;
