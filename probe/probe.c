@@ -10,8 +10,21 @@
 
 #include "lib/cleanup.h"
 #include "probe/bpf/configabi.h"
+#include "probe/host.h"
 #include "probe/probe_parts.h"
+#include "probe/procfile.h"
 #include "probe/stall.h"
+
+/* As proc knows it, to a tick below; 0 where that cannot be read. CLOCK_BOOTTIME. */
+static uint64_t started_ns(const struct probe *probe, uint32_t tgid)
+{
+    _cleanup_free_ char *text = NULL;
+    struct procfile_stat stat;
+
+    if (host_read(probe->root, &text, NULL, "/proc/%u/stat", tgid) || !procfile_stat(text, &stat))
+        return 0;
+    return stat.start_ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+}
 
 /* The table entry of a living process; made here when the kernel side does not know it yet. */
 static int find_process(struct probe *probe, pid_t pid, uint32_t *index)
@@ -28,6 +41,7 @@ static int find_process(struct probe *probe, pid_t pid, uint32_t *index)
     process = process_at(&probe->tables, *index);
     process->tgid = tgid;
     process->uid = getuid();
+    process->start_ns = started_ns(probe, tgid);
     return bpf_map_update_elem(by_tgid, &tgid, index, BPF_ANY) ? -errno : 0;
 }
 

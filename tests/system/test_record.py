@@ -69,6 +69,17 @@ class StatusTest(RecordTest):
         self.assertEqual(attempt["exit"], 9)
         self.assertLessEqual(attempt["start"], attempt["end"])
 
+    def test_the_command_and_what_it_starts_began_when_they_did(self):
+        before = time.time_ns()
+        self.status("sh", "-c", f"head -c 9 {self.data}; cat {self.data}; exit 0")
+        processes = {process["pid"]: process for batch in harness.batches(self.path("status.rec"))
+                     for process in batch["processes"]}
+        commands = {process["command"]: process["start_ns"] for process in processes.values()}
+        self.assertLessEqual({"sh", "head", "cat"}, set(commands))
+        for command, start_ns in commands.items():
+            self.assertTrue(before - 10**8 < start_ns < time.time_ns(), command)  # a tick of proc is 10 ms
+        self.assertLessEqual(commands["sh"], commands["head"])
+
     def test_command_not_found(self):
         done = self.status("/nonexistent/program")
         self.assertEqual(done.returncode, 127)
