@@ -89,11 +89,32 @@ static void who_packs_and_unpacks_copies_nothing(void **state)
     }
 }
 
+/* Four processes read small files, and one writes into few large ones what these have read, or something else. */
+static void what_others_read_is_packed(void **state)
+{
+    for (unsigned packs = 0; packs < 2; packs++) {
+        struct batch *batch = history_batch(0);
+
+        for (uint32_t pid = 10; pid < 14; pid++) {
+            history_ops(batch, "j", pid, OP_STAT, 0, 1000);
+            history_ops(batch, "j", pid, OP_OPEN, 48 * KIB, 1000);
+            history_ops(batch, "j", pid, OP_READ, 48 * KIB, 1000);
+            history_ops(batch, "j", pid, OP_READ, 0, 1000);
+            history_ops(batch, "j", pid, OP_CLOSE, 0, 1000);
+        }
+        history_ops(batch, "j", 20, OP_CREATE, 0, 5);
+        history_ops(batch, "j", 20, OP_WRITE, 128 * KIB, packs ? 1510 : 1000);
+        history_ops(batch, "j", 20, OP_CLOSE, 0, 5);
+        assert_true((ops_of(batch, "preprocess") > 0.95) == packs);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_walks_beside_a_copy_is_none_of_it),
         cmocka_unit_test(who_looks_at_what_there_is_belongs_to_it),
+        cmocka_unit_test(what_others_read_is_packed),
         cmocka_unit_test(who_packs_and_unpacks_copies_nothing),
     };
 
