@@ -117,6 +117,7 @@ struct profile {
     bool prelude; /* processes of other profiles do some of it first: who reads files lists them */
     double confidence; /* the most that this catalogue entry can justify */
     double worth;      /* nats that it has to explain more for each of its operations to be found in a sum */
+    double once;       /* confidence is multiplied with it where files were opened once; 1: it is the same */
     const char *limit; /* what keeps confidence down, NULL for nothing */
     struct signature *signatures;
     uint32_t signature_count;

@@ -235,7 +235,8 @@ static const char *read_ways(struct catalogue *catalogue, const json_t *json, st
 
 const char *catalogue_read(struct catalogue *catalogue, const json_t *json, struct profile *out)
 {
-    const json_t *signatures = json_object_get(json, "signatures"), *worth = json_object_get(json, "worth"), *item;
+    const json_t *signatures = json_object_get(json, "signatures"), *worth = json_object_get(json, "worth");
+    const json_t *once = json_object_get(json, "once"), *item;
     const char *kind = text(json, "kind"), *wrong = NULL;
     size_t i;
 
@@ -249,10 +250,13 @@ const char *catalogue_read(struct catalogue *catalogue, const json_t *json, stru
     out->confidence = json_number_value(json_object_get(json, "confidence"));
     out->limit = keep(catalogue, text(json, "limit"));
     out->worth = worth ? json_number_value(worth) : WORTH;
+    out->once = once ? json_number_value(once) : 1;
     if (!(out->confidence > 0 && out->confidence <= 1))
         return "confidence is no number above 0 and up to 1";
     if (worth && !(json_is_number(worth) && out->worth >= 0))
         return "worth is no number of nats";
+    if (!(out->once > 0 && out->once <= 1))
+        return "once is no number above 0 and up to 1";
     if (out->pipeline != !json_array_size(signatures))
         return "a pattern needs signatures, a pipeline has none";
     out->signatures = arena_alloc(&catalogue->arena,

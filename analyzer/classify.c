@@ -9,10 +9,12 @@
 #include "analyzer/confidence.h"
 #include "analyzer/evidence.h"
 #include "analyzer/judge.h"
+#include "analyzer/once.h"
 #include "analyzer/pipeline.h"
 #include "analyzer/resample.h"
 #include "lib/cleanup.h"
 
+#define ONCE_MIN    0.5  /* of a part */
 #define PRELUDE_MIN   0.02 /* of a pattern's operations: what is said to be another's, perhaps */
 #define UNSEEN        0.8  /* confidence is multiplied with, for each kind of operation that may have gone uncounted */
 
@@ -80,9 +82,14 @@ static int add_pattern(const struct catalogue *catalogue, uint32_t index, const 
         share->confidence =
             confidence_of_part(part, profile, fmax(share->share_ops, bytes > 0 ? share->share_bytes : 0),
                                draws ? draws_residual(draws) : NAN);
+    if (profile && own > 0)
+        share->confidence *= 1 - (1 - profile->once) * part->once / own;
     add_interval(draws, false, index, own, ops, &share->ops_interval);
     add_interval(draws, true, index, part_bytes(part), bytes, &share->bytes_interval);
     if ((own > 0 && evidence_of_part(part, profile, share)) || (!profile && add_residual(draws, share)))
+        return -ENOMEM;
+    if (profile && profile->once < 1 && part->once > ONCE_MIN * own &&
+        evidence_add(share, "less sure, as its files were opened once: who searches, checks or backs up files reads like that"))
         return -ENOMEM;
     if (profile && part->prelude >= PRELUDE_MIN * own &&
         evidence_add(share, "%.0f %% of it may be another's %s: who does the rest does that first", 100 * part->prelude / own,
@@ -117,13 +124,17 @@ static int add_patterns(const struct catalogue *catalogue, const struct part *pa
 static void add_volumes(const struct job_total *job, uint32_t count, const struct part *volumes, struct part *parts,
                         double *times)
 {
-    for (uint32_t v = 0; v < job->volume_count; v++)
+    for (uint32_t v = 0; v < job->volume_count; v++) {
+        bool once = once_opened(&job->volumes[v]);
+
         for (uint32_t p = 0; p < count; p++) {
             const struct part *part = &volumes[(size_t)v * count + p];
 
             part_add(&parts[p], part);
+            parts[p].once += once ? part_ops(part) : 0;
             memcpy(times + ((size_t)v * count + p) * BUSY_KINDS, part->time, sizeof(part->time));
         }
+    }
 }
 
 static void widen_by(struct share_interval *interval, double by)

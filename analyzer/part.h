@@ -71,6 +71,7 @@ struct part {
     double rejected;   /* of unknown: what a signature would have taken, but for a requirement */
     double contested;  /* operations that another profile would explain nearly as well, */
     uint32_t rival;    /* which is this one of the catalogue's, mostly */
+    double once;       /* operations on volumes whose files were opened once (analyzer/once.h) */
     double together;   /* operations of several processes that were judged as one: a job's, or the two ends of a pipe */
     uint32_t processes; /* that have enough of it each, judged by itself */
     unsigned filled; /* buckets that transfers may have; of zero bytes they have the first, whatever this is */

@@ -193,6 +193,34 @@ static void what_is_made_is_looked_at(void **state)
     check_first(batch, "stage-copy");
 }
 
+/* Who trains reads its samples again; who reads each file once may as well look for viruses. */
+static void files_that_are_read_once_are_less_surely_samples(void **state)
+{
+    static const struct {
+        uint64_t size;
+        const char *profile;
+    } files[] = {{48 * KIB, "losf"}, {300 * KIB, "cv-training"}};
+
+    for (unsigned i = 0; i < 4; i++) {
+        const char *profile = files[i / 2].profile;
+        struct batch *batch = history_batch(0);
+        uint64_t epochs = i % 2 ? 3 : 1;
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_STAT, 0, 1000 * epochs);
+        history_ops(batch, "j", 9, OP_OPEN, files[i / 2].size, 1000 * epochs);
+        history_ops(batch, "j", 9, OP_READ, files[i / 2].size, 1000 * epochs);
+        history_ops(batch, "j", 9, OP_READ, 0, 1000 * epochs);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 1000 * epochs);
+        told(batch, 1000, files[i / 2].size);
+        classified(batch, false, &list);
+        assert_string_equal(list.shares[0].profile, profile);
+        assert_true(epochs > 1 ? list.shares[0].confidence > 0.8 : list.shares[0].confidence < 0.65);
+        assert_int_equal(classified_says(&list.shares[0], "opened once"), epochs == 1);
+        profile_list_clear(&list);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +230,7 @@ int main(void)
         cmocka_unit_test(one_large_file_again_and_again_is_no_sample),
         cmocka_unit_test(equal_shards_are_no_model),
         cmocka_unit_test(shards_are_so_in_each_epoch),
+        cmocka_unit_test(files_that_are_read_once_are_less_surely_samples),
         cmocka_unit_test(who_unpacks_copies),
         cmocka_unit_test(what_is_made_is_looked_at),
     };

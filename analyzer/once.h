@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether files were opened once. Who trains reads its samples again in each epoch; who looks for viruses, greps, checks sums
+ * or backs up reads them the same way, but once, and so does a first epoch.
+ */
+#ifndef UNBLEND_ANALYZER_ONCE_H
+#define UNBLEND_ANALYZER_ONCE_H
+
+#include "analyzer/aggregate.h"
+
+/* Of what a job opened on a volume, by bytes; false where it is not known which files these were, or they are few. */
+bool once_opened(const struct volume_total *volume);
+
+#endif
