@@ -162,23 +162,6 @@ static void shards_are_so_in_each_epoch(void **state)
     check_first(batch, "shard-streaming");
 }
 
-/* tar -x of small files: read in blocks of 10 KiB, written file by file. */
-static void who_unpacks_copies(void **state)
-{
-    struct batch *batch = history_batch(0);
-
-    history_ops(batch, "j", 9, OP_OPEN, 210 * MIB, 1);
-    history_ops(batch, "j", 9, OP_READ, 10 * KIB, 21500);
-    history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 21500);
-    history_ops(batch, "j", 9, OP_CREATE, 0, 10000);
-    history_ops(batch, "j", 9, OP_WRITE, 10 * KIB, 15000);
-    history_ops(batch, "j", 9, OP_WRITE, 5 * KIB, 10000);
-    history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 25000);
-    history_ops(batch, "j", 9, OP_CLOSE, 0, 10001);
-    history_ops(batch, "j", 9, OP_SETATTR, 0, 30000);
-    check_first(batch, "stage-copy");
-}
-
 /* Who downloads files looks at each that it has made, and closes it. */
 static void what_is_made_is_looked_at(void **state)
 {
@@ -231,7 +214,6 @@ int main(void)
         cmocka_unit_test(equal_shards_are_no_model),
         cmocka_unit_test(shards_are_so_in_each_epoch),
         cmocka_unit_test(files_that_are_read_once_are_less_surely_samples),
-        cmocka_unit_test(who_unpacks_copies),
         cmocka_unit_test(what_is_made_is_looked_at),
     };
 
