@@ -162,6 +162,28 @@ static void shards_are_so_in_each_epoch(void **state)
     check_first(batch, "shard-streaming");
 }
 
+/* tar -x: what it reads it writes, in the same blocks, but into many files that it makes of one. Who copies opens as many. */
+static void who_unpacks_copies_nothing(void **state)
+{
+    for (unsigned copies = 0; copies < 2; copies++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, copies ? 300 * KIB : 450 * MIB, copies ? 1500 : 1);
+        history_ops(batch, "j", 9, OP_STAT, 0, 1500);
+        history_ops(batch, "j", 9, OP_READ, 10 * KIB, 45000);
+        history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 45000);
+        history_ops(batch, "j", 9, OP_CREATE, 0, 1500);
+        history_ops(batch, "j", 9, OP_WRITE, 10 * KIB, 45000);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 45000);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, copies ? 3000 : 1501);
+        classified(batch, false, &list);
+        assert_true((classified_ops(&list, "stage-copy") > 0.9) == copies);
+        assert_true(copies || classified_ops(&list, "stage-copy") < 0.1);
+        profile_list_clear(&list);
+    }
+}
+
 /* Who downloads files looks at each that it has made, and closes it. */
 static void what_is_made_is_looked_at(void **state)
 {
@@ -214,6 +236,7 @@ int main(void)
         cmocka_unit_test(equal_shards_are_no_model),
         cmocka_unit_test(shards_are_so_in_each_epoch),
         cmocka_unit_test(files_that_are_read_once_are_less_surely_samples),
+        cmocka_unit_test(who_unpacks_copies_nothing),
         cmocka_unit_test(what_is_made_is_looked_at),
     };
 
