@@ -226,6 +226,41 @@ static void files_that_are_read_once_are_less_surely_samples(void **state)
     }
 }
 
+/* A database's log: pages one after the other, and a header to each, forced to disk again and again. */
+static void a_log_is_no_checkpoint(void **state)
+{
+    for (unsigned saves = 0; saves < 2; saves++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_CREATE, 0, 4);
+        history_ops(batch, "j", 9, OP_WRITE, 4096, 68000);
+        history_ops(batch, "j", 9, OP_WRITE, 24, saves ? 400 : 46000);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, saves ? 68400 : 104000);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_RANDOM, saves ? 0 : 10000);
+        history_ops(batch, "j", 9, OP_FSYNC, 0, saves ? 4 : 131);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "checkpoint") > 0.9) == saves);
+        assert_true((classified_bytes(&list, PROFILE_UNKNOWN) > 0.9) == !saves);
+        profile_list_clear(&list);
+    }
+}
+
+/* What clients send to a database it appends to a log, too, and has it forced to disk each second. */
+static void what_clients_send_to_a_log_is_no_copy(void **state)
+{
+    for (unsigned syncs = 0; syncs <= 44; syncs += 44) {
+        struct batch *batch = history_batch(0);
+
+        history_ops(batch, "j", 9, OP_CREATE, 0, 9);
+        history_ops(batch, "j", 9, OP_WRITE, 2900, 43000);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 43000);
+        history_ops(batch, "j", 9, OP_FSYNC, 0, syncs);
+        history_received(batch, "j", 9, 43000 * UINT64_C(2900));
+        check_first(batch, syncs ? PROFILE_UNKNOWN : "stage-copy");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +272,8 @@ int main(void)
         cmocka_unit_test(shards_are_so_in_each_epoch),
         cmocka_unit_test(files_that_are_read_once_are_less_surely_samples),
         cmocka_unit_test(who_unpacks_copies_nothing),
+        cmocka_unit_test(a_log_is_no_checkpoint),
+        cmocka_unit_test(what_clients_send_to_a_log_is_no_copy),
         cmocka_unit_test(what_is_made_is_looked_at),
     };
 
