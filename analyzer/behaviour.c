@@ -63,19 +63,18 @@ static void of_files(const struct tally *tally, struct behaviour *out)
 {
     const struct histogram *sizes = &tally->op[OP_OPEN].size;
     uint64_t median;
-    double bytes = 0, small = 0, small_bytes = 0, large = 0;
+    double bytes = figure_bytes_of(sizes, 0), small = 0, small_bytes = 0, large = 0;
 
     for (unsigned i = 0; i < sizes->length; i++) {
         double count = (double)sizes->cells[i].count, of_files = count * bucket_middle(sizes->cells[i].bucket);
 
-        bytes += of_files;
         large += bucket_lower(sizes->cells[i].bucket) >= FILE_LARGE_MIN ? count : 0;
         if (sizes->cells[i].bucket && bucket_lower(sizes->cells[i].bucket) < FILE_MEDIUM_MIN) {
             small += count;
             small_bytes += of_files;
         }
     }
-    out->opens = sizes->length ? (double)histogram_count(sizes) : (double)tally_succeeded(tally, OP_OPEN);
+    out->opens = figure_opens(tally);
     out->creates = (double)tally_succeeded(tally, OP_CREATE);
     out->median_file = histogram_quantile(sizes, 0.5, false, &median) ? (double)median : NAN;
     out->bytes_per_open = quotient(out->read_bytes + out->fault_bytes, out->opens);

@@ -53,6 +53,23 @@ double figure_ordered(const struct record *transfers)
     return ordered;
 }
 
+double figure_opens(const struct tally *tally)
+{
+    const struct histogram *sizes = &tally->op[OP_OPEN].size;
+
+    return sizes->length ? (double)histogram_count(sizes) : (double)tally_succeeded(tally, OP_OPEN);
+}
+
+double figure_bytes_of(const struct histogram *sizes, uint64_t from)
+{
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < sizes->length; i++)
+        if (bucket_lower(sizes->cells[i].bucket) >= from)
+            bytes += (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket);
+    return bytes;
+}
+
 /* File systems whose reads all go through the page cache, or are known not to. */
 static bool has_page_cache(const char *fstype)
 {

@@ -31,6 +31,12 @@ struct failures figure_failures(const struct record *record);
 /* Operations that failed because there is no such name, with those whose error is not known. */
 double figure_missing(const struct record *record);
 
+/* Opens that succeeded; of regular files where that is known. */
+double figure_opens(const struct tally *tally);
+
+/* Bytes that so many files of so many sizes have, of those of at least `from` bytes. */
+double figure_bytes_of(const struct histogram *sizes, uint64_t from);
+
 /* Reads, or seeks or closes, of which it is known how large their file is. */
 uint64_t figure_sized(const struct record *record);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/param.h>
 
+#include "analyzer/figure.h"
 #include "lib/bucket.h"
 #include "lib/cleanup.h"
 
@@ -114,14 +115,11 @@ static double *opened_on(const struct job_total *job)
 static bool may_share(const struct unit *unit, double opened)
 {
     const struct histogram *sizes = &unit->tally.op[OP_OPEN].size;
-    double files = 0, bytes = 0;
+    double files = 0;
 
     for (uint32_t i = 0; i < sizes->length; i++)
-        if (bucket_lower(sizes->cells[i].bucket) >= LARGE) {
-            files += (double)sizes->cells[i].count;
-            bytes += (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket);
-        }
-    return files <= FEW || opened <= SHARED * bytes;
+        files += bucket_lower(sizes->cells[i].bucket) >= LARGE ? (double)sizes->cells[i].count : 0;
+    return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE);
 }
 
 int peers_of(const struct job_total *job, struct peers **out)

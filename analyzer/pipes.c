@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "analyzer/figure.h"
 #include "lib/cleanup.h"
 
 #define BYTES_MIN 1e6
@@ -44,13 +45,6 @@ static bool is_one_sided(double this, double other)
     return this >= BYTES_MIN && other <= OTHER * (this + other);
 }
 
-static double opened(const struct tally *tally)
-{
-    const struct histogram *sizes = &tally->op[OP_OPEN].size;
-
-    return sizes->length ? (double)histogram_count(sizes) : (double)tally_succeeded(tally, OP_OPEN);
-}
-
 /* All processes, and then those that read or write only. A checkpoint's writer is none: it syncs, and what it writes is its
    own. */
 static uint32_t find_ends(const struct job_total *job, struct end *all, struct end *ends)
@@ -73,7 +67,7 @@ static uint32_t find_ends(const struct job_total *job, struct end *all, struct e
         end->read += (double)unit->tally.op[OP_READ].bytes;
         end->written += (double)unit->tally.op[OP_WRITE].bytes;
         end->ops += (double)tally_file_ops(&unit->tally);
-        end->opened += opened(&unit->tally);
+        end->opened += figure_opens(&unit->tally);
         end->made += (double)tally_succeeded(&unit->tally, OP_CREATE);
         end->syncs |= tally_ops(&unit->tally, OP_FSYNC) > 0;
         end->renames |= tally_ops(&unit->tally, OP_RENAME) > 0;

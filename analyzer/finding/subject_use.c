@@ -85,13 +85,8 @@ static void of_metadata(const struct tally *tally, double *v)
 static void of_files(const struct tally *tally, double *v)
 {
     const struct histogram *sizes = &tally->op[OP_OPEN].size;
-    double opens = (double)histogram_count(sizes), bytes = 0;
+    double opens = (double)histogram_count(sizes), bytes = figure_bytes_of(sizes, 0);
 
-    for (unsigned i = 0; i < sizes->length; i++) {
-        const struct histogram_cell *cell = &sizes->cells[i];
-
-        bytes += (double)cell->count * bucket_middle(cell->bucket);
-    }
     v[TRAIT_OPENS] = opens;
     v[TRAIT_FILE_MEAN] = quotient(bytes, opens);
     v[TRAIT_COVERAGE] = quotient((double)tally->op[OP_READ].bytes, bytes);
