@@ -70,25 +70,25 @@ static bool walks(const struct tally *tally)
 int team_of(const struct job_total *job, bool **in)
 {
     _cleanup_free_ struct walk *all = calloc(job->unit_count + 1u, sizeof(*all));
+    _cleanup_free_ bool *is = NULL;
     double may_be = A_FILE * (double)tally_succeeded(&job->tally, OP_CREATE);
     int err = is_team(job);
     uint32_t count = 0;
 
     if (err != 1)
         return err;
-    *in = malloc(job->unit_count + 1u);
-    if (!all || !*in) {
-        free(*in);
+    is = malloc(job->unit_count + 1u);
+    if (!all || !is)
         return -ENOMEM;
-    }
     for (uint32_t i = 0; i < job->unit_count; i++) {
-        (*in)[i] = !walks(&job->units[i].tally);
-        if (!(*in)[i])
+        is[i] = !walks(&job->units[i].tally);
+        if (!is[i])
             all[count++] = (struct walk){i, tally_file_ops(&job->units[i].tally)};
     }
     qsort(all, count, sizeof(*all), by_ops);
     for (uint32_t i = 0; i < count && (may_be -= (double)all[i].ops) >= 0; i++)
-        (*in)[all[i].unit] = true;
+        is[all[i].unit] = true;
+    *in = take_pointer(is);
     return 1;
 }
 
