@@ -131,7 +131,7 @@ static void who_renames_each_file_that_the_other_opened_copies(void **state)
     for (unsigned made = 1; made <= 1000; made *= 1000)
         for (unsigned opened = 1; opened <= 2; opened++) {
             struct unit units[] = {process(0, 10 * SECOND, 50000000, 0), process(1, 10 * SECOND + 10 * MS, 12000, 0),
-                                   process(2, 10 * SECOND + 30 * MS, 0, 50000000),
+                                   process(2, 10 * SECOND + 900 * MS, 0, 50000000),
                                    process(3, 10 * SECOND + 20 * MS, 0, 0)};
             bool one = made > 1 && opened == 1;
 
