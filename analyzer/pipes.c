@@ -14,7 +14,7 @@
 #define BYTES_MIN 1e6
 #define OTHER     0.05  /* bytes of the other direction, of all */
 #define AT_ONCE   100e6 /* ns from one start to the other: a shell forks a pipeline in a few ms, and may have to wait */
-#define LAUNCHED  5e9   /* the same of two that move the same: rsync begins to write when it has begun to list */
+#define LAUNCHED  5e9   /* the same of who renames each file: rsync begins to write when it has begun to list */
 #define EQUAL     0.005 /* of the bytes: that far apart they may be and still be the same */
 #define FILES     0.1   /* the same of files, */
 #define FILES_MIN 10    /* of so many at least */
@@ -104,7 +104,7 @@ static bool copies(const struct end *reader, const struct end *writer)
 static struct end *other_end(struct end *ends, uint32_t count, uint32_t writer, bool same)
 {
     struct end *best = NULL;
-    int64_t apart = (int64_t)(same ? LAUNCHED : AT_ONCE);
+    int64_t apart = (int64_t)(ends[writer].renames ? LAUNCHED : AT_ONCE);
 
     for (int step = -1; step <= 1; step += 2)
         for (uint32_t i = writer + (uint32_t)step; i < count; i += (uint32_t)step) {
