@@ -12,7 +12,7 @@
 
 #define TINY_FAULTS 1000
 #define FEW_OPENS   2
-#define OF_A_FILE   6 /* operations beside writing it, of who makes a file: it is asked for, looked at, closed */
+#define OF_A_FILE   8 /* operations beside writing it, of who makes a file: it is asked for, looked at, closed */
 #define OF_A_WRITE  2 /* seeks */
 #define NO_BYTES    0.03 /* of all that a process moves, which say nothing of it */
 #define MANY_ALIKE  8 /* processes of few opens that are not named: what they do together is looked at */
