@@ -99,7 +99,7 @@ static int add_job_record(struct aggregate *a, struct places *places, uint32_t a
     if ((err = tally_add(unit ? &unit->tally : &volume->rest, record)) ||
         (err = aggregate_gauge(a, volume, batch, record)))
         return err;
-    if (!unit && operation_is_file(record->op) && (err = concert_add(&volume->concert, batch, record)))
+    if (!unit && (err = concert_add(&volume->concert, batch, record)))
         return err;
     if (record->op == OP_OPEN)
         working_opened(&volume->working, batch, record, a->midway ? a->told_ns : INT64_MIN);

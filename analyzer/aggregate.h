@@ -126,6 +126,9 @@ struct job_total {
     struct windows windows;
 };
 
+/* The volume of that name, of a job or of all; NULL for none. */
+struct volume_total *volume_named(struct volume_total *volumes, uint32_t count, const char *name);
+
 struct node_total {
     const char *cluster, *node, *role, *kernel;
     int64_t last_ns; /* end of its latest interval */

@@ -136,12 +136,12 @@ static void finish_windows(struct aggregate *a)
     }
 }
 
-static struct volume_total *named(struct volume_total *volumes, uint32_t count, const char *name)
+struct volume_total *volume_named(struct volume_total *volumes, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(volumes[i].name, name) == 0)
             return &volumes[i];
-    return NULL; /* cannot be: aggregate_add() has made it */
+    return NULL;
 }
 
 static int add_up_job(struct aggregate *a, struct job_total *job)
@@ -149,7 +149,8 @@ static int add_up_job(struct aggregate *a, struct job_total *job)
     int err = 0;
 
     for (uint32_t i = 0; !err && i < job->unit_count; i++)
-        err = tally_merge(&named(job->volumes, job->volume_count, job->units[i].volume)->tally, &job->units[i].tally);
+        err = tally_merge(&volume_named(job->volumes, job->volume_count, job->units[i].volume)->tally,
+                          &job->units[i].tally);
     for (uint32_t v = 0; !err && v < job->volume_count; v++) {
         struct volume_total *volume = &job->volumes[v];
 
@@ -157,7 +158,7 @@ static int add_up_job(struct aggregate *a, struct job_total *job)
         if (!err)
             err = tally_merge(&job->tally, &volume->tally);
         if (!err)
-            err = tally_merge(&named(a->volumes, a->volume_count, volume->name)->tally, &volume->tally);
+            err = tally_merge(&volume_named(a->volumes, a->volume_count, volume->name)->tally, &volume->tally);
     }
     return err ? err : tally_merge(&a->tally, &job->tally);
 }

@@ -95,11 +95,8 @@ static int set_stage(struct stage *stage, const struct aggregate *totals, const 
     measure(stage, totals);
     for (uint32_t i = 0; !err && i < stage->count; i++) {
         const struct job_total *job = &totals->jobs[stage->guests[i].job];
-        uint32_t v = 0;
 
-        while (strcmp(job->volumes[v].name, stage->volume->name) != 0)
-            v++;
-        err = fill(stage, &job->volumes[v].busy, &stage->guests[i]);
+        err = fill(stage, &volume_named(job->volumes, job->volume_count, stage->volume->name)->busy, &stage->guests[i]);
     }
     if (!err && stage->count)
         qsort(stage->guests, stage->count, sizeof(*stage->guests), by_total);

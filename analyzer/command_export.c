@@ -81,10 +81,7 @@ static int volume_pseudonym(const struct arguments *a, const struct aggregate *t
     int err;
 
     *out = NULL;
-    for (uint32_t v = 0; a->volume && v < totals->volume_count; v++)
-        if (strcmp(totals->volumes[v].name, a->volume) == 0)
-            return 0;
-    if (!a->volume || !a->outward.pseudonyms)
+    if (!a->volume || !a->outward.pseudonyms || volume_named(totals->volumes, totals->volume_count, a->volume))
         return 0;
     err = outward_new(&a->outward, &outward);
     if (err)

@@ -214,14 +214,6 @@ static const struct job_total *find_job(const struct aggregate *totals, const st
     return NULL;
 }
 
-static const struct volume_total *find_volume(const struct aggregate *totals, const char *name)
-{
-    for (uint32_t i = 0; i < totals->volume_count; i++)
-        if (strcmp(totals->volumes[i].name, name) == 0)
-            return &totals->volumes[i];
-    return NULL;
-}
-
 static void compare_all(struct run *run)
 {
     const struct aggregate *a = &run->out->before->totals, *b = &run->out->after->totals;
@@ -231,7 +223,7 @@ static void compare_all(struct run *run)
     run->tests = 0;
     compare_sides(run, "cluster", NULL, &x, &y);
     for (uint32_t i = 0; i < a->volume_count; i++) {
-        const struct volume_total *other = find_volume(b, a->volumes[i].name);
+        const struct volume_total *other = volume_named(b->volumes, b->volume_count, a->volumes[i].name);
 
         if (other) {
             const struct aspect p = side_of_volume(&a->volumes[i], a), q = side_of_volume(other, b);

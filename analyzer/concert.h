@@ -25,7 +25,7 @@ struct concert {
     uint32_t count, capacity;
 };
 
-/* A record of the file layer, which belongs to no process. Batches come in the order of time. 0 or -ENOMEM. */
+/* A record that belongs to no process; of those of other operations nothing is kept. Batches come in the order of time. 0 or -ENOMEM. */
 int concert_add(struct concert *concert, const struct batch *batch, const struct record *record);
 
 /* Reads and writes of the size have rather nothing to do with each other. */

@@ -13,11 +13,7 @@
 
 uint32_t court_volume(const struct job_total *job, const char *name)
 {
-    uint32_t v = 0;
-
-    while (strcmp(job->volumes[v].name, name) != 0)
-        v++;
-    return v;
+    return (uint32_t)(volume_named(job->volumes, job->volume_count, name) - job->volumes);
 }
 
 void court_sit(struct court *court, uint32_t volume)

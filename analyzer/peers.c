@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/param.h>
 
+#include "analyzer/court.h"
 #include "analyzer/figure.h"
 #include "lib/bucket.h"
 #include "lib/cleanup.h"
@@ -90,15 +91,6 @@ static int sort_loads(const struct job_total *job, double (*amount)(const struct
     return 0;
 }
 
-static uint32_t volume_of(const struct job_total *job, const struct unit *unit)
-{
-    uint32_t v = 0;
-
-    while (job->volumes[v].name != unit->volume)
-        v++;
-    return v;
-}
-
 /* Bytes of all files that were opened on each volume, 0 where that was not recorded; malloc'ed. NULL without memory. */
 static double *opened_on(const struct job_total *job)
 {
@@ -135,7 +127,7 @@ int peers_of(const struct job_total *job, struct peers **out)
     for (uint32_t i = 0; i < count; i++) {
         const struct unit *unit = &job->units[i];
 
-        peers[i].opened = opened[volume_of(job, unit)];
+        peers[i].opened = opened[court_volume(job, unit->volume)];
         if (bytes_read(unit) >= BYTES_MIN && may_share(unit, peers[i].opened))
             peers[i].exact = count_alike(bytes, count, unit, bytes_read(unit), 1, EXACT);
         if (pages_touched(unit) >= FAULTS_MIN)

@@ -95,14 +95,6 @@ static void compare(const struct rank *ranks, uint32_t count, const struct rank 
     subject->values[TRAIT_PEER_LOW] = rank->time_s - rank->ops * norm.high;
 }
 
-static const struct volume_total *volume_of(const struct job_total *job, const char *name)
-{
-    for (uint32_t v = 0; v < job->volume_count; v++)
-        if (job->volumes[v].name == name)
-            return &job->volumes[v];
-    return NULL;
-}
-
 /* What began before the first interval it was seen in did nothing until then. */
 static struct rank rank_of(const struct unit *unit, double ops)
 {
@@ -135,7 +127,7 @@ static int look(const struct job_total *job, subject_take take, void *to)
         struct subject subject;
         int err;
 
-        subject_init(&subject, SUBJECT_RANK, job, volume_of(job, unit->volume));
+        subject_init(&subject, SUBJECT_RANK, job, volume_named(job->volumes, job->volume_count, unit->volume));
         subject.node = unit->node;
         compare(ranks, count, &ranks[i], values, &subject);
         err = subject_note(&subject, "%s (process %u)", unit->command, unit->pid);

@@ -147,51 +147,79 @@ static void compare(const struct slots *slots, struct subject *subject)
     subject->values[TRAIT_TOGETHER_LOW] = time[1] - 2 * reads[1] * alone; /* within the rule's bound */
 }
 
-/* Of the time in which a volume is written to, by whichever job, the share of checkpoints. */
-static double checkpoint_share(const struct finding_matter *matter, const char *name)
+static uint32_t find_checkpoint(const struct catalogue *catalogue)
 {
-    uint32_t profiles = matter->catalogue->count + 1;
-    double checkpoint = 0, all = 0;
+    uint32_t p = 0;
 
-    for (uint32_t j = 0; j < matter->totals->job_count; j++) {
-        const struct job_total *job = &matter->totals->jobs[j];
+    while (p < catalogue->count && strcmp(catalogue->profiles[p].name, "checkpoint") != 0)
+        p++;
+    return p;
+}
+
+/* Of the time in which each of all volumes is written to, by whichever job, the share of checkpoints; malloc'ed. NULL
+   without memory. */
+static double *checkpoint_shares(const struct finding_matter *matter)
+{
+    const struct aggregate *totals = matter->totals;
+    uint32_t profiles = matter->catalogue->count + 1, checkpoint = find_checkpoint(matter->catalogue);
+    double *shares = calloc(totals->volume_count + 1u, sizeof(*shares));
+    _cleanup_free_ double *all = calloc(totals->volume_count + 1u, sizeof(*all));
+
+    for (uint32_t j = 0; shares && all && j < totals->job_count; j++) {
+        const struct job_total *job = &totals->jobs[j];
         const double *times = matter->profiles[j].times;
 
-        for (uint32_t v = 0; times && v < job->volume_count; v++)
-            for (uint32_t p = 0; p < profiles && strcmp(job->volumes[v].name, name) == 0; p++) {
+        for (uint32_t v = 0; times && v < job->volume_count; v++) {
+            const char *name = job->volumes[v].name;
+            const struct volume_total *whole = volume_named(totals->volumes, totals->volume_count, name);
+            size_t w = whole ? (size_t)(whole - totals->volumes) : totals->volume_count;
+
+            for (uint32_t p = 0; p < profiles; p++) {
                 double time = times[((size_t)v * profiles + p) * BUSY_KINDS + BUSY_WRITE];
 
-                all += time;
-                if (p < matter->catalogue->count && strcmp(matter->catalogue->profiles[p].name, "checkpoint") == 0)
-                    checkpoint += time;
+                all[w] += time;
+                shares[w] += p == checkpoint && p < matter->catalogue->count ? time : 0;
             }
+        }
     }
-    return quotient(checkpoint, all);
+    for (uint32_t w = 0; shares && all && w < totals->volume_count; w++)
+        shares[w] = quotient(shares[w], all[w]);
+    if (!all)
+        free(shares);
+    return all ? shares : NULL;
+}
+
+/* A job's reading of a volume, beside what is written to it of which so much is of checkpoints. */
+static int meet(const struct job_total *job, const struct volume_total *volume, const struct volume_total *whole,
+                double checkpoints, subject_take take, void *to)
+{
+    struct slots slots = {0};
+    struct subject subject;
+    int err = fill_slots(whole, volume, &slots);
+
+    if (!err) {
+        subject_init(&subject, SUBJECT_CHECKPOINT, job, volume);
+        compare(&slots, &subject);
+        subject.values[TRAIT_CHECKPOINT_SHARE] = checkpoints;
+        err = subject_give(&subject, take, to);
+    }
+    clear_slots(&slots);
+    return err == -ENODATA ? 0 : err;
 }
 
 int subjects_checkpoint(const struct finding_matter *matter, subject_take take, void *to)
 {
     const struct aggregate *totals = matter->totals;
-    int err = 0;
+    _cleanup_free_ double *shares = checkpoint_shares(matter);
+    int err = shares ? 0 : -ENOMEM;
 
     for (uint32_t j = 0; !err && j < totals->job_count; j++)
         for (uint32_t v = 0; !err && v < totals->jobs[j].volume_count; v++) {
-            const struct volume_total *volume = &totals->jobs[j].volumes[v], *whole = NULL;
-            struct slots slots = {0};
-            struct subject subject;
+            const struct volume_total *volume = &totals->jobs[j].volumes[v];
+            const struct volume_total *whole = volume_named(totals->volumes, totals->volume_count, volume->name);
 
-            for (uint32_t w = 0; w < totals->volume_count; w++)
-                if (strcmp(totals->volumes[w].name, volume->name) == 0)
-                    whole = &totals->volumes[w];
-            err = whole ? fill_slots(whole, volume, &slots) : -ENODATA;
-            if (!err) {
-                subject_init(&subject, SUBJECT_CHECKPOINT, &totals->jobs[j], volume);
-                compare(&slots, &subject);
-                subject.values[TRAIT_CHECKPOINT_SHARE] = checkpoint_share(matter, volume->name);
-                err = subject_give(&subject, take, to);
-            }
-            clear_slots(&slots);
-            err = err == -ENODATA ? 0 : err;
+            if (whole)
+                err = meet(&totals->jobs[j], volume, whole, shares[whole - totals->volumes], take, to);
         }
     return err;
 }
