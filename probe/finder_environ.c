@@ -35,21 +35,14 @@ static int read_environment(struct finder *finder, const struct abi_process *pro
     return value ? news_add_ticket(finder->news, rank, value, ticket) : 0;
 }
 
-static bool read_stat(const struct finder *finder, uint32_t tgid, struct procfile_stat *stat)
-{
-    _cleanup_free_ char *text = NULL;
-
-    return host_read(finder->root, &text, NULL, "/proc/%u/stat", tgid) == 0 && procfile_stat(text, stat);
-}
-
 /* A launcher among its ancestors, each older than what it has launched: a number may be somebody else's by now. */
 static void look_up_launcher(const struct finder *finder, const struct abi_process *process, uint32_t *ticket)
 {
-    uint64_t start_ticks = process->start_ns / 10000000 + 1; /* of 10 ms, whatever the kernel's own are */
+    uint64_t start_ticks = process->start_ns / PROCFILE_TICK_NS + 1;
     uint32_t tgid = process->tgid;
     struct procfile_stat stat;
 
-    for (int i = 0; i < ANCESTORS_MAX && tgid > 1 && read_stat(finder, tgid, &stat); i++) {
+    for (int i = 0; i < ANCESTORS_MAX && tgid > 1 && procfile_read_stat(finder->root, tgid, &stat); i++) {
         unsigned which;
 
         if (stat.start_ticks > start_ticks)

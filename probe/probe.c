@@ -10,7 +10,6 @@
 
 #include "lib/cleanup.h"
 #include "probe/bpf/configabi.h"
-#include "probe/host.h"
 #include "probe/probe_parts.h"
 #include "probe/procfile.h"
 #include "probe/stall.h"
@@ -18,12 +17,9 @@
 /* As proc knows it, to a tick below; 0 where that cannot be read. CLOCK_BOOTTIME. */
 static uint64_t started_ns(const struct probe *probe, uint32_t tgid)
 {
-    _cleanup_free_ char *text = NULL;
     struct procfile_stat stat;
 
-    if (host_read(probe->root, &text, NULL, "/proc/%u/stat", tgid) || !procfile_stat(text, &stat))
-        return 0;
-    return stat.start_ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+    return procfile_read_stat(probe->root, tgid, &stat) ? stat.start_ticks * PROCFILE_TICK_NS : 0;
 }
 
 /* The table entry of a living process; made here when the kernel side does not know it yet. */

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/cleanup.h"
+#include "probe/host.h"
+
 const char *procfile_variable(const char *text, size_t size, const char *const *names, unsigned count, unsigned *which)
 {
     const char *value = NULL, *end = text + size;
@@ -40,4 +43,11 @@ bool procfile_stat(const char *text, struct procfile_stat *stat)
         return false;
     *stat = read;
     return true;
+}
+
+bool procfile_read_stat(const char *root, uint32_t tgid, struct procfile_stat *stat)
+{
+    _cleanup_free_ char *text = NULL;
+
+    return host_read(root, &text, NULL, "/proc/%u/stat", tgid) == 0 && procfile_stat(text, stat);
 }

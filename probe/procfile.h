@@ -13,13 +13,18 @@
  */
 const char *procfile_variable(const char *text, size_t size, const char *const *names, unsigned count, unsigned *which);
 
+#define PROCFILE_TICK_NS 10000000u /* 10 ms, whatever the kernel's own ticks are */
+
 struct procfile_stat {
     char command[64];
     uint32_t parent;
-    uint64_t start_ticks; /* since boot */
+    uint64_t start_ticks; /* since boot, of PROCFILE_TICK_NS */
 };
 
 /* /proc/PID/stat; the command may have blanks, brackets and newlines. False when it is none. */
 bool procfile_stat(const char *text, struct procfile_stat *stat);
+
+/* The same of a process, below a root as in probe/host.h. False when it cannot be read. */
+bool procfile_read_stat(const char *root, uint32_t tgid, struct procfile_stat *stat);
 
 #endif
