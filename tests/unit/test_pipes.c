@@ -29,6 +29,25 @@ static struct unit process(uint32_t index, int64_t start_ns, uint64_t read, uint
     return unit;
 }
 
+/* So many calls, which forget() frees. */
+static void count(struct unit *unit, enum operation op, uint64_t calls)
+{
+    struct record *record = &unit->tally.op[op];
+
+    record->op = op;
+    record->latency_ns.cells = calloc(1, sizeof(*record->latency_ns.cells));
+    assert_non_null(record->latency_ns.cells);
+    record->latency_ns.cells[0] = (struct histogram_cell){.bucket = 50, .count = calls};
+    record->latency_ns.length = 1;
+}
+
+static void forget(struct unit *units, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+            free(units[i].tally.op[op].latency_ns.cells);
+}
+
 static void assert_pipes(struct unit *units, uint32_t count, const uint32_t *expected)
 {
     const struct job_total job = {.units = units, .unit_count = count};
@@ -88,12 +107,10 @@ static void one_that_commits_is_none(void **state)
 
     for (unsigned i = 0; i < 2; i++) {
         struct unit units[] = {process(0, 10 * SECOND, 50000000, 0), process(1, 10 * SECOND + MS, 0, 50000000)};
-        struct record *commit = &units[1].tally.op[commits[i]];
 
-        commit->op = commits[i];
-        commit->latency_ns.cells = (struct histogram_cell[]){{.bucket = 50, .count = 1}};
-        commit->latency_ns.length = 1;
+        count(&units[1], commits[i], 1);
         assert_pipes(units, 2, (uint32_t[]){0, 1});
+        forget(units, 2);
     }
 }
 
@@ -103,17 +120,6 @@ static void each_writer_has_the_reader_closest_to_it(void **state)
                            process(2, 10 * SECOND + 11 * MS, 0, 20000000), process(3, 10 * SECOND + 1 * MS, 0, 20000000)};
 
     assert_pipes(units, 4, (uint32_t[]){0, 1, 1, 0});
-}
-
-static void count(struct unit *unit, enum operation op, uint64_t calls)
-{
-    struct record *record = &unit->tally.op[op];
-
-    record->op = op;
-    record->latency_ns.cells = calloc(1, sizeof(*record->latency_ns.cells));
-    assert_non_null(record->latency_ns.cells);
-    record->latency_ns.cells[0] = (struct histogram_cell){.bucket = 50, .count = calls};
-    record->latency_ns.length = 1;
 }
 
 /* Beside `tar | tar` there is somebody who reads more, and began closer to the one who unpacks. */
@@ -141,9 +147,7 @@ static void who_renames_each_file_that_the_other_opened_copies(void **state)
             count(&units[2], OP_RENAME, made);
             count(&units[3], OP_STAT, 90 * made);
             assert_pipes(units, 4, (uint32_t[]){0, one ? 0 : 1, one ? 0 : 2, 3});
-            for (unsigned i = 0; i < 4; i++)
-                for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
-                    free(units[i].tally.op[op].latency_ns.cells);
+            forget(units, 4);
         }
 }
 
