@@ -87,6 +87,8 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     if (small >= MANY_FILES && small_bytes >= SMALL_MIN * out->read_bytes)
         out->small_opens_per_create = out->creates > 0 ? small / out->creates : INFINITY;
     out->bytes_per_create = out->creates > 0 ? out->write_bytes / out->creates : INFINITY;
+    out->commits_per_create =
+        fmin((double)tally_succeeded(tally, OP_FSYNC), (double)tally_succeeded(tally, OP_RENAME)) / fmax(out->creates, 1);
     out->renames_per_create = figure_renames_per_create((double)tally_succeeded(tally, OP_RENAME), out->creates);
 }
 
@@ -193,7 +195,8 @@ static const struct {
     FIELD(coverage),      FIELD(jumps),          FIELD(read_mean),       FIELD(write_mean),       FIELD(write_share),
     FIELD(large_writes),  FIELD(copy_likeness),  FIELD(stats_per_open),  FIELD(seeks_per_open),   FIELD(seeks_per_read),
     FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open),
-    FIELD(bytes_per_create), FIELD(renames_per_create), FIELD(bytes_per_large_open), FIELD(large_reads), FIELD(variety),
+    FIELD(bytes_per_create), FIELD(renames_per_create), FIELD(commits_per_create),
+    FIELD(bytes_per_large_open), FIELD(large_reads), FIELD(variety),
     FIELD(written),
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),

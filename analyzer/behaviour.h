@@ -39,6 +39,7 @@ struct behaviour {
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
     double creates_per_open, bytes_per_create, bytes_per_fsync;
     double renames_per_create; /* 0 where there are few: who saves again and again keeps the old one until the new one is whole */
+    double commits_per_create; /* files that are forced to disk and moved into place, as who saves does; of copies and packs few are */
     double small_opens_per_create; /* opens of files below 128 KiB, where there are many, and they more than a trifle of what is read; else 0 */
     double faults, faults_per_open, fault_writes; /* major ones; and which part of them was to write */
     double fault_share, minors_per_op, minors_per_open, bytes_per_op;

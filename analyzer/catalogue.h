@@ -109,12 +109,24 @@ struct way {
     uint32_t requirement_count;
 };
 
+/* What a program's operations are about. One does one of these, or reads so and saves. */
+enum work {
+    WORK_FILES = 1 << 0,   /* a file after the other, whole */
+    WORK_RECORDS = 1 << 1, /* here and there in large files */
+    WORK_STREAMS = 1 << 2, /* large files from end to end */
+    WORK_NAMES = 1 << 3,   /* no contents */
+    WORK_SAVES = 1 << 4,   /* writes what it has */
+    WORK_COPIES = 1 << 5,  /* writes what it reads */
+    WORK_WRITES = WORK_SAVES | WORK_COPIES,
+};
+
 struct profile {
     const char *name;
     const char *summary;
     bool pipeline;
     bool alone; /* a process does nothing else, or it is not this: never one of several parts */
     bool prelude; /* processes of other profiles do some of it first: who reads files lists them */
+    unsigned work; /* enum work; 0: it is not told, or may go with any other */
     double confidence; /* the most that this catalogue entry can justify */
     double worth;      /* nats that it has to explain more for each of its operations to be found in a sum */
     double once;       /* confidence is multiplied with it where files were opened once; 1: it is the same */

@@ -233,6 +233,20 @@ static const char *read_ways(struct catalogue *catalogue, const json_t *json, st
     return NULL;
 }
 
+/* A kind of work; one that no program of a sum is told by is none. */
+static const char *read_work(const char *name, struct profile *profile)
+{
+    static const char *const works[] = {"files", "records", "streams", "names", "saves", "copies"};
+    unsigned i = 0;
+
+    while (name && i < sizeof(works) / sizeof(*works) && strcmp(works[i], name) != 0)
+        i++;
+    if (name && i == sizeof(works) / sizeof(*works))
+        return "work is none of files, records, streams, names, saves and copies";
+    profile->work = name ? 1u << i : 0;
+    return NULL;
+}
+
 const char *catalogue_read(struct catalogue *catalogue, const json_t *json, struct profile *out)
 {
     const json_t *signatures = json_object_get(json, "signatures"), *worth = json_object_get(json, "worth");
@@ -257,6 +271,9 @@ const char *catalogue_read(struct catalogue *catalogue, const json_t *json, stru
         return "worth is no number of nats";
     if (!(out->once > 0 && out->once <= 1))
         return "once is no number above 0 and up to 1";
+    wrong = read_work(text(json, "work"), out);
+    if (wrong)
+        return wrong;
     if (out->pipeline != !json_array_size(signatures))
         return "a pattern needs signatures, a pipeline has none";
     out->signatures = arena_alloc(&catalogue->arena,

@@ -15,6 +15,8 @@
 #include "analyzer/matching.h"
 #include "analyzer/ordering.h"
 
+#define WHOLE "whole." /* begins the names of features that do not depend on a part */
+
 static void count_signatures(struct fitting *fitting)
 {
     const struct catalogue *catalogue = fitting->catalogue;
@@ -34,15 +36,6 @@ static void make_worth(struct fitting *fitting)
     }
 }
 
-static void note_impossible(struct fitting *fitting)
-{
-    size_t s = 0;
-
-    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
-        for (uint32_t n = 0; n < fitting->catalogue->profiles[p].signature_count; n++, s++)
-            fitting->impossible[s] = !fitting_is_possible(fitting, &fitting->catalogue->profiles[p].signatures[n]);
-}
-
 /* Bytes of small files that were opened, but for what may have been mapped of them, as each page fault maps some pages;
    at least what was read of files at once. */
 static double samples_of(const struct fitting *fitting, double fault_bytes)
@@ -58,6 +51,46 @@ static double samples_of(const struct fitting *fitting, double fault_bytes)
         whole += bin->match == MATCH_FILE ? bin->bytes : 0;
     }
     return fitting->sized_opens ? fmax(opened - mapped, whole) : NAN;
+}
+
+static bool keeps(double value, const struct requirement *requirement)
+{
+    if (isnan(value))
+        return isinf(requirement->min);
+    return value >= requirement->min && value <= requirement->max;
+}
+
+static bool is_asked(const struct fitting *fitting, const struct requirement *bound)
+{
+    return !(bound->unordered && fitting->order.count);
+}
+
+/* Whether a signature keeps its bounds on the whole, which are the same whatever part it gets. */
+static bool suits_whole(const struct fitting *fitting, const struct signature *signature)
+{
+    struct feature_context context = fitting->context;
+
+    context.part = context.whole = &fitting->whole;
+    for (uint32_t i = 0; i < signature->requirement_count; i++) {
+        const struct requirement *bound = &signature->requirements[i];
+
+        if (strncmp(bound->feature, WHOLE, strlen(WHOLE)) == 0 && !(bound->otherwise > 0) && is_asked(fitting, bound) &&
+            !keeps(feature_value(&context, bound->feature), bound))
+            return false;
+    }
+    return true;
+}
+
+static void note_impossible(struct fitting *fitting)
+{
+    size_t s = 0;
+
+    for (uint32_t p = 0; p < fitting->catalogue->count; p++)
+        for (uint32_t n = 0; n < fitting->catalogue->profiles[p].signature_count; n++, s++) {
+            const struct signature *signature = &fitting->catalogue->profiles[p].signatures[n];
+
+            fitting->impossible[s] = !fitting_is_possible(fitting, signature) || !suits_whole(fitting, signature);
+        }
 }
 
 int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, const struct tally *tally,
@@ -114,9 +147,9 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, con
         !fitting->bytes)
         return -ENOMEM;
     make_worth(fitting);
-    note_impossible(fitting);
     for (size_t i = 0; i < fitting->bin_count; i++)
         part_add_bin(&fitting->whole, &fitting->bins[i], fitting->bins[i].ops);
+    note_impossible(fitting);
     return 0;
 }
 
@@ -142,13 +175,6 @@ void fitting_clear(struct fitting *fitting)
     free(fitting->at);
 }
 
-static bool keeps(double value, const struct requirement *requirement)
-{
-    if (isnan(value))
-        return isinf(requirement->min);
-    return value >= requirement->min && value <= requirement->max;
-}
-
 /* What is left of confidence when those of the bounds that are asked for are looked at. */
 static double kept(const struct fitting *fitting, const struct feature_context *context, const struct requirement *bounds,
                    uint32_t count, bool each)
@@ -156,7 +182,7 @@ static double kept(const struct fitting *fitting, const struct feature_context *
     double factor = 1;
 
     for (uint32_t i = 0; i < count; i++)
-        if (bounds[i].each == each && !(bounds[i].unordered && fitting->order.count) &&
+        if (bounds[i].each == each && is_asked(fitting, &bounds[i]) &&
             !keeps(feature_value(context, bounds[i].feature), &bounds[i]))
             factor *= bounds[i].otherwise;
     return factor;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/blended.h"
 #include "analyzer/court.h"
 
 #include <errno.h>
@@ -27,7 +28,13 @@ static bool goes_with_files(const struct tally *beside, const struct tally *tall
            (double)tally_file_ops(beside) - with_writes <= OF_A_FILE * made;
 }
 
-/* One process on one volume; 1 when it is not named, and has opened no more files than one of many alike may. */
+/* What a process's tally is, beside named, unless an error is negative. */
+enum verdict {
+    IS_FEW = 1,  /* not named, and it has opened no more files than one of many alike may */
+    IS_BLEND = 2 /* of several programs */
+};
+
+/* One process on one volume: 0 or an enum verdict. */
 static int judge_unit(struct court *court, const struct tally *tally, const struct peers *peers)
 {
     struct tally sides[2] = {court_side(tally, false), court_side(tally, true)};
@@ -40,7 +47,9 @@ static int judge_unit(struct court *court, const struct tally *tally, const stru
     for (unsigned i = 0; i < 2; i++)
         profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])
-        return behaviour.opens <= FEW_OPENS ? 1 : court_divide(court, tally);
+        return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally);
+    if (profiles[0] && (err = blended(court->catalogue, tally, profiles[0], profiles[1])))
+        return err > 0 ? IS_BLEND : err;
     if (!profiles[0] && goes_with_files(&sides[0], tally))
         return court_give(court, profiles[1], tally, match[1], true);
     for (unsigned i = 0; i < 2; i++)
@@ -137,6 +146,16 @@ static int leave_to_rest(const struct court *court, struct rests *rests, const s
     return tally_merge(&rests->tallies[court_volume(court->job, unit->volume)], &unit->tally);
 }
 
+/* All that a process did, whatever it does on each volume. */
+static int leave_all(const struct court *court, struct rests *rests, const struct place *places, uint32_t count)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < count; i++)
+        err = leave_to_rest(court, rests, &court->job->units[places[i].unit]);
+    return err;
+}
+
 /* One process, on all its volumes. */
 static int judge_process(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
                          struct rests *rests)
@@ -154,19 +173,24 @@ static int judge_process(struct court *court, const struct peers *peers, const s
         tiny = is_tiny(whole);
         behaviour_of(whole, &peers[places->unit], &behaviour);
         profile = tiny ? NULL : behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
+        err = profile ? blended(court->catalogue, whole, profile, profile) : 0;
     }
     tally_clear(&sum);
     if (!err && profile)
         return give_units(court, places, count, profile, match);
+    if (err > 0)
+        return leave_all(court, rests, places, count);
     for (uint32_t i = 0; !err && i < count; i++) {
         const struct unit *unit = &court->job->units[places[i].unit];
 
         court_sit(court, court_volume(court->job, unit->volume));
         err = tiny ? leave_to_rest(court, rests, unit) : judge_unit(court, &unit->tally, &peers[places[i].unit]);
-        if (err == 1) {
+        if (err == IS_FEW) {
             rests->unnamed[rests->unnamed_count++] = places[i].unit;
             err = 0;
         }
+        else if (err == IS_BLEND)
+            err = leave_to_rest(court, rests, unit);
     }
     return err;
 }

@@ -261,6 +261,127 @@ static void what_clients_send_to_a_log_is_no_copy(void **state)
     }
 }
 
+/* A process opens so many files of a size, and reads all of each. */
+static struct batch *read_whole(uint64_t size, uint64_t files)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_OPEN, size, files);
+    history_ops(batch, "j", 9, OP_STAT, 0, files);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, files);
+    told(batch, (unsigned)files, size);
+    return batch;
+}
+
+/* Labels of 320 bytes. */
+static void tiny_files_are_small_files(void **state)
+{
+    struct batch *batch = read_whole(320, 3000);
+
+    history_ops(batch, "j", 9, OP_READ, 320, 3000);
+    history_ops(batch, "j", 9, OP_READ, 0, 3000);
+    check_first(batch, "losf");
+}
+
+/* OpenCV opens an image of 192 KiB twice: for its first bytes, and to read it. */
+static void samples_that_are_opened_twice_are_large(void **state)
+{
+    struct batch *batch = read_whole(192 * KIB, 2000);
+
+    history_ops(batch, "j", 9, OP_READ, 4 * KIB, 49 * 1000);
+    history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 49 * 1000);
+    check_first(batch, "cv-training");
+}
+
+/* np.fromfile() moves back and forth in each file, HDF5 reads what describes the data first: all of it is read. */
+static void samples_that_are_read_in_leaps_are_samples(void **state)
+{
+    for (unsigned large = 0; large < 2; large++) {
+        uint64_t size = large ? 2 * MIB : 192 * KIB;
+        struct batch *batch = read_whole(size, 1200);
+
+        history_ops(batch, "j", 9, OP_SEEK, 0, 10000);
+        history_ops(batch, "j", 9, OP_READ, size, 1200);
+        history_ops(batch, "j", 9, OP_READ, 128, 2400);
+        history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 1200);
+        history_order(batch, "j", 9, OP_READ, ORDER_RANDOM, 1200);
+        history_order(batch, "j", 9, OP_READ, ORDER_SEQUENTIAL, 1200);
+        check_first(batch, "cv-training");
+    }
+}
+
+/* The libraries come from the disk, by page faults; half of these write, as they are fitted to where they lie. */
+static void libraries_that_are_mapped_are_a_start(void **state)
+{
+    for (unsigned writes = 0; writes < 2; writes++) {
+        struct batch *batch = history_batch(0);
+        struct record *faults;
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_STAT, 0, 1400);
+        history_errors(batch, "j", 9, OP_STAT, ENOENT, 180);
+        history_errors(batch, "j", 9, OP_OPEN, ENOENT, 60);
+        history_ops(batch, "j", 9, OP_OPEN, 10 * KIB, 400);
+        history_ops(batch, "j", 9, OP_OPEN, 2 * MIB, 150);
+        history_ops(batch, "j", 9, OP_READ, 10 * KIB, 540);
+        history_ops(batch, "j", 9, OP_SEEK, 0, 300);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 550);
+        history_ops(batch, "j", 9, OP_MMAP_FAULT, 900 * KIB, 350);
+        faults = &batch->records[batch->record_count - 1];
+        faults->faults[FAULT_WRITE] = writes ? 300 : 0;
+        classified(batch, false, &list);
+        assert_true((classified_ops(&list, "import-storm") > 0.9) == writes);
+        profile_list_clear(&list);
+    }
+}
+
+/* Lines of 100 bytes, one by one, of a file of 256 MiB. */
+static void small_reads_in_order_are_a_stream(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_OPEN, 256 * MIB, 1);
+    history_ops(batch, "j", 9, OP_READ, 100, 800000);
+    history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 800000);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 1);
+    check_first(batch, "shard-streaming");
+}
+
+/* A loop that reads images of 48 KiB saves two models, each forced to disk and moved into place; packs are not. */
+static void who_forces_files_to_disk_saves(void **state)
+{
+    for (unsigned packs = 0; packs < 2; packs++) {
+        struct batch *batch = read_whole(48 * KIB, 4000);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_READ, 48 * KIB, 4000);
+        history_ops(batch, "j", 9, OP_CREATE, 0, 2);
+        history_ops(batch, "j", 9, OP_WRITE, 4 * MIB, 20);
+        history_ops(batch, "j", 9, OP_FSYNC, 0, packs ? 0 : 2);
+        history_ops(batch, "j", 9, OP_RENAME, 0, 2);
+        classified(batch, false, &list);
+        assert_true((classified_ops(&list, "preprocess") > 0.9) == packs);
+        assert_true((classified_bytes(&list, "checkpoint") > 0.25) == !packs);
+        profile_list_clear(&list);
+    }
+}
+
+/* A FUSE daemon writes 40 MB for others, a page at a time, which is saved only where it is forced to disk. */
+static void pages_of_one_file_are_saved_when_they_are_forced(void **state)
+{
+    for (unsigned forced = 0; forced < 2; forced++) {
+        const struct counted counted[] = {
+            {OP_CREATE, 0, 1}, {OP_WRITE, 4 * KIB, 10000}, {OP_CLOSE, 0, 1}, {OP_FSYNC, 0, forced}, {OP_RENAME, 0, forced},
+            {OP_NONE, 0, 0},
+        };
+        struct profile_list list;
+
+        classified(classified_sum(counted, 0, 0, 0), false, &list);
+        assert_true((classified_bytes(&list, "checkpoint") > 0.9) == forced);
+        profile_list_clear(&list);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +396,13 @@ int main(void)
         cmocka_unit_test(a_log_is_no_checkpoint),
         cmocka_unit_test(what_clients_send_to_a_log_is_no_copy),
         cmocka_unit_test(what_is_made_is_looked_at),
+        cmocka_unit_test(tiny_files_are_small_files),
+        cmocka_unit_test(samples_that_are_opened_twice_are_large),
+        cmocka_unit_test(samples_that_are_read_in_leaps_are_samples),
+        cmocka_unit_test(libraries_that_are_mapped_are_a_start),
+        cmocka_unit_test(small_reads_in_order_are_a_stream),
+        cmocka_unit_test(who_forces_files_to_disk_saves),
+        cmocka_unit_test(pages_of_one_file_are_saved_when_they_are_forced),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);

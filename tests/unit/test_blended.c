@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One process that does what several programs do: a file server, a FUSE daemon, threads. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "tests/unit/classified.h"
+#include "tests/unit/history.h"
+
+#define KIB  UINT64_C(1024)
+#define MIB  UINT64_C(1048576)
+#define NEAR 0.05
+
+#define PID 9
+
+static void whole_files(struct batch *batch, uint64_t size, uint64_t count)
+{
+    history_ops(batch, "j", PID, OP_OPEN, size, count);
+    history_ops(batch, "j", PID, OP_STAT, 0, 2 * count);
+    history_ops(batch, "j", PID, OP_SEEK, 0, 2 * count);
+    history_ops(batch, "j", PID, OP_READ, size, count);
+    history_ops(batch, "j", PID, OP_READ, 0, count);
+    history_ops(batch, "j", PID, OP_CLOSE, 0, count);
+    history_order(batch, "j", PID, OP_READ, ORDER_CONSECUTIVE, count);
+}
+
+static void shards(struct batch *batch, uint64_t count)
+{
+    history_ops(batch, "j", PID, OP_OPEN, 64 * MIB, count);
+    history_ops(batch, "j", PID, OP_READ, 256 * KIB, 256 * count);
+    history_ops(batch, "j", PID, OP_READ, 0, count);
+    history_ops(batch, "j", PID, OP_CLOSE, 0, count);
+    history_order(batch, "j", PID, OP_READ, ORDER_CONSECUTIVE, 256 * count);
+}
+
+static void records(struct batch *batch, uint64_t count)
+{
+    history_ops(batch, "j", PID, OP_OPEN, 512 * MIB, 4);
+    history_ops(batch, "j", PID, OP_READ, 28 * KIB, count);
+    history_ops(batch, "j", PID, OP_CLOSE, 0, 4);
+    history_order(batch, "j", PID, OP_READ, ORDER_RANDOM, count / 2);
+    history_order(batch, "j", PID, OP_READ, ORDER_SEQUENTIAL, count - count / 2);
+}
+
+static void walk(struct batch *batch, uint64_t names)
+{
+    history_ops(batch, "j", PID, OP_STAT, 0, names);
+    history_ops(batch, "j", PID, OP_OPEN, 0, names / 50);
+    history_ops(batch, "j", PID, OP_READDIR, 0, names / 25);
+    history_ops(batch, "j", PID, OP_CLOSE, 0, names / 50);
+}
+
+static void is(const struct profile_list *list, const char *profile, double ops, double bytes)
+{
+    assert_true(fabs(classified_ops(list, profile) - ops) <= NEAR);
+    assert_true(fabs(classified_bytes(list, profile) - bytes) <= NEAR);
+}
+
+/* 1,000 small files and 1,000 of 200 KiB, of 8,000 operations each, and 30 shards, of 7,770. */
+static void files_and_shards_are_told_in_one_process(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+    double bytes = 1000 * 10 + 1000 * 200 + 30 * 65536; /* KiB */
+
+    whole_files(batch, 10 * KIB, 1000);
+    whole_files(batch, 200 * KIB, 1000);
+    shards(batch, 30);
+    classified(batch, false, &list);
+    is(&list, "losf", 8000 / 23770.0, 10000 / bytes);
+    is(&list, "cv-training", 8000 / 23770.0, 200000 / bytes);
+    is(&list, "shard-streaming", 7770 / 23770.0, 30 * 65536 / bytes);
+    classified_adds_up(&list);
+    profile_list_clear(&list);
+}
+
+/* 8,000 records beside 30 shards, or beside a walk that moves nothing; a third program makes no difference. */
+static void records_are_told_from_what_goes_beside_them(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    records(batch, 8000);
+    shards(batch, 30);
+    classified(batch, false, &list);
+    is(&list, "sample-read", 8008 / 15778.0, 8000 * 28 / (8000 * 28 + 30 * 65536.0));
+    profile_list_clear(&list);
+    batch = history_batch(0);
+    records(batch, 8000);
+    walk(batch, 8000);
+    classified(batch, false, &list);
+    is(&list, "sample-read", 8008 / 16648.0, 1);
+    is(&list, "ingest-scan", 8640 / 16648.0, 0);
+    profile_list_clear(&list);
+}
+
+/* A program that streams opens its modules, too, and lists its shards: that is no second one. */
+static void one_program_is_one(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    shards(batch, 60);
+    whole_files(batch, 10 * KIB, 30);
+    walk(batch, 500);
+    classified(batch, false, &list);
+    assert_true(classified_ops(&list, "shard-streaming") > 0.99);
+    profile_list_clear(&list);
+}
+
+/* Who packs reads files and writes some large ones: two kinds of work, as one. With others' records beside, it is not. */
+static void packing_is_one_thing(void **state)
+{
+    for (unsigned others = 0; others < 2; others++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        whole_files(batch, 48 * KIB, 4000);
+        history_ops(batch, "j", PID, OP_CREATE, 0, 4);
+        history_ops(batch, "j", PID, OP_WRITE, 4 * MIB, 60);
+        if (others)
+            records(batch, 30000);
+        classified(batch, false, &list);
+        assert_true((classified_ops(&list, "preprocess") > 0.99) == !others);
+        assert_true((classified_ops(&list, "sample-read") > 0.4 && classified_ops(&list, "losf") > 0.4) == others);
+        profile_list_clear(&list);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_and_shards_are_told_in_one_process),
+        cmocka_unit_test(records_are_told_from_what_goes_beside_them),
+        cmocka_unit_test(one_program_is_one),
+        cmocka_unit_test(packing_is_one_thing),
+    };
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
+}
