@@ -5,14 +5,41 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/mixture.h"
 #include "lib/cleanup.h"
 
 #define LARGE_OPS    0.1   /* of the operations: more than a library does beside */
 #define LARGE_BYTES  0.2   /* of the bytes, of who has */
 #define SOME_OPS     0.005 /* of the operations */
+#define LEAST_NAMES  0.05  /* of the operations are lookups of names, where some walk */
+#define LEAST_OPENS  0.005 /* are opens, where some open a file after the other */
+#define LEAST_JUMPS  0.02  /* of the reads jump, where some pick records; or go on, where some stream */
 #define UNKNOWN_MAX  0.15  /* of operations and bytes, where it is said of what is left that it is a blend */
 #define OTHER_SIZES  1.5   /* bytes of an operation: times those of another's that is no chance */
+
+/* Whether a tally has enough of what goes with a kind of reading for that to be a large part: whoever does it does so, and
+   what is not known may be enough. */
+static unsigned possible(const struct tally *tally)
+{
+    const struct record *read = &tally->op[OP_READ], *stat = &tally->op[OP_STAT];
+    const struct histogram *opened = &tally->op[OP_OPEN].size;
+    double ops = (double)tally_file_ops(tally), jumps = figure_jumps(read), files = 0, large = 0;
+    double names = (double)tally_ops(tally, OP_STAT) + (double)tally_ops(tally, OP_READDIR) +
+                   (double)tally_ops(tally, OP_UNLINK) - (double)stat->order[ORDER_OF_OPEN];
+    unsigned work = names >= LEAST_NAMES * ops ? WORK_NAMES : 0;
+
+    for (unsigned i = 0; i < opened->length; i++)
+        files += bucket_lower(opened->cells[i].bucket) < FILE_LARGE_MIN ? (double)opened->cells[i].count : 0;
+    large = (double)read->file_size[FILE_LARGE] + (double)histogram_filled(&read->size) - (double)figure_sized(read);
+    if (!opened->length || files >= LEAST_OPENS * ops)
+        work |= WORK_FILES;
+    if (large >= SOME_OPS * ops && !(jumps < LEAST_JUMPS))
+        work |= WORK_RECORDS;
+    if (large >= SOME_OPS * ops && !(jumps > 1 - LEAST_JUMPS))
+        work |= WORK_STREAMS;
+    return work;
+}
 
 /* Parts of a tally, as shares of its operations and bytes. */
 struct shares {
@@ -84,12 +111,17 @@ static bool are_several(const struct shares *shares, const struct profile *read,
 int blended(const struct catalogue *catalogue, const struct tally *tally, const struct profile *read,
             const struct profile *written)
 {
-    _cleanup_free_ struct part *parts = calloc(catalogue->count + 1, sizeof(*parts));
+    unsigned more = possible(tally) & ~((read ? read->work : 0) | (written ? written->work : 0));
+    _cleanup_free_ struct part *parts = NULL;
     struct shares shares = {.catalogue = catalogue,
-                            .parts = parts,
                             .ops = (double)tally_file_ops(tally),
                             .bytes = (double)tally_file_bytes(tally)};
-    int err = parts ? mixture_add(catalogue, tally, NULL, false, 0, parts, NULL) : -ENOMEM;
+    int err;
 
+    /* What a start or a mapping is beside is not told, and who reads and writes does one of them anyway. */
+    if ((read && !read->work && !read->alone) || !(read && read->alone ? more & (more - 1) : more))
+        return 0;
+    shares.parts = parts = calloc(catalogue->count + 1, sizeof(*parts));
+    err = parts ? mixture_add(catalogue, tally, NULL, false, 0, parts, NULL) : -ENOMEM;
     return err ? err : are_several(&shares, read, written);
 }

@@ -16,6 +16,7 @@
 #define OF_A_FILE   8 /* operations beside writing it, of who makes a file: it is asked for, looked at, closed */
 #define OF_A_WRITE  2 /* seeks */
 #define NO_BYTES    0.03 /* of all that a process moves, which say nothing of it */
+#define LITTLE      0.02 /* of a job */
 #define MANY_ALIKE  8 /* processes of few opens that are not named: what they do together is looked at */
 
 /* What a process that writes does beside that may be what goes with the files that it makes. */
@@ -34,6 +35,14 @@ enum verdict {
     IS_BLEND = 2 /* of several programs */
 };
 
+/* Whether a process that is named is a blend all the same; one that does little of what its job does is not asked. 1, 0 or
+   -errno. */
+static int is_blend(const struct court *court, const struct tally *tally, const struct profile *read,
+                    const struct profile *written)
+{
+    return court_is_part(tally, &court->job->tally, LITTLE) ? 0 : blended(court->catalogue, tally, read, written);
+}
+
 /* One process on one volume: 0 or an enum verdict. */
 static int judge_unit(struct court *court, const struct tally *tally, const struct peers *peers)
 {
@@ -48,7 +57,7 @@ static int judge_unit(struct court *court, const struct tally *tally, const stru
         profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])
         return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally);
-    if (profiles[0] && (err = blended(court->catalogue, tally, profiles[0], profiles[1])))
+    if (profiles[0] && (err = is_blend(court, tally, profiles[0], profiles[1])))
         return err > 0 ? IS_BLEND : err;
     if (!profiles[0] && goes_with_files(&sides[0], tally))
         return court_give(court, profiles[1], tally, match[1], true);
@@ -173,7 +182,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
         tiny = is_tiny(whole);
         behaviour_of(whole, &peers[places->unit], &behaviour);
         profile = tiny ? NULL : behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
-        err = profile ? blended(court->catalogue, whole, profile, profile) : 0;
+        err = profile ? is_blend(court, whole, profile, profile) : 0;
     }
     tally_clear(&sum);
     if (!err && profile)
