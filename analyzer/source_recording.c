@@ -213,6 +213,19 @@ static void log_open(const char *path, int err)
         log_error("cannot open %s: %s", path, log_why(err));
 }
 
+/* What one recording holds would count twice. */
+static bool is_twice(const struct recordings *recordings, const struct file *file)
+{
+    struct stat st, other;
+
+    if (stat(file->path, &st) || !S_ISREG(st.st_mode))
+        return false;
+    for (const struct file *before = recordings->files; before < file; before++)
+        if (!stat(before->path, &other) && st.st_dev == other.st_dev && st.st_ino == other.st_ino)
+            return true;
+    return false;
+}
+
 int source_recording(char *const *paths, unsigned count, const struct source_window *window,
                      bool *damaged, struct source **out)
 {
@@ -235,6 +248,11 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
         struct stat st;
 
         file->path = paths[recordings->count];
+        if (is_twice(recordings, file)) {
+            log_error("%s is named twice, and what it holds counts once: leave one of them out", file->path);
+            err = -EINVAL;
+            break;
+        }
         err = recording_open(file->path, &file->reader);
         if (err) {
             log_open(file->path, err);

@@ -126,11 +126,18 @@ static int lower(const struct rule *rule, const struct aggregate *totals, struct
     return 0;
 }
 
-static bool is_special(const struct rule *rule, const struct subject *subject)
+/* The first of the cases that the remedy does not fit which this is; RULE_CASES for none. */
+static unsigned special_case(const struct rule *rule, const struct subject *subject)
 {
-    double value = subject->values[rule->instead.when.trait];
+    unsigned i = 0;
 
-    return rule->instead.remedy && !isnan(value) && margin(&rule->instead.when, value) > 0;
+    for (; i < RULE_CASES && rule->instead[i].remedy; i++) {
+        double value = subject->values[rule->instead[i].when.trait];
+
+        if (!isnan(value) && margin(&rule->instead[i].when, value) > 0)
+            return i;
+    }
+    return RULE_CASES;
 }
 
 static int explain_bound(const struct bound *bound, double value, struct finding *finding)
@@ -148,6 +155,8 @@ static int explain_bound(const struct bound *bound, double value, struct finding
 
 static int explain(const struct rule *rule, const struct subject *subject, struct finding *finding)
 {
+    unsigned special = special_case(rule, subject);
+
     if ((subject->note && say(finding, "%s", subject->note)) ||
         (rule->of_files && subject->files && say(finding, "%s", subject->files)))
         return -ENOMEM;
@@ -157,8 +166,8 @@ static int explain(const struct rule *rule, const struct subject *subject, struc
         if (err)
             return err;
     }
-    if (is_special(rule, subject) &&
-        explain_bound(&rule->instead.when, subject->values[rule->instead.when.trait], finding))
+    if (special < RULE_CASES && explain_bound(&rule->instead[special].when,
+                                              subject->values[rule->instead[special].when.trait], finding))
         return -ENOMEM;
     return say(finding, "gain: %s", rule->gain);
 }
@@ -184,6 +193,7 @@ static int add(struct making *making, const struct rule *rule, const struct subj
     double span_s = (double)(totals->end_ns - totals->start_ns) / 1e9;
     double low = subject->values[rule->cost_low], high = subject->values[rule->cost_high];
     double whole = subject->values[TRAIT_WHOLE];
+    unsigned special = special_case(rule, subject);
     struct finding *finding;
 
     low = isnan(low) ? 0 : fmax(low, 0);
@@ -203,7 +213,7 @@ static int add(struct making *making, const struct rule *rule, const struct subj
         .expected = rule->bounds[0].value,
         .cost_low = low,
         .cost_high = high,
-        .remedy = is_special(rule, subject) ? rule->instead.remedy : rule->remedy,
+        .remedy = special < RULE_CASES ? rule->instead[special].remedy : rule->remedy,
         .gain = whole > 0 ? fmin(low / whole, 1) : NAN,
         .confidence = confidence,
     };

@@ -22,6 +22,7 @@ enum trait {
     TRAIT_METADATA_SHARE,
     TRAIT_METADATA_TIME_SHARE,
     TRAIT_UNLINK_SHARE,
+    TRAIT_MISSING_SHARE,
     TRAIT_METADATA_LOW,
     TRAIT_METADATA_TIME,
     TRAIT_OPENS,
@@ -50,6 +51,9 @@ enum trait {
     TRAIT_FSYNC_LOW,
     TRAIT_FSYNC_TIME,
     TRAIT_SHARED,
+    TRAIT_SMALL_FILES_SHARE,
+    TRAIT_SMALL_FILES_LOW,
+    TRAIT_SMALL_FILES_TIME,
     TRAIT_IMPORT_SHARE,
     TRAIT_IMPORT_TIME,
     /* of others */
@@ -106,6 +110,7 @@ struct subject {
 
 #define RULE_BOUNDS 5
 #define RULE_NEEDS  3
+#define RULE_CASES  2
 
 struct bound {
     enum trait trait;
@@ -125,8 +130,8 @@ struct rule {
     const char *remedy;
     struct {
         struct bound when;
-        const char *remedy;
-    } instead; /* what helps in a case that the remedy does not fit */
+        const char *remedy; /* NULL behind the last one */
+    } instead[RULE_CASES];  /* what helps in cases that the remedy does not fit */
     const char *gain;  /* how the saving is estimated */
     double confidence; /* of the clearest case */
     bool critical;

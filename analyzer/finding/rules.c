@@ -16,6 +16,8 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_METADATA_SHARE] = {"metadata_ops_no_close", "operations that are metadata, without closes", UNIT_SHARE},
     [TRAIT_METADATA_TIME_SHARE] = {"metadata_time_share", "metadata's share of the time in operations", UNIT_SHARE},
     [TRAIT_UNLINK_SHARE] = {"unlinks", "deletions, of the metadata operations without closes", UNIT_SHARE},
+    [TRAIT_MISSING_SHARE] = {"not_found", "stats and opens of names that do not exist, of the metadata operations without closes",
+                             UNIT_SHARE},
     [TRAIT_OPENS] = {"opens", "opens of regular files", UNIT_COUNT},
     [TRAIT_FILE_MEAN] = {"file_mean_bytes", "an opened file's mean size", UNIT_BYTES},
     [TRAIT_OPENS_PER_FILE] = {"opens_per_file", "opens for each distinct file, at least", UNIT_RATIO},
@@ -32,6 +34,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_BYTES_PER_FSYNC] = {"bytes_per_fsync", "bytes written for each sync", UNIT_BYTES},
     [TRAIT_FSYNC_TIME_SHARE] = {"fsync_time_share", "syncs' share of the time in writes and syncs", UNIT_SHARE},
     [TRAIT_SHARED] = {"shared", "on a shared volume", UNIT_FLAG},
+    [TRAIT_SMALL_FILES_SHARE] = {"small_files_time_share", "time in operations that look like many small files", UNIT_SHARE},
     [TRAIT_IMPORT_SHARE] = {"import_time_share", "time in operations that look like imports", UNIT_SHARE},
     [TRAIT_COPIED] = {"copied_bytes", "bytes read from one volume and written to another", UNIT_BYTES},
     [TRAIT_COPY_LIKENESS] = {"copy_likeness", "how alike the two amounts are", UNIT_SHARE},
@@ -50,6 +53,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
 };
 
 #define CHEAP_BUFFER "libraries read 64 KiB (Pillow) to 256 KiB (numpy, tf.data) at a time"
+#define COMMIT       (32 * KIB)
 #define WEKA_LOSF    "jobs on lots of small files have 25 to 75 % metadata (WEKA, IO profiles)"
 
 #define LEAST(which, bound, why)       {.trait = (which), .value = (bound), .source = (why)}
@@ -79,11 +83,25 @@ const struct rule finding_rules[] = {
      .cost_high = TRAIT_METADATA_TIME,
      .remedy = "pack small files into shards (tar, TFRecord, Parquet); keep the list of files in one file; ask for "
                "attributes once",
-     .instead = {LEAST(TRAIT_UNLINK_SHARE, 0.5, "who deletes has no use for files that are packed"),
-                 "drop the data set, subvolume, snapshot or volume as a whole, by the storage's own means, or delete "
-                 "in the background, where nobody waits; fewer, larger files are sooner gone"},
+     .instead = {{LEAST(TRAIT_UNLINK_SHARE, 0.5, "who deletes has no use for files that are packed"),
+                  "drop the data set, subvolume, snapshot or volume as a whole, by the storage's own means, or delete "
+                  "in the background, where nobody waits; fewer, larger files are sooner gone"},
+                 {LEAST(TRAIT_MISSING_SHARE, 0.5, "what is not there cannot be packed"),
+                  "look for files where they are: shorten search paths (PATH, PYTHONPATH, LD_LIBRARY_PATH), and ask once "
+                  "for what may not exist, or list its folder"}},
      .gain = "metadata operations beyond 25 % of all, at their mean time",
      .confidence = 0.95},
+    {.id = "small-files",
+     .on = SUBJECT_USE,
+     .bounds = {LEAST(TRAIT_SMALL_FILES_SHARE, 0.3, "else something else takes the time"),
+                LEAST(TRAIT_OPENS, 1000, "fewer cost nobody much"),
+                MOST(TRAIT_METADATA_SHARE, 0.75, "else it is a metadata-storm")},
+     .cost_low = TRAIT_SMALL_FILES_LOW,
+     .cost_high = TRAIT_SMALL_FILES_TIME,
+     .remedy = "pack small files into shards (tar, TFRecord, Parquet, LMDB): each costs an open, a close and a wait of its "
+               "own; or keep the set on local NVMe",
+     .gain = "opens and all that names or describes files, but for one in a hundred, of what looks like many small files",
+     .confidence = 0.9},
     {.id = "reopened-files",
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_OPENS_PER_FILE, 10, "who keeps a file open has 1, a few workers have a few"),
@@ -146,12 +164,24 @@ const struct rule finding_rules[] = {
      .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),
                 LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
                 MOST(TRAIT_BYTES_PER_FSYNC, 4 * MIB,
-                     "checkpoints sync once a file of many MiB (DLIO, MLPerf Storage)")},
+                     "checkpoints sync once a file of many MiB (DLIO, MLPerf Storage)"),
+                LEAST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases and logs sync what is less")},
      .cost_low = TRAIT_FSYNC_LOW,
      .cost_high = TRAIT_FSYNC_TIME,
      .remedy = "sync each file once, when it is complete, from a thread of its own; or write to local NVMe first",
      .gain = "syncs beyond one for each file that was made, at their mean time",
      .confidence = 0.9},
+    {.id = "fsync-bound-log",
+     .on = SUBJECT_USE,
+     .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),
+                LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
+                MOST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases, mail and logs sync each commit of a few KiB")},
+     .cost_low = TRAIT_NONE,
+     .cost_high = TRAIT_FSYNC_TIME,
+     .remedy = "each commit waits for the device: put the log on a device whose cache survives a loss of power, commit "
+               "several together (group commit), or batch what need not be safe one by one",
+     .gain = "cannot be told: how many commits may go together is the program's to say",
+     .confidence = 0.85},
     {.id = "imports-from-shared-storage",
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_IMPORT_SHARE, 0.3, "else something else takes the time"),

@@ -3,6 +3,7 @@
 #include "analyzer/finding/rule.h"
 
 #include <math.h>
+#include <string.h>
 
 static double seconds(const struct volume_total *volume, enum operation op)
 {
@@ -23,6 +24,12 @@ static const struct volume_total *busiest(const struct job_total *job, enum oper
     return best;
 }
 
+/* What is put there is a cache of one's own, and paid for by nobody else. */
+static bool in_memory(const struct volume_total *volume)
+{
+    return volume->fstype && (strcmp(volume->fstype, "tmpfs") == 0 || strcmp(volume->fstype, "ramfs") == 0);
+}
+
 int subjects_copy(const struct finding_matter *matter, subject_take take, void *to)
 {
     for (uint32_t j = 0; j < matter->totals->job_count; j++) {
@@ -32,7 +39,7 @@ int subjects_copy(const struct finding_matter *matter, subject_take take, void *
         double read, written;
         int err;
 
-        if (!from || !into || from == into)
+        if (!from || !into || from == into || in_memory(into))
             continue;
         read = (double)from->tally.op[OP_READ].bytes;
         written = (double)into->tally.op[OP_WRITE].bytes;

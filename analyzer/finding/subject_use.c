@@ -12,6 +12,7 @@
 #define BUFFER      262144.0 /* what small reads could be */
 #define AHEAD       1048576.0 /* what a reader from front to back gets at a time */
 #define PAGE        4096
+#define PACKED     0.99 /* of the opens, where a hundred files and more are packed together */
 #define CALM_SHARE  0.25     /* metadata that nobody minds */
 
 static double seconds(const struct tally *tally, enum operation op)
@@ -77,6 +78,8 @@ static void of_metadata(const struct tally *tally, double *v)
     v[TRAIT_METADATA_OPS] = ops;
     v[TRAIT_METADATA_SHARE] = ratios.metadata_ops_no_close;
     v[TRAIT_UNLINK_SHARE] = quotient((double)tally_ops(tally, OP_UNLINK), ops - (double)tally_ops(tally, OP_CLOSE));
+    v[TRAIT_MISSING_SHARE] = quotient(figure_missing(&tally->op[OP_STAT]) + figure_missing(&tally->op[OP_OPEN]),
+                                      ops - (double)tally_ops(tally, OP_CLOSE));
     v[TRAIT_METADATA_TIME] = time;
     v[TRAIT_METADATA_TIME_SHARE] = quotient(time, subject_time_s(tally));
     v[TRAIT_METADATA_LOW] = ops > 0 ? time * fmax(1 - calm / ops, 0) : NAN;
@@ -221,25 +224,35 @@ static void of_syncs(const struct tally *tally, double *v)
     v[TRAIT_FSYNC_LOW] = syncs > 0 ? time * fmax(1 - fmax(made, 1) / syncs, 0) : NAN;
 }
 
+/* Time of the kinds from `first` on in what is a profile's of a job on a volume, in seconds. NULL: of all. */
+static double time_of(const struct finding_matter *matter, uint32_t job, uint32_t volume, const char *profile,
+                      enum busy first)
+{
+    uint32_t count = matter->catalogue->count + 1;
+    const double *times = matter->profiles[job].times + (size_t)volume * count * BUSY_KINDS;
+    double sum = 0;
+
+    for (uint32_t p = 0; p < count; p++)
+        for (unsigned k = first; k < BUSY_KINDS; k++)
+            if (!profile || (p + 1 < count && strcmp(matter->catalogue->profiles[p].name, profile) == 0))
+                sum += times[(size_t)p * BUSY_KINDS + k] / 1e9;
+    return sum;
+}
+
 /* The times of a job on a volume, as its profiles divide them. */
 static void of_profiles(const struct finding_matter *matter, uint32_t job, uint32_t volume, double *v)
 {
-    const double *times = matter->profiles[job].times;
-    uint32_t profiles = matter->catalogue->count + 1;
-    double import = 0, all = 0;
+    double all, small;
 
-    if (!times)
+    if (!matter->profiles[job].times)
         return;
-    for (uint32_t p = 0; p < profiles; p++)
-        for (unsigned k = 0; k < BUSY_KINDS; k++) {
-            double time = times[((size_t)volume * profiles + p) * BUSY_KINDS + k] / 1e9;
-
-            all += time;
-            if (p < matter->catalogue->count && strcmp(matter->catalogue->profiles[p].name, "import-storm") == 0)
-                import += time;
-        }
-    v[TRAIT_IMPORT_SHARE] = quotient(import, all);
-    v[TRAIT_IMPORT_TIME] = import;
+    all = time_of(matter, job, volume, NULL, BUSY_READ);
+    small = time_of(matter, job, volume, "losf", BUSY_READ);
+    v[TRAIT_SMALL_FILES_SHARE] = quotient(small, all);
+    v[TRAIT_SMALL_FILES_TIME] = small;
+    v[TRAIT_SMALL_FILES_LOW] = PACKED * time_of(matter, job, volume, "losf", BUSY_METADATA);
+    v[TRAIT_IMPORT_TIME] = time_of(matter, job, volume, "import-storm", BUSY_READ);
+    v[TRAIT_IMPORT_SHARE] = quotient(v[TRAIT_IMPORT_TIME], all);
 }
 
 int subjects_use(const struct finding_matter *matter, subject_take take, void *to)

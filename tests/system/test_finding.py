@@ -27,6 +27,8 @@ PAIRS = {
     "random-reads": ("random_reads", "large_reads"),
     "unaligned-direct-io": ("unaligned_direct_io", "aligned_direct_io"),
     "fsync-bound-checkpoint": ("fsync_bound_checkpoint", "synced_once"),
+    "fsync-bound-log": ("fsync_bound_log", "fsync_bound_checkpoint"),
+    "small-files": ("labels", "large_reads"),
     "straggler": ("straggler", "even_ranks"),
 }
 COPIES = ("silo_copy", "summary")

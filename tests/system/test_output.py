@@ -80,6 +80,13 @@ class AdviceTest(harness.SystemTest):
                          self.say(1, "report", "/etc/passwd"))
         self.assertIn(f"{missing}: No such file or directory: check the name", self.say(1, "payload", missing))
 
+    def test_files_that_are_named_twice(self):
+        again = self.path("again.rec")
+        os.symlink(os.path.abspath(RECORDING), again)
+        for name in (RECORDING, again):
+            self.assertEqual(f"unblend: {name} is named twice, and what it holds counts once: leave one of them out",
+                             self.say(1, "report", RECORDING, name))
+
     def test_files_to_write(self):
         place = self.path("missing/out")
         for command in (["report"], ["export", "fio"]):

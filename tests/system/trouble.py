@@ -58,6 +58,13 @@ def metadata_storm(directory):
             os.close(os.open(os.path.join(directory, "small", str(number)), os.O_RDONLY))
 
 
+def labels(directory):
+    for _ in range(10):
+        for number in range(1000):
+            with open(os.path.join(directory, "small", str(number)), "rb") as file:
+                file.read()
+
+
 def small_files(directory):
     """As many opens, and each is read, with all that it has in one large piece."""
     for number in range(1000):
@@ -148,6 +155,14 @@ def checkpoint(directory, every):
 
 def fsync_bound_checkpoint(directory):
     checkpoint(directory, 1)
+
+
+def fsync_bound_log(directory):
+    fd = os.open(os.path.join(directory, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for _ in range(200):
+        os.write(fd, bytes(700))
+        os.fsync(fd)
+    os.close(fd)
 
 
 def synced_once(directory):

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <string.h>
 
 #include "analyzer/finding/finding.h"
@@ -188,6 +189,71 @@ static void what_stops_readers_is_a_checkpoint(void **state)
     assert_false(stops_readers(add_database));
 }
 
+/* Of 1,000 stats so many ask for what is not there: then nothing can be packed. */
+static bool is_looked_for(uint64_t missing)
+{
+    struct given given = {.batches = {history_batch(0)}, .count = 1};
+    const struct finding *finding;
+    struct report report;
+    bool looked_for;
+
+    history_ops(given.batches[0], "j", 1, OP_STAT, 0, 1000 - missing);
+    history_errors(given.batches[0], "j", 1, OP_STAT, ENOENT, missing);
+    make_dear(given.batches[0]);
+    assert_int_equal(find(&given, "metadata-storm", &report, &finding), 1);
+    looked_for = strstr(finding->remedy, "shorten search paths") != NULL;
+    assert_int_equal(strstr(finding->remedy, "pack small files") != NULL, !looked_for);
+    report_clear(&report);
+    return looked_for;
+}
+
+static void packed_files_help_nobody_who_finds_none(void **state)
+{
+    assert_false(is_looked_for(300));
+    assert_true(is_looked_for(900));
+}
+
+/* So many bytes are written before each of a hundred syncs, which take long. */
+static struct batch *synced(uint64_t bytes)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_WRITE, bytes, 100);
+    history_ops(batch, "j", 1, OP_FSYNC, 0, 100);
+    make_dear(batch);
+    batch->records[1].latency_sum_ns *= SCALE;
+    return batch;
+}
+
+static void who_commits_is_no_checkpoint(void **state)
+{
+    assert_int_equal(count_found(synced(8192), "fsync-bound-log"), 1);
+    assert_int_equal(count_found(synced(8192), "fsync-bound-checkpoint"), 0);
+    assert_int_equal(count_found(synced(1 << 20), "fsync-bound-log"), 0);
+    assert_int_equal(count_found(synced(1 << 20), "fsync-bound-checkpoint"), 1);
+}
+
+/* Files are opened, read whole and closed, in a large set, or one large file is read. */
+static struct batch *opened(uint64_t files)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_OPEN, 10000, files);
+    history_ops(batch, "j", 1, OP_STAT, 0, files);
+    history_ops(batch, "j", 1, OP_READ, 10000, files);
+    history_ops(batch, "j", 1, OP_READ, 0, files);
+    history_ops(batch, "j", 1, OP_CLOSE, 0, files);
+    make_dear(batch);
+    return batch;
+}
+
+static void many_small_files_are_found(void **state)
+{
+    assert_int_equal(count_found(opened(5000), "small-files"), 1);
+    assert_int_equal(count_found(opened(5000), "metadata-storm"), 0);
+    assert_int_equal(count_found(opened(500), "small-files"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +265,9 @@ int main(void)
         cmocka_unit_test(where_many_are_slow_none_is_a_straggler),
         cmocka_unit_test(packed_files_help_nobody_who_deletes),
         cmocka_unit_test(what_stops_readers_is_a_checkpoint),
+        cmocka_unit_test(packed_files_help_nobody_who_finds_none),
+        cmocka_unit_test(who_commits_is_no_checkpoint),
+        cmocka_unit_test(many_small_files_are_found),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
