@@ -102,11 +102,11 @@ int court_give(struct court *court, const struct profile *profile, const struct 
     return 0;
 }
 
-int court_divide(struct court *court, const struct tally *tally)
+int court_divide(struct court *court, const struct tally *tally, uint32_t peers)
 {
     uint32_t count = court->catalogue->count + 1;
     _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
-    int err = parts ? mixture_add(court->catalogue, tally, NULL, true, 0, parts, NULL) : -ENOMEM;
+    int err = parts ? mixture_add(court->catalogue, tally, NULL, true, peers, parts, NULL) : -ENOMEM;
 
     for (uint32_t p = 0; !err && p < count; p++) {
         bool enough = part_ops(&parts[p]) >= MIXTURE_OPS_MIN || part_bytes(&parts[p]) >= MIXTURE_BYTES_MIN;

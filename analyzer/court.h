@@ -39,8 +39,8 @@ void court_add_time(struct part *part, const struct tally *tally);
 /* All of a tally is a profile's. 0 or -ENOMEM. */
 int court_give(struct court *court, const struct profile *profile, const struct tally *tally, double match, bool process);
 
-/* Unmixes a process's tally. 0, -ENOMEM or -ERANGE. */
-int court_divide(struct court *court, const struct tally *tally);
+/* Unmixes a process's tally, which so many others of its job read as many bytes as. 0, -ENOMEM or -ERANGE. */
+int court_divide(struct court *court, const struct tally *tally, uint32_t peers);
 
 /*
  * All processes of the job, but for the units that are judged already (NULL: none is), and those that do too little, or have

@@ -35,8 +35,8 @@ enum verdict {
     IS_BLEND = 2 /* of several programs */
 };
 
-/* Whether a process that is named is a blend all the same; one that does little of what its job does is not asked. 1, 0 or
-   -errno. */
+/* Whether a process that is named is a blend all the same; one that does little of what its job does is not asked. 1, 0
+   or -errno. */
 static int is_blend(const struct court *court, const struct tally *tally, const struct profile *read,
                     const struct profile *written)
 {
@@ -56,7 +56,7 @@ static int judge_unit(struct court *court, const struct tally *tally, const stru
     for (unsigned i = 0; i < 2; i++)
         profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])
-        return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally);
+        return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally, peers->exact);
     if (profiles[0] && (err = is_blend(court, tally, profiles[0], profiles[1])))
         return err > 0 ? IS_BLEND : err;
     if (!profiles[0] && goes_with_files(&sides[0], tally))
@@ -66,7 +66,7 @@ static int judge_unit(struct court *court, const struct tally *tally, const stru
             return court_give(court, profiles[i], tally, match[i], true);
     for (unsigned i = 0; !err && i < 2; i++)
         err = profiles[i] ? court_give(court, profiles[i], &sides[i], match[i], true)
-                          : court_divide(court, &sides[i]);
+                          : court_divide(court, &sides[i], i ? 0 : peers->exact);
     return err;
 }
 
@@ -214,7 +214,8 @@ static int judge_unnamed(struct court *court, struct rests *rests)
 
         court->process = unit->process;
         court_sit(court, court_volume(court->job, unit->volume));
-        err = rests->unnamed_count >= MANY_ALIKE ? leave_to_rest(court, rests, unit) : court_divide(court, &unit->tally);
+        err = rests->unnamed_count >= MANY_ALIKE ? leave_to_rest(court, rests, unit)
+                                                 : court_divide(court, &unit->tally, 0);
     }
     return err;
 }
