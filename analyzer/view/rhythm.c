@@ -7,6 +7,8 @@
 #include "analyzer/view/json.h"
 #include "analyzer/view/text.h"
 
+#define SHOWN_MIN 65536.0 /* bytes a second: a few lines of a log are no burst that anybody sees */
+
 static json_t *spikes(const struct rhythm *r)
 {
     json_t *list = json_array();
@@ -83,7 +85,7 @@ static void show(const struct pen *pen, const char *what, const struct series *s
     char peak[HUMAN_SIZE], length[HUMAN_SIZE], period[HUMAN_SIZE], bytes[HUMAN_SIZE];
     struct rhythm r;
 
-    if (rhythm_of(series, demands, &r) || !r.spike_count || !(r.mean > 0))
+    if (rhythm_of(series, demands, &r) || !r.spike_count || !(r.peak >= SHOWN_MIN))
         return;
     fprintf(pen->out, "  %s: mean %.0f %% of the highest interval (%s/s), %u spike%s of about %s and %s", what,
             100 * r.mean / r.peak, human_bytes(peak, r.peak), r.spike_count, r.spike_count == 1 ? "" : "s",
