@@ -92,6 +92,7 @@ static int add_job_record(struct aggregate *a, struct places *places, uint32_t a
             return err;
     }
     if (unit) {
+        aggregate_turn(&job->units[unit->process], batch, record);
         unit->first_ns = unit->last_ns ? MIN(unit->first_ns, batch->start_ns) : batch->start_ns;
         unit->interval_ns = MAX(unit->interval_ns, (int64_t)batch->duration_ns);
         unit->last_ns = MAX(unit->last_ns, batch->start_ns + (int64_t)batch->duration_ns);

@@ -99,6 +99,12 @@ struct unit {
     int64_t start_ns;
     int64_t first_ns, last_ns; /* from the start of its first interval to the end of its last one */
     int64_t interval_ns; /* the longest of them */
+    struct {
+        int64_t start_ns; /* of an interval, what it read in it so far, and whether it wrote: */
+        uint64_t read;
+        bool wrote;
+        uint64_t all, reworked; /* bytes that it read, and those of intervals in which it wrote */
+    } turn; /* a process's, on all its volumes, in its first unit */
     const char *node;
     const char *command;
     struct tally tally;

@@ -39,6 +39,9 @@ int aggregate_volume_demand(struct volume_total *volume, const struct batch *bat
 /* What requests to a file system's server, or a platform, say of what reached it. */
 int aggregate_station(struct aggregate *a, const struct batch *batch, const struct station *station);
 
+/* Notes, in a process's first unit, whether what it reads it reads in intervals in which it writes, too. */
+void aggregate_turn(struct unit *first, const struct batch *batch, const struct record *record);
+
 /* The tally that a record's process has to itself on that volume; unchanged when there are too many of them. 0 or
    -ENOMEM. */
 int aggregate_unit(struct aggregate *a, struct job_total *job, const struct batch *batch, uint32_t process,

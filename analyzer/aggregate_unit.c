@@ -48,3 +48,20 @@ int aggregate_unit(struct aggregate *a, struct job_total *job, const struct batc
     *out = new_unit(a, job, batch, from, volume, first, hash);
     return *out ? 0 : -ENOMEM;
 }
+
+void aggregate_turn(struct unit *first, const struct batch *batch, const struct record *record)
+{
+    if (first->turn.start_ns != batch->start_ns) {
+        first->turn.start_ns = batch->start_ns;
+        first->turn.read = 0;
+        first->turn.wrote = false;
+    }
+    if (record->op == OP_READ) {
+        first->turn.read += record->bytes;
+        first->turn.all += record->bytes;
+        first->turn.reworked += first->turn.wrote ? record->bytes : 0;
+    } else if (record->op == OP_WRITE && record->bytes && !first->turn.wrote) {
+        first->turn.wrote = true;
+        first->turn.reworked += first->turn.read;
+    }
+}

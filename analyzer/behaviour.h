@@ -10,10 +10,11 @@
 #include "analyzer/catalogue.h"
 #include "analyzer/feature.h"
 
-/* Other processes that loaded the same: `exact` read just as many bytes, `mapped` touched about as many pages. */
+/* What a process's operations do not say. Other processes that loaded the same: `exact` read just as many bytes, `mapped` touched about as many pages. */
 struct peers {
     uint32_t exact, mapped;
     double opened; /* bytes of all files that were opened on its volume, by whomever; 0: not known */
+    double apart;  /* share of what it reads that it reads in intervals of its own, in which it writes nothing; 0: not known */
 };
 
 /* What is not known, or cannot be divided, is NAN. */
@@ -43,6 +44,7 @@ struct behaviour {
     double small_opens_per_create; /* opens of files below 128 KiB, where there are many, and they more than a trifle of what is read; else 0 */
     double faults, faults_per_open, fault_writes; /* major ones; and which part of them was to write */
     double fault_share, minors_per_op, minors_per_open, bytes_per_op;
+    double apart; /* as of its peers */
     double piped; /* 1: of two processes that are the ends of a pipe (analyzer/pipes.h); 0 */
     struct peers peers;
 };

@@ -17,6 +17,8 @@
 #define FASTEST    8e9  /* bytes a second that no process reads: whoever starts sooner was not waited for */
 #define LOOKED_AT  1000 /* units of the same amount; more of them change nothing */
 #define LARGE      (8u << 20) /* bytes of a file: a part of a model, or a shard */
+#define INTERVAL_MAX  INT64_C(2000000000) /* ns: in longer ones who reads and who writes meet by chance */
+#define INTERVALS_MIN 4
 #define FEW        2   /* such files are no more than one checkpoint, and its ranks may each have their own */
 #define SHARED     1.2 /* bytes of all files that were opened on the volume, to those of one process: others read the same */
 
@@ -114,6 +116,16 @@ static bool may_share(const struct unit *unit, double opened)
     return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE);
 }
 
+/* By short intervals, and some of them. */
+static double apart(const struct unit *first)
+{
+    double read = (double)first->turn.all;
+
+    if (first->interval_ns > INTERVAL_MAX || first->last_ns - first->first_ns < INTERVALS_MIN * first->interval_ns)
+        return 0;
+    return read > 0 ? 1 - (double)first->turn.reworked / read : 0;
+}
+
 int peers_of(const struct job_total *job, struct peers **out)
 {
     uint32_t count = job->unit_count;
@@ -127,6 +139,7 @@ int peers_of(const struct job_total *job, struct peers **out)
     for (uint32_t i = 0; i < count; i++) {
         const struct unit *unit = &job->units[i];
 
+        peers[i].apart = apart(&job->units[unit->process]);
         peers[i].opened = opened[court_volume(job, unit->volume)];
         if (bytes_read(unit) >= BYTES_MIN && may_share(unit, peers[i].opened))
             peers[i].exact = count_alike(bytes, count, unit, bytes_read(unit), 1, EXACT);

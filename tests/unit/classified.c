@@ -23,15 +23,21 @@ int classified_unload(void **state)
     return 0;
 }
 
-void classified(struct batch *batch, bool draws, struct profile_list *list)
+void classified_each(struct batch *const *batches, unsigned count, bool draws, struct profile_list *list)
 {
     struct aggregate totals = {0};
 
-    history_into(&totals, batch);
+    for (unsigned i = 0; i < count; i++)
+        history_into(&totals, batches[i]);
     aggregate_sort(&totals);
     assert_int_equal(totals.job_count, 1);
     assert_int_equal(classify_job(&classified_by, &totals.jobs[0], draws, list), 0);
     aggregate_clear(&totals);
+}
+
+void classified(struct batch *batch, bool draws, struct profile_list *list)
+{
+    classified_each(&batch, 1, draws, list);
 }
 
 struct batch *classified_sum(const struct counted *counted, double jumps, uint64_t of_open, uint64_t by_name)

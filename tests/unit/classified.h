@@ -13,6 +13,8 @@ int classified_unload(void **state);
 
 /* The profiles of the batch's one job, with intervals if draws; frees the batch. Release with profile_list_clear(). */
 void classified(struct batch *batch, bool draws, struct profile_list *list);
+/* The same of several, in their order. */
+void classified_each(struct batch *const *batches, unsigned count, bool draws, struct profile_list *list);
 
 /* Operations of a sum: what succeeded; the last has a count of 0. Of opens, the size of the file. */
 struct counted {

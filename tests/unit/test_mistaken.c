@@ -366,6 +366,33 @@ static void who_forces_files_to_disk_saves(void **state)
     }
 }
 
+#define SECONDS 12
+
+/* Images are read for some seconds, and a model is saved in the last one; who packs them writes in each. */
+static void who_reads_and_then_writes_packs_nothing(void **state)
+{
+    for (unsigned packs = 0; packs < 2; packs++) {
+        struct batch *batches[SECONDS];
+        struct profile_list list;
+
+        for (unsigned i = 0; i < SECONDS; i++) {
+            struct batch *batch = batches[i] = history_batch((int)i);
+
+            history_ops(batch, "j", 9, OP_OPEN, 448 * KIB, 200);
+            history_ops(batch, "j", 9, OP_STAT, 0, 200);
+            history_ops(batch, "j", 9, OP_READ, 448 * KIB, 200);
+            history_ops(batch, "j", 9, OP_CLOSE, 0, 200);
+            history_ops(batch, "j", 9, OP_CREATE, 0, packs ? i % 3 == 0 : i + 1 == SECONDS);
+            history_ops(batch, "j", 9, OP_WRITE, 4 * MIB, packs ? 4 : i + 1 == SECONDS ? 4 * SECONDS : 0);
+        }
+        classified_each(batches, SECONDS, false, &list);
+        assert_true((classified_ops(&list, "preprocess") > 0.9) == packs);
+        assert_true((classified_ops(&list, "cv-training") > 0.9) == !packs);
+        assert_true((classified_bytes(&list, "checkpoint") > 0.1) == !packs);
+        profile_list_clear(&list);
+    }
+}
+
 /* A FUSE daemon writes 40 MB for others, a page at a time, which is saved only where it is forced to disk. */
 static void pages_of_one_file_are_saved_when_they_are_forced(void **state)
 {
@@ -403,6 +430,7 @@ int main(void)
         cmocka_unit_test(small_reads_in_order_are_a_stream),
         cmocka_unit_test(who_forces_files_to_disk_saves),
         cmocka_unit_test(pages_of_one_file_are_saved_when_they_are_forced),
+        cmocka_unit_test(who_reads_and_then_writes_packs_nothing),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
