@@ -202,7 +202,8 @@ static const struct {
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
-    FIELD(piped),         FIELD(apart),         FIELD(stray_reads),    FIELD(write_jumps),    FIELD(received),         FIELD(passed),
+    FIELD(piped),         FIELD(apart),          FIELD(stray_reads),     FIELD(write_jumps),      FIELD(received),
+    FIELD(passed),
 };
 
 static const struct {

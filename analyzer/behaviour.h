@@ -10,7 +10,8 @@
 #include "analyzer/catalogue.h"
 #include "analyzer/feature.h"
 
-/* What a process's operations do not say. Other processes that loaded the same: `exact` read just as many bytes, `mapped` touched about as many pages. */
+/* What a process's operations do not say. Other processes that loaded the same: `exact` read just as many bytes, `mapped`
+   touched about as many pages. */
 struct peers {
     uint32_t exact, mapped;
     double opened; /* bytes of all files that were opened on its volume, by whomever; 0: not known */
@@ -40,7 +41,7 @@ struct behaviour {
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
     double creates_per_open, bytes_per_create, bytes_per_fsync;
     double renames_per_create; /* 0 where there are few: who saves again and again keeps the old one until the new one is whole */
-    double commits_per_create; /* files that are forced to disk and moved into place, as who saves does; of copies and packs few are */
+    double commits_per_create; /* those that are forced to disk and moved into place, as who saves does; few copies and packs are */
     double small_opens_per_create; /* opens of files below 128 KiB, where there are many, and they more than a trifle of what is read; else 0 */
     double faults, faults_per_open, fault_writes; /* major ones; and which part of them was to write */
     double fault_share, minors_per_op, minors_per_open, bytes_per_op;

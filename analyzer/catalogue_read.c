@@ -233,7 +233,7 @@ static const char *read_ways(struct catalogue *catalogue, const json_t *json, st
     return NULL;
 }
 
-/* A kind of work; one that no program of a sum is told by is none. */
+/* The name of a kind of work; NULL for none. */
 static const char *read_work(const char *name, struct profile *profile)
 {
     static const char *const works[] = {"files", "records", "streams", "names", "saves", "copies"};

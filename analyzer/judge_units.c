@@ -29,7 +29,7 @@ static bool goes_with_files(const struct tally *beside, const struct tally *tall
            (double)tally_file_ops(beside) - with_writes <= OF_A_FILE * made;
 }
 
-/* What a process's tally is, beside named, unless an error is negative. */
+/* What a process's tally may be that has no name. */
 enum verdict {
     IS_FEW = 1,  /* not named, and it has opened no more files than one of many alike may */
     IS_BLEND = 2 /* of several programs */
@@ -43,7 +43,7 @@ static int is_blend(const struct court *court, const struct tally *tally, const 
     return court_is_part(tally, &court->job->tally, LITTLE) ? 0 : blended(court->catalogue, tally, read, written);
 }
 
-/* One process on one volume: 0 or an enum verdict. */
+/* One process on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
 static int judge_unit(struct court *court, const struct tally *tally, const struct peers *peers)
 {
     struct tally sides[2] = {court_side(tally, false), court_side(tally, true)};
