@@ -6,7 +6,7 @@
 #include "analyzer/figure.h"
 #include "analyzer/part.h"
 
-#define WALK_NAMES 20  /* stats a readdir, */
+#define WALK_NAMES 40  /* stats a readdir, */
 #define WALK_STATS 3   /* and a file that is opened */
 #define LINE       512 /* bytes */
 #define FAILED_FEW 0.2 /* of its operations: opens that fail are held against no fewer, */
@@ -172,7 +172,7 @@ static double whole_stat_errors(const struct feature_context *c)
 }
 
 /*
- * Whether stats are a walk's: it looks at what it has listed, some twenty names a readdir at most in folders of common
+ * Whether stats are a walk's: it looks at what it has listed, some forty names a readdir at most in folders of common
  * size, or at many more names than files are opened. Below 1 neither is the case.
  */
 static double walk(const struct feature_context *c)

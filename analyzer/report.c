@@ -196,7 +196,12 @@ static bool serves(const struct report *report)
     return storage && other;
 }
 
-/* The one list of what a report leaves null, so that no figure is missing without a word. */
+static bool is_grouped(const struct report *report)
+{
+    return report->totals.grouping != GROUP_JOB;
+}
+
+/* The one list of what a report leaves null or less exact, so that no figure is so without a word. */
 static const struct {
     struct gap gap;
     bool (*holds)(const struct report *report);
@@ -263,6 +268,9 @@ static const struct {
                         "intervals where they were unmixed, and not named as one program, of the jobs with the most "
                         "bytes: else share_ops_interval, share_bytes_interval and residual_p are null"},
      always},
+    {{"blend-grouping", "jobs are added up, and a sum is taken to do all that it does all the time: effective_profiles and "
+                        "blend_index are at most these; by job they are more exact"},
+     is_grouped},
     {{"processes", "the records hold no processes: profiles are unmixed from the totals of jobs"},
      lacks_processes},
 };
