@@ -174,7 +174,6 @@ void behaviour_of(const struct tally *tally, const struct peers *peers, struct b
         .faults = (double)tally_ops(tally, OP_MMAP_FAULT),
         .fault_writes = figure_fault_writes(&tally->op[OP_MMAP_FAULT]),
         .peers = *peers,
-        .apart = peers->apart,
     };
     of_files(tally, out);
     of_transfers(tally, out);
@@ -202,8 +201,8 @@ static const struct {
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
-    FIELD(piped),         FIELD(apart),          FIELD(stray_reads),     FIELD(write_jumps),      FIELD(received),
-    FIELD(passed),
+    FIELD(piped),         FIELD(stray_reads),    FIELD(write_jumps),    FIELD(received),         FIELD(passed),
+    {"process.apart", offsetof(struct behaviour, peers.apart)},
 };
 
 static const struct {

@@ -45,7 +45,6 @@ struct behaviour {
     double small_opens_per_create; /* opens of files below 128 KiB, where there are many, and they more than a trifle of what is read; else 0 */
     double faults, faults_per_open, fault_writes; /* major ones; and which part of them was to write */
     double fault_share, minors_per_op, minors_per_open, bytes_per_op;
-    double apart; /* as of its peers */
     double piped; /* 1: of two processes that are the ends of a pipe (analyzer/pipes.h); 0 */
     struct peers peers;
 };

@@ -12,11 +12,19 @@
 #include "lib/log.h"
 #include "lib/vector.h"
 
+struct profile *catalogue_find(const struct catalogue *catalogue, const char *name)
+{
+    for (uint32_t i = 0; i < catalogue->count; i++)
+        if (strcmp(catalogue->profiles[i].name, name) == 0)
+            return &catalogue->profiles[i];
+    return NULL;
+}
+
 int catalogue_add(struct catalogue *catalogue, const char *origin, const char *json, size_t size)
 {
     json_error_t error;
     _cleanup_(json_decrefp) json_t *root = json_loadb(json, size, 0, &error);
-    struct profile profile = {0};
+    struct profile profile = {0}, *replaced;
     const char *wrong;
 
     if (!root) {
@@ -28,11 +36,11 @@ int catalogue_add(struct catalogue *catalogue, const char *origin, const char *j
         log_error("cannot use the profile %s: %s", origin, wrong);
         return -EBADMSG;
     }
-    for (uint32_t i = 0; i < catalogue->count; i++)
-        if (strcmp(catalogue->profiles[i].name, profile.name) == 0) {
-            catalogue->profiles[i] = profile;
-            return 0;
-        }
+    replaced = catalogue_find(catalogue, profile.name);
+    if (replaced) {
+        *replaced = profile;
+        return 0;
+    }
     if (vector_reserve((void **)&catalogue->profiles, &catalogue->capacity, catalogue->count,
                        sizeof(profile))) {
         log_error("cannot use the profile %s: %s", origin, catalogue_no_memory);

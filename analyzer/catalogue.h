@@ -151,6 +151,9 @@ struct catalogue {
  * stderr. */
 int catalogue_load(const char *directory, struct catalogue *out);
 
+/* The profile of that name; NULL for none. */
+struct profile *catalogue_find(const struct catalogue *catalogue, const char *name);
+
 /* Adds one profile from JSON; `origin` names it in messages. 0 or -errno (logged). */
 int catalogue_add(struct catalogue *catalogue, const char *origin, const char *json, size_t size);
 

@@ -85,9 +85,7 @@ static int teach(const struct arguments *a, const struct lesson *lesson, struct 
     err = catalogue_add(catalogue, a->files[0], text, strlen(text));
     if (!err)
         err = write_profile(a->out, profile);
-    for (uint32_t p = 0; p < catalogue->count; p++)
-        if (strcmp(catalogue->profiles[p].name, a->files[0]) == 0)
-            learned = &catalogue->profiles[p];
+    learned = catalogue_find(catalogue, a->files[0]);
     if (err || !learned)
         return err;
     printf("%s: learned from %u %s on %s\n", learned->name, lesson->count,

@@ -91,10 +91,7 @@ int scenarios_parse(const char *text, struct scenario_list *out)
 
 static bool is_profile(const struct catalogue *catalogue, const char *name)
 {
-    for (uint32_t i = 0; i < catalogue->count; i++)
-        if (strcmp(catalogue->profiles[i].name, name) == 0)
-            return true;
-    return strcmp(name, "unknown") == 0;
+    return catalogue_find(catalogue, name) || strcmp(name, "unknown") == 0;
 }
 
 int scenarios_check(const struct scenario_list *list, const struct catalogue *catalogue, bool has_offer)

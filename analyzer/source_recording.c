@@ -19,7 +19,8 @@ struct file {
     const char *path;
     struct recording_reader *reader;
     struct decode_ahead *decoder; /* NULL: nobody decodes ahead, and the reader is ours */
-    double bytes; /* when it was opened; NAN of what is no file on a disk */
+    struct stat stat; /* before it was opened; zeroed where that failed */
+    double bytes; /* NAN of what is no file on a disk */
     uint64_t looked; /* up to there damage has been told of */
     struct batch *ahead; /* read, not handed out yet; NULL when the file is used up */
 };
@@ -213,15 +214,16 @@ static void log_open(const char *path, int err)
         log_error("cannot open %s: %s", path, log_why(err));
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* What one recording holds would count twice. */
 static bool is_twice(const struct recordings *recordings, const struct file *file)
 {
-    struct stat st, other;
-
-    if (stat(file->path, &st) || !S_ISREG(st.st_mode))
-        return false;
-    for (const struct file *before = recordings->files; before < file; before++)
-        if (!stat(before->path, &other) && st.st_dev == other.st_dev && st.st_ino == other.st_ino)
+    for (const struct file *before = recordings->files; S_ISREG(file->stat.st_mode) && before < file; before++)
+        if (is_same(&before->stat, &file->stat))
             return true;
     return false;
 }
@@ -245,9 +247,10 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
     *damaged = false;
     while (!err && recordings->count < count) {
         struct file *file = &recordings->files[recordings->count];
-        struct stat st;
 
         file->path = paths[recordings->count];
+        if (stat(file->path, &file->stat))
+            file->stat = (struct stat){0};
         if (is_twice(recordings, file)) {
             log_error("%s is named twice, and what it holds counts once: leave one of them out", file->path);
             err = -EINVAL;
@@ -259,7 +262,7 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
             break;
         }
         recordings->count++;
-        file->bytes = !stat(file->path, &st) && S_ISREG(st.st_mode) ? (double)st.st_size : NAN;
+        file->bytes = S_ISREG(file->stat.st_mode) ? (double)file->stat.st_size : NAN;
         hurry(recordings, file, count);
         err = advance(recordings, file);
     }
@@ -278,7 +281,7 @@ int source_spare(char *const *paths, unsigned count, const char *out)
     if (!out || stat(out, &written) || !S_ISREG(written.st_mode))
         return 0;
     for (unsigned i = 0; i < count; i++)
-        if (!stat(paths[i], &read) && read.st_dev == written.st_dev && read.st_ino == written.st_ino) {
+        if (!stat(paths[i], &read) && is_same(&read, &written)) {
             log_error("output: %s is a recording that is to be read: give another file", out);
             return -EINVAL;
         }

@@ -126,18 +126,16 @@ static int lower(const struct rule *rule, const struct aggregate *totals, struct
     return 0;
 }
 
-/* The first of the cases that the remedy does not fit which this is; RULE_CASES for none. */
-static unsigned special_case(const struct rule *rule, const struct subject *subject)
+/* The first of the cases that the remedy does not fit which this is; NULL for none. */
+static const struct rule_case *special_case(const struct rule *rule, const struct subject *subject)
 {
-    unsigned i = 0;
+    for (const struct rule_case *of = rule->instead; of < rule->instead + RULE_CASES && of->remedy; of++) {
+        double value = subject->values[of->when.trait];
 
-    for (; i < RULE_CASES && rule->instead[i].remedy; i++) {
-        double value = subject->values[rule->instead[i].when.trait];
-
-        if (!isnan(value) && margin(&rule->instead[i].when, value) > 0)
-            return i;
+        if (!isnan(value) && margin(&of->when, value) > 0)
+            return of;
     }
-    return RULE_CASES;
+    return NULL;
 }
 
 static int explain_bound(const struct bound *bound, double value, struct finding *finding)
@@ -153,10 +151,9 @@ static int explain_bound(const struct bound *bound, double value, struct finding
                bound->at_most ? "at most" : "at least", show(b, info->unit, bound->value), bound->source);
 }
 
-static int explain(const struct rule *rule, const struct subject *subject, struct finding *finding)
+static int explain(const struct rule *rule, const struct subject *subject, const struct rule_case *special,
+                   struct finding *finding)
 {
-    unsigned special = special_case(rule, subject);
-
     if ((subject->note && say(finding, "%s", subject->note)) ||
         (rule->of_files && subject->files && say(finding, "%s", subject->files)))
         return -ENOMEM;
@@ -166,8 +163,7 @@ static int explain(const struct rule *rule, const struct subject *subject, struc
         if (err)
             return err;
     }
-    if (special < RULE_CASES && explain_bound(&rule->instead[special].when,
-                                              subject->values[rule->instead[special].when.trait], finding))
+    if (special && explain_bound(&special->when, subject->values[special->when.trait], finding))
         return -ENOMEM;
     return say(finding, "gain: %s", rule->gain);
 }
@@ -193,7 +189,7 @@ static int add(struct making *making, const struct rule *rule, const struct subj
     double span_s = (double)(totals->end_ns - totals->start_ns) / 1e9;
     double low = subject->values[rule->cost_low], high = subject->values[rule->cost_high];
     double whole = subject->values[TRAIT_WHOLE];
-    unsigned special = special_case(rule, subject);
+    const struct rule_case *special = special_case(rule, subject);
     struct finding *finding;
 
     low = isnan(low) ? 0 : fmax(low, 0);
@@ -213,11 +209,11 @@ static int add(struct making *making, const struct rule *rule, const struct subj
         .expected = rule->bounds[0].value,
         .cost_low = low,
         .cost_high = high,
-        .remedy = special < RULE_CASES ? rule->instead[special].remedy : rule->remedy,
+        .remedy = special ? special->remedy : rule->remedy,
         .gain = whole > 0 ? fmin(low / whole, 1) : NAN,
         .confidence = confidence,
     };
-    if (explain(rule, subject, finding) || lower(rule, totals, finding)) {
+    if (explain(rule, subject, special, finding) || lower(rule, totals, finding)) {
         drop(finding);
         return -ENOMEM;
     }

@@ -120,6 +120,12 @@ struct bound {
     bool optional;      /* not known: less sure, instead of no finding */
 };
 
+/* A case that a rule's remedy does not fit, and what helps there; NULL behind the last one. */
+struct rule_case {
+    struct bound when;
+    const char *remedy;
+};
+
 struct rule {
     const char *id;
     enum subject_kind on;
@@ -128,10 +134,7 @@ struct rule {
     enum trait cost_low, cost_high;
     const char *needs[RULE_NEEDS]; /* what its data comes from: part of a hook's name; without it, less sure */
     const char *remedy;
-    struct {
-        struct bound when;
-        const char *remedy; /* NULL behind the last one */
-    } instead[RULE_CASES];  /* what helps in cases that the remedy does not fit */
+    struct rule_case instead[RULE_CASES];
     const char *gain;  /* how the saving is estimated */
     double confidence; /* of the clearest case */
     bool critical;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyzer/figure.h"
 #include "analyzer/part.h"
@@ -147,21 +146,13 @@ static void compare(const struct slots *slots, struct subject *subject)
     subject->values[TRAIT_TOGETHER_LOW] = time[1] - 2 * reads[1] * alone; /* within the rule's bound */
 }
 
-static uint32_t find_checkpoint(const struct catalogue *catalogue)
-{
-    uint32_t p = 0;
-
-    while (p < catalogue->count && strcmp(catalogue->profiles[p].name, "checkpoint") != 0)
-        p++;
-    return p;
-}
-
 /* Of the time in which each of all volumes is written to, by whichever job, the share of checkpoints; malloc'ed. NULL
    without memory. */
 static double *checkpoint_shares(const struct finding_matter *matter)
 {
     const struct aggregate *totals = matter->totals;
-    uint32_t profiles = matter->catalogue->count + 1, checkpoint = find_checkpoint(matter->catalogue);
+    const struct profile *checkpoint = catalogue_find(matter->catalogue, "checkpoint");
+    uint32_t profiles = matter->catalogue->count + 1;
     double *shares = calloc(totals->volume_count + 1u, sizeof(*shares));
     _cleanup_free_ double *all = calloc(totals->volume_count + 1u, sizeof(*all));
 
@@ -178,7 +169,7 @@ static double *checkpoint_shares(const struct finding_matter *matter)
                 double time = times[((size_t)v * profiles + p) * BUSY_KINDS + BUSY_WRITE];
 
                 all[w] += time;
-                shares[w] += p == checkpoint && p < matter->catalogue->count ? time : 0;
+                shares[w] += checkpoint == &matter->catalogue->profiles[p] ? time : 0;
             }
         }
     }

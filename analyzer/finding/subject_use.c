@@ -12,7 +12,7 @@
 #define BUFFER      262144.0 /* what small reads could be */
 #define AHEAD       1048576.0 /* what a reader from front to back gets at a time */
 #define PAGE        4096
-#define PACKED     0.99 /* of the opens, where a hundred files and more are packed together */
+#define PACKED      0.99     /* of the opens, where a hundred files and more are packed together */
 #define CALM_SHARE  0.25     /* metadata that nobody minds */
 
 static double seconds(const struct tally *tally, enum operation op)
@@ -224,34 +224,34 @@ static void of_syncs(const struct tally *tally, double *v)
     v[TRAIT_FSYNC_LOW] = syncs > 0 ? time * fmax(1 - fmax(made, 1) / syncs, 0) : NAN;
 }
 
-/* Time of the kinds from `first` on in what is a profile's of a job on a volume, in seconds. NULL: of all. */
-static double time_of(const struct finding_matter *matter, uint32_t job, uint32_t volume, const char *profile,
-                      enum busy first)
+/* Time of the kinds from `first` on in what is a profile's of a job's volume, of which these are the times, in seconds. */
+static double time_of(const struct catalogue *catalogue, const double *times, const char *name, enum busy first)
 {
-    uint32_t count = matter->catalogue->count + 1;
-    const double *times = matter->profiles[job].times + (size_t)volume * count * BUSY_KINDS;
+    const struct profile *profile = catalogue_find(catalogue, name);
     double sum = 0;
 
-    for (uint32_t p = 0; p < count; p++)
-        for (unsigned k = first; k < BUSY_KINDS; k++)
-            if (!profile || (p + 1 < count && strcmp(matter->catalogue->profiles[p].name, profile) == 0))
-                sum += times[(size_t)p * BUSY_KINDS + k] / 1e9;
+    for (unsigned k = first; profile && k < BUSY_KINDS; k++)
+        sum += times[(size_t)(profile - catalogue->profiles) * BUSY_KINDS + k] / 1e9;
     return sum;
 }
 
 /* The times of a job on a volume, as its profiles divide them. */
 static void of_profiles(const struct finding_matter *matter, uint32_t job, uint32_t volume, double *v)
 {
-    double all, small;
+    const struct catalogue *catalogue = matter->catalogue;
+    size_t count = (catalogue->count + 1u) * BUSY_KINDS;
+    const double *times = matter->profiles[job].times;
+    double all = 0;
 
-    if (!matter->profiles[job].times)
+    if (!times)
         return;
-    all = time_of(matter, job, volume, NULL, BUSY_READ);
-    small = time_of(matter, job, volume, "losf", BUSY_READ);
-    v[TRAIT_SMALL_FILES_SHARE] = quotient(small, all);
-    v[TRAIT_SMALL_FILES_TIME] = small;
-    v[TRAIT_SMALL_FILES_LOW] = PACKED * time_of(matter, job, volume, "losf", BUSY_METADATA);
-    v[TRAIT_IMPORT_TIME] = time_of(matter, job, volume, "import-storm", BUSY_READ);
+    times += volume * count;
+    for (size_t i = 0; i < count; i++)
+        all += times[i] / 1e9;
+    v[TRAIT_SMALL_FILES_TIME] = time_of(catalogue, times, "losf", BUSY_READ);
+    v[TRAIT_SMALL_FILES_SHARE] = quotient(v[TRAIT_SMALL_FILES_TIME], all);
+    v[TRAIT_SMALL_FILES_LOW] = PACKED * time_of(catalogue, times, "losf", BUSY_METADATA);
+    v[TRAIT_IMPORT_TIME] = time_of(catalogue, times, "import-storm", BUSY_READ);
     v[TRAIT_IMPORT_SHARE] = quotient(v[TRAIT_IMPORT_TIME], all);
 }
 

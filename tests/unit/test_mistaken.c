@@ -261,8 +261,8 @@ static void what_clients_send_to_a_log_is_no_copy(void **state)
     }
 }
 
-/* A process opens so many files of a size, and reads all of each. */
-static struct batch *read_whole(uint64_t size, uint64_t files)
+/* A process opens so many files of a size, to read them. */
+static struct batch *opened(uint64_t size, uint64_t files)
 {
     struct batch *batch = history_batch(0);
 
@@ -276,7 +276,7 @@ static struct batch *read_whole(uint64_t size, uint64_t files)
 /* Labels of 320 bytes. */
 static void tiny_files_are_small_files(void **state)
 {
-    struct batch *batch = read_whole(320, 3000);
+    struct batch *batch = opened(320, 3000);
 
     history_ops(batch, "j", 9, OP_READ, 320, 3000);
     history_ops(batch, "j", 9, OP_READ, 0, 3000);
@@ -286,7 +286,7 @@ static void tiny_files_are_small_files(void **state)
 /* OpenCV opens an image of 192 KiB twice: for its first bytes, and to read it. */
 static void samples_that_are_opened_twice_are_large(void **state)
 {
-    struct batch *batch = read_whole(192 * KIB, 2000);
+    struct batch *batch = opened(192 * KIB, 2000);
 
     history_ops(batch, "j", 9, OP_READ, 4 * KIB, 49 * 1000);
     history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 49 * 1000);
@@ -298,7 +298,7 @@ static void samples_that_are_read_in_leaps_are_samples(void **state)
 {
     for (unsigned large = 0; large < 2; large++) {
         uint64_t size = large ? 2 * MIB : 192 * KIB;
-        struct batch *batch = read_whole(size, 1200);
+        struct batch *batch = opened(size, 1200);
 
         history_ops(batch, "j", 9, OP_SEEK, 0, 10000);
         history_ops(batch, "j", 9, OP_READ, size, 1200);
@@ -351,7 +351,7 @@ static void small_reads_in_order_are_a_stream(void **state)
 static void who_forces_files_to_disk_saves(void **state)
 {
     for (unsigned packs = 0; packs < 2; packs++) {
-        struct batch *batch = read_whole(48 * KIB, 4000);
+        struct batch *batch = opened(48 * KIB, 4000);
         struct profile_list list;
 
         history_ops(batch, "j", 9, OP_READ, 48 * KIB, 4000);
