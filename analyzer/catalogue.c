@@ -12,14 +12,6 @@
 #include "lib/log.h"
 #include "lib/vector.h"
 
-struct profile *catalogue_find(const struct catalogue *catalogue, const char *name)
-{
-    for (uint32_t i = 0; i < catalogue->count; i++)
-        if (strcmp(catalogue->profiles[i].name, name) == 0)
-            return &catalogue->profiles[i];
-    return NULL;
-}
-
 int catalogue_add(struct catalogue *catalogue, const char *origin, const char *json, size_t size)
 {
     json_error_t error;

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "lib/arena.h"
 #include "lib/file_size.h"
@@ -152,7 +153,13 @@ struct catalogue {
 int catalogue_load(const char *directory, struct catalogue *out);
 
 /* The profile of that name; NULL for none. */
-struct profile *catalogue_find(const struct catalogue *catalogue, const char *name);
+static inline struct profile *catalogue_find(const struct catalogue *catalogue, const char *name)
+{
+    for (uint32_t i = 0; i < catalogue->count; i++)
+        if (strcmp(catalogue->profiles[i].name, name) == 0)
+            return &catalogue->profiles[i];
+    return NULL;
+}
 
 /* Adds one profile from JSON; `origin` names it in messages. 0 or -errno (logged). */
 int catalogue_add(struct catalogue *catalogue, const char *origin, const char *json, size_t size);
