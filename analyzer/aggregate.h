@@ -99,6 +99,7 @@ struct unit {
     int64_t start_ns;
     int64_t first_ns, last_ns; /* from the start of its first interval to the end of its last one */
     int64_t interval_ns; /* the longest of them */
+    bool serves; /* a process's, in its first unit: a file system of others, in user space */
     struct {
         int64_t start_ns; /* of an interval, what it read in it so far, and whether it wrote: */
         uint64_t read;
