@@ -11,6 +11,7 @@
 
 #include "analyzer/backend.h"
 #include "analyzer/burst.h"
+#include "analyzer/busy.h"
 #include "analyzer/concert.h"
 #include "analyzer/feature.h"
 #include "analyzer/filling.h"
@@ -50,19 +51,6 @@ struct stuck {
     enum operation op;
     uint64_t count, oldest_ns;
 };
-
-/* What a job's busy series holds in place of demand; times in ns. */
-enum busy {
-    BUSY_READ,     /* in reads, seeks and page faults */
-    BUSY_WRITE,    /* in writes, syncs, and what makes and changes files */
-    BUSY_METADATA, /* in the others */
-    BUSY_DATA_OPS, /* operations behind the first two */
-    BUSY_METADATA_OPS,
-};
-#define BUSY_TIMES (DEMAND_BIT(BUSY_READ) | DEMAND_BIT(BUSY_WRITE) | DEMAND_BIT(BUSY_METADATA))
-
-/* Which of the three times an operation's is. */
-enum busy busy_of(enum operation op);
 
 struct volume_total {
     const char *name, *source, *fstype, *lower;

@@ -4,8 +4,9 @@
  *
  * effective = exp(entropy of the patterns' shares of operation-seconds), in each slot of time and volume, averaged by
  * operation-seconds; blend = 1 - 1 / effective: 0 when one comes after the other, 0.5 for two evenly. A job's time in a
- * slot is divided among its patterns as its time on that volume is over all slots, for reading, writing and metadata
- * apart; unknown is one pattern.
+ * slot is divided among its patterns as the time on that volume is of those of its processes that are there in it
+ * (analyzer/spells.h), or of all slots where none has it to itself, for reading, writing and metadata apart; unknown is one
+ * pattern.
  */
 #ifndef UNBLEND_ANALYZER_BLEND_H
 #define UNBLEND_ANALYZER_BLEND_H

@@ -109,6 +109,12 @@ static int sum_of(const struct court *court, const struct place *places, uint32_
     return err;
 }
 
+static void sit_for(struct court *court, const struct unit *unit)
+{
+    court->unit = unit;
+    court_sit(court, court_volume(court->job, unit->volume));
+}
+
 /* All of these units is a profile's. */
 static int give_units(struct court *court, const struct place *places, uint32_t count, const struct profile *profile,
                       double match)
@@ -118,7 +124,7 @@ static int give_units(struct court *court, const struct place *places, uint32_t 
     for (uint32_t i = 0; !err && i < count; i++) {
         const struct unit *unit = &court->job->units[places[i].unit];
 
-        court_sit(court, court_volume(court->job, unit->volume));
+        sit_for(court, unit);
         err = court_give(court, profile, &unit->tally, match, true);
     }
     return err;
@@ -194,7 +200,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
     for (uint32_t i = 0; !err && i < count; i++) {
         const struct unit *unit = &court->job->units[places[i].unit];
 
-        court_sit(court, court_volume(court->job, unit->volume));
+        sit_for(court, unit);
         err = tiny ? leave_to_rest(court, rests, unit) : judge_unit(court, unit, &peers[places[i].unit]);
         if (err == IS_FEW) {
             rests->unnamed[rests->unnamed_count++] = places[i].unit;
@@ -215,7 +221,7 @@ static int judge_unnamed(struct court *court, struct rests *rests)
         const struct unit *unit = &court->job->units[rests->unnamed[i]];
 
         court->process = unit->process;
-        court_sit(court, court_volume(court->job, unit->volume));
+        sit_for(court, unit);
         err = rests->unnamed_count >= MANY_ALIKE ? leave_to_rest(court, rests, unit)
                                                  : court_divide(court, &unit->tally, 0);
     }

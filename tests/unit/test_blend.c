@@ -64,7 +64,7 @@ static void check_index(bool together, double effective)
     for (int at = 0; at < 10; at++) {
         struct batch *batch = history_batch(at);
 
-        second(batch, together || at % 2, together || at % 2 == 0);
+        second(batch, together || at >= 5, together || at < 5);
         history_into(&totals, batch);
     }
     assert_int_equal(aggregate_sort(&totals), 0);
@@ -82,6 +82,12 @@ static void check_index(bool together, double effective)
 static void blends_are_measured(void **state)
 {
     check_index(true, 2);
+}
+
+/* One process after the other: a job that streams shards for five seconds, and reads small files in the next five. */
+static void what_comes_one_after_the_other_is_no_blend(void **state)
+{
+    check_index(false, 1);
 }
 
 static void job_second(struct aggregate *totals, int at, bool loud)
@@ -126,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blends_are_measured),
+        cmocka_unit_test(what_comes_one_after_the_other_is_no_blend),
         cmocka_unit_test(victims_are_told_their_price),
         cmocka_unit_test(who_does_next_to_nothing_is_in_nobodys_way),
     };
