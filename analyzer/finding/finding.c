@@ -165,6 +165,8 @@ static int explain(const struct rule *rule, const struct subject *subject, const
     }
     if (special && explain_bound(&special->when, subject->values[special->when.trait], finding))
         return -ENOMEM;
+    if (rule->cost_low && isnan(subject->values[rule->cost_low]))
+        return say(finding, "gain: cannot be told here; where it can, it is %s", rule->gain);
     return say(finding, "gain: %s", rule->gain);
 }
 
@@ -182,13 +184,19 @@ static void drop(struct finding *finding)
         free(finding->evidence[i]);
 }
 
+/* Share of the time in operations that is saved at least; what is not known is not 0. */
+static double gain_of(double low, double whole)
+{
+    return isnan(low) || !(whole > 0) ? NAN : fmin(fmax(low, 0) / whole, 1);
+}
+
 static int add(struct making *making, const struct rule *rule, const struct subject *subject, double confidence)
 {
     const struct aggregate *totals = making->matter->totals;
     struct finding_list *list = &making->list;
     double span_s = (double)(totals->end_ns - totals->start_ns) / 1e9;
     double low = subject->values[rule->cost_low], high = subject->values[rule->cost_high];
-    double whole = subject->values[TRAIT_WHOLE];
+    double whole = subject->values[TRAIT_WHOLE], gain = gain_of(low, whole);
     const struct rule_case *special = special_case(rule, subject);
     struct finding *finding;
 
@@ -210,7 +218,7 @@ static int add(struct making *making, const struct rule *rule, const struct subj
         .cost_low = low,
         .cost_high = high,
         .remedy = special ? special->remedy : rule->remedy,
-        .gain = whole > 0 ? fmin(low / whole, 1) : NAN,
+        .gain = gain,
         .confidence = confidence,
     };
     if (explain(rule, subject, special, finding) || lower(rule, totals, finding)) {

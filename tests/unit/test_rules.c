@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "analyzer/finding/finding.h"
@@ -233,6 +234,18 @@ static void who_commits_is_no_checkpoint(void **state)
     assert_int_equal(count_found(synced(1 << 20), "fsync-bound-checkpoint"), 1);
 }
 
+static void a_gain_that_cannot_be_told_is_none(void **state)
+{
+    struct given given = {.batches = {synced(8192)}, .count = 1};
+    const struct finding *finding;
+    struct report report;
+
+    assert_int_equal(find(&given, "fsync-bound-log", &report, &finding), 1);
+    assert_true(isnan(finding->gain));
+    assert_true(finding->cost_low == 0 && finding->cost_high > 0);
+    report_clear(&report);
+}
+
 /* Files are opened, read whole and closed, in a large set, or one large file is read. */
 static struct batch *opened(uint64_t files)
 {
@@ -267,6 +280,7 @@ int main(void)
         cmocka_unit_test(what_stops_readers_is_a_checkpoint),
         cmocka_unit_test(packed_files_help_nobody_who_finds_none),
         cmocka_unit_test(who_commits_is_no_checkpoint),
+        cmocka_unit_test(a_gain_that_cannot_be_told_is_none),
         cmocka_unit_test(many_small_files_are_found),
     };
 
