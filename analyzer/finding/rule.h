@@ -23,8 +23,11 @@ enum trait {
     TRAIT_METADATA_TIME_SHARE,
     TRAIT_UNLINK_SHARE,
     TRAIT_MISSING_SHARE,
+    TRAIT_CHANGE_SHARE,
+    TRAIT_READ_FILES_SHARE,
     TRAIT_METADATA_LOW,
     TRAIT_METADATA_TIME,
+    TRAIT_METADATA_OF_SPAN,
     TRAIT_OPENS,
     TRAIT_FILE_MEAN,
     TRAIT_OPENS_PER_FILE,
@@ -110,7 +113,7 @@ struct subject {
 
 #define RULE_BOUNDS 5
 #define RULE_NEEDS  3
-#define RULE_CASES  2
+#define RULE_CASES  4
 
 struct bound {
     enum trait trait;
@@ -120,10 +123,13 @@ struct bound {
     bool optional;      /* not known: less sure, instead of no finding */
 };
 
-/* A case that a rule's remedy does not fit, and what helps there; NULL behind the last one. */
+/* A case that a rule's remedy does not fit, and what helps there; NULL behind the last one. Its gain may be one that
+   can be told where the rule's own cannot. */
 struct rule_case {
     struct bound when;
     const char *remedy;
+    enum trait cost_low; /* with the gain: TRAIT_NONE and NULL are the rule's */
+    const char *gain;
 };
 
 struct rule {
@@ -166,5 +172,9 @@ int subject_give(struct subject *subject, subject_take take, void *to);
 
 /* Time in a job's operations of the file layer, everywhere, in seconds. */
 double subject_time_s(const struct tally *tally);
+
+/* From the first slot in which a job did something to the end of its last, as far as they were watched, in seconds;
+   NAN for a job of no demand. */
+double subject_span_s(const struct aggregate *totals, const struct job_total *job);
 
 #endif

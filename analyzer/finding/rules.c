@@ -13,11 +13,20 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_READS_PER_OPEN] = {"reads_per_open", "reads for each open", UNIT_RATIO},
     [TRAIT_READ_TIME_SHARE] = {"read_time_share", "reads' share of the time in operations", UNIT_SHARE},
     [TRAIT_METADATA_OPS] = {"metadata_ops", "metadata operations", UNIT_COUNT},
-    [TRAIT_METADATA_SHARE] = {"metadata_ops_no_close", "operations that are metadata, without closes", UNIT_SHARE},
+    [TRAIT_METADATA_SHARE] = {"metadata_ops_no_close",
+                              "closes aside, operations that are opens, stats and other metadata", UNIT_SHARE},
+    [TRAIT_METADATA_TIME] = {"metadata_time_s", "time in metadata operations, closes included", UNIT_SECONDS},
+    [TRAIT_METADATA_OF_SPAN] = {"metadata_of_span", "that time, as a share of the job's duration", UNIT_SHARE},
     [TRAIT_METADATA_TIME_SHARE] = {"metadata_time_share", "metadata's share of the time in operations", UNIT_SHARE},
-    [TRAIT_UNLINK_SHARE] = {"unlinks", "deletions, of the metadata operations without closes", UNIT_SHARE},
-    [TRAIT_MISSING_SHARE] = {"not_found", "stats and opens of names that do not exist, of the metadata operations without closes",
+    [TRAIT_UNLINK_SHARE] = {"unlinks", "deletions, of the metadata operations, closes aside", UNIT_SHARE},
+    [TRAIT_MISSING_SHARE] = {"not_found",
+                             "stats and opens of names that do not exist, of the metadata operations, closes aside",
                              UNIT_SHARE},
+    [TRAIT_CHANGE_SHARE] = {"changes",
+                            "renames and changes of attributes or length, of the metadata operations, closes aside",
+                            UNIT_SHARE},
+    [TRAIT_READ_FILES_SHARE] = {"opened_and_read",
+                                "opens of what is read, at most, of the metadata operations, closes aside", UNIT_SHARE},
     [TRAIT_OPENS] = {"opens", "opens of regular files", UNIT_COUNT},
     [TRAIT_FILE_MEAN] = {"file_mean_bytes", "an opened file's mean size", UNIT_BYTES},
     [TRAIT_OPENS_PER_FILE] = {"opens_per_file", "opens for each distinct file, at least", UNIT_RATIO},
@@ -54,7 +63,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
 
 #define CHEAP_BUFFER "libraries read 64 KiB (Pillow) to 256 KiB (numpy, tf.data) at a time"
 #define COMMIT       (32 * KIB)
-#define WEKA_LOSF    "jobs on lots of small files have 25 to 75 % metadata (WEKA, IO profiles)"
+#define WEKA_LOSF    "jobs on lots of small files have no more than that, WEKA says"
 
 #define LEAST(which, bound, why)       {.trait = (which), .value = (bound), .source = (why)}
 #define MOST(which, bound, why)        {.trait = (which), .at_most = true, .value = (bound), .source = (why)}
@@ -78,18 +87,27 @@ const struct rule finding_rules[] = {
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_METADATA_SHARE, 0.75, WEKA_LOSF),
                 LEAST(TRAIT_METADATA_OPS, 1000, "fewer cost nobody much"),
-                LEAST(TRAIT_METADATA_TIME_SHARE, 0.5, "else something else takes the time")},
-     .cost_low = TRAIT_METADATA_LOW,
+                LEAST(TRAIT_METADATA_TIME_SHARE, 0.5, "else something else takes the time"),
+                LEAST(TRAIT_METADATA_TIME, 0.25, "less is in nobody's way"),
+                LEAST(TRAIT_METADATA_OF_SPAN, 0.05, "else the job hardly waits for it")},
+     .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_METADATA_TIME,
-     .remedy = "pack small files into shards (tar, TFRecord, Parquet); keep the list of files in one file; ask for "
-               "attributes once",
+     .remedy = "look up less: ask for a file's attributes once and keep them, walk a tree once and keep its list in a "
+               "file that others read, take types of files from the listing (d_type) in the place of a stat each",
      .instead = {{LEAST(TRAIT_UNLINK_SHARE, 0.5, "who deletes has no use for files that are packed"),
                   "drop the data set, subvolume, snapshot or volume as a whole, by the storage's own means, or delete "
                   "in the background, where nobody waits; fewer, larger files are sooner gone"},
                  {LEAST(TRAIT_MISSING_SHARE, 0.5, "what is not there cannot be packed"),
                   "look for files where they are: shorten search paths (PATH, PYTHONPATH, LD_LIBRARY_PATH), and ask once "
-                  "for what may not exist, or list its folder"}},
-     .gain = "metadata operations beyond 25 % of all, at their mean time",
+                  "for what may not exist, or list its folder"},
+                 {LEAST(TRAIT_CHANGE_SHARE, 0.5, "who changes files one by one waits for each"),
+                  "make files with the name and the attributes that they are to have (umask, install -m), rename or "
+                  "protect the folder above them once in the place of each file, or let several processes share the work"},
+                 {LEAST(TRAIT_READ_FILES_SHARE, 0.2, "small files that are opened and read can be packed"),
+                  "pack small files into shards (tar, TFRecord, Parquet); keep the list of files in one file; ask for "
+                  "attributes once",
+                  TRAIT_METADATA_LOW, "metadata operations beyond 25 % of all, at their mean time"}},
+     .gain = "cannot be told: which of them are needed is the program's to say",
      .confidence = 0.95},
     {.id = "small-files",
      .on = SUBJECT_USE,

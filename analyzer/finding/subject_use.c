@@ -60,7 +60,21 @@ static void of_reads(const struct tally *tally, double *v)
     v[TRAIT_SMALL_READ_LOW] = fmin((filled - needed) * quantile_s(&read->latency_ns, 0.01), v[TRAIT_SMALL_READ_HIGH]);
 }
 
-static void of_metadata(const struct tally *tally, double *v)
+/* What kind of metadata operations they are, of so many that close nothing: it decides what helps. */
+static void of_metadata_kinds(const struct tally *tally, double named, double *v)
+{
+    double changes = (double)tally_ops(tally, OP_RENAME) + (double)tally_ops(tally, OP_SETATTR) +
+                     (double)tally_ops(tally, OP_TRUNCATE);
+    double files = fmin((double)tally_succeeded(tally, OP_OPEN), (double)histogram_filled(&tally->op[OP_READ].size));
+
+    v[TRAIT_UNLINK_SHARE] = quotient((double)tally_ops(tally, OP_UNLINK), named);
+    v[TRAIT_MISSING_SHARE] =
+        quotient(figure_missing(&tally->op[OP_STAT]) + figure_missing(&tally->op[OP_OPEN]), named);
+    v[TRAIT_CHANGE_SHARE] = quotient(changes, named);
+    v[TRAIT_READ_FILES_SHARE] = quotient(files, named);
+}
+
+static void of_metadata(const struct tally *tally, double span_s, double *v)
 {
     double ops = 0, time = 0, all = 0, calm;
     struct ratios ratios;
@@ -77,10 +91,9 @@ static void of_metadata(const struct tally *tally, double *v)
     calm = all * CALM_SHARE / (1 - CALM_SHARE);
     v[TRAIT_METADATA_OPS] = ops;
     v[TRAIT_METADATA_SHARE] = ratios.metadata_ops_no_close;
-    v[TRAIT_UNLINK_SHARE] = quotient((double)tally_ops(tally, OP_UNLINK), ops - (double)tally_ops(tally, OP_CLOSE));
-    v[TRAIT_MISSING_SHARE] = quotient(figure_missing(&tally->op[OP_STAT]) + figure_missing(&tally->op[OP_OPEN]),
-                                      ops - (double)tally_ops(tally, OP_CLOSE));
+    of_metadata_kinds(tally, ops - (double)tally_ops(tally, OP_CLOSE), v);
     v[TRAIT_METADATA_TIME] = time;
+    v[TRAIT_METADATA_OF_SPAN] = quotient(time, span_s);
     v[TRAIT_METADATA_TIME_SHARE] = quotient(time, subject_time_s(tally));
     v[TRAIT_METADATA_LOW] = ops > 0 ? time * fmax(1 - calm / ops, 0) : NAN;
 }
@@ -262,6 +275,7 @@ int subjects_use(const struct finding_matter *matter, subject_take take, void *t
     for (uint32_t j = 0; j < totals->job_count; j++)
         for (uint32_t i = 0; i < totals->jobs[j].volume_count; i++) {
             const struct volume_total *volume = &totals->jobs[j].volumes[i];
+            double span_s = subject_span_s(totals, &totals->jobs[j]);
             struct subject subject;
             int err;
 
@@ -270,7 +284,7 @@ int subjects_use(const struct finding_matter *matter, subject_take take, void *t
             subject_init(&subject, SUBJECT_USE, &totals->jobs[j], volume);
             of_files(&volume->tally, subject.values);
             of_reads(&volume->tally, subject.values);
-            of_metadata(&volume->tally, subject.values);
+            of_metadata(&volume->tally, span_s, subject.values);
             of_cache(totals, &totals->jobs[j], volume, subject.values);
             of_alignment(&volume->tally, subject.values);
             of_syncs(&volume->tally, subject.values);

@@ -52,7 +52,7 @@ def large_reads(directory):
 
 
 def metadata_storm(directory):
-    for _ in range(5):
+    for _ in range(100):  # a quarter of a second is too little to be told
         for number in range(1000):
             os.stat(os.path.join(directory, "small", str(number)))
             os.close(os.open(os.path.join(directory, "small", str(number)), os.O_RDONLY))

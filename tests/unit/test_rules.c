@@ -127,30 +127,76 @@ static void where_many_are_slow_none_is_a_straggler(void **state)
     assert_int_equal(count_stragglers(1, 4, 0), 0);
 }
 
-/* Whether the remedy of so many unlinks among other metadata operations is of packing. */
-static bool is_to_be_packed(uint64_t unlinks)
+/* Whether what is found of the batch is a metadata-storm, whose remedy says that. */
+static bool storm_says(struct batch *batch, const char *words)
 {
-    struct given given = {.batches = {history_batch(0)}, .count = 1};
+    struct given given = {.batches = {batch}, .count = 1};
     const struct finding *finding;
     struct report report;
-    bool packed;
+    bool says;
 
-    history_ops(given.batches[0], "j", 1, OP_STAT, 0, 1000);
-    history_ops(given.batches[0], "j", 1, OP_READDIR, 0, 200);
-    history_ops(given.batches[0], "j", 1, OP_CLOSE, 0, 5000);
-    history_ops(given.batches[0], "j", 1, OP_UNLINK, 0, unlinks);
-    make_dear(given.batches[0]);
+    make_dear(batch);
     assert_int_equal(find(&given, "metadata-storm", &report, &finding), 1);
-    packed = strstr(finding->remedy, "pack small files") != NULL;
-    assert_int_equal(strstr(finding->remedy, "delete in the background") != NULL, !packed);
+    says = strstr(finding->remedy, words) != NULL;
+    assert_true(isnan(finding->gain) != (strstr(finding->remedy, "pack small files") != NULL));
     report_clear(&report);
-    return packed;
+    return says;
+}
+
+/* Files are looked for, and so many of them opened and read; others are deleted, or change their names. */
+static struct batch *stormy(uint64_t reads, uint64_t unlinks, uint64_t renames)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_STAT, 0, 1000);
+    history_ops(batch, "j", 1, OP_READDIR, 0, 200);
+    history_ops(batch, "j", 1, OP_OPEN, 0, 1000);
+    history_ops(batch, "j", 1, OP_CLOSE, 0, 1000);
+    history_ops(batch, "j", 1, OP_READ, 1000, reads);
+    history_ops(batch, "j", 1, OP_UNLINK, 0, unlinks);
+    history_ops(batch, "j", 1, OP_RENAME, 0, renames);
+    return batch;
+}
+
+static void small_files_are_packed_where_they_are_read(void **state)
+{
+    assert_true(storm_says(stormy(700, 0, 0), "pack small files"));
+    assert_true(storm_says(stormy(100, 0, 0), "look up less"));
 }
 
 static void packed_files_help_nobody_who_deletes(void **state)
 {
-    assert_true(is_to_be_packed(500));
-    assert_false(is_to_be_packed(5000));
+    assert_true(storm_says(stormy(700, 500, 0), "pack small files"));
+    assert_true(storm_says(stormy(700, 5000, 0), "delete in the background"));
+}
+
+static void packed_files_help_nobody_who_changes_them(void **state)
+{
+    assert_true(storm_says(stormy(700, 0, 500), "pack small files"));
+    assert_true(storm_says(stormy(700, 0, 5000), "make files with the name"));
+}
+
+/* So many stats in a second, of 100 us each, by a job that does something for so long. */
+static unsigned count_storms(uint64_t stats, int seconds)
+{
+    struct given given = {.batches = {history_batch(0), history_batch(seconds - 1)}, .count = 2};
+    const struct finding *finding;
+    struct report report;
+    unsigned count;
+
+    history_ops(given.batches[0], "j", 1, OP_STAT, 0, stats);
+    history_ops(given.batches[1], "j", 1, OP_STAT, 0, 1);
+    make_dear(given.batches[0]);
+    count = find(&given, "metadata-storm", &report, &finding);
+    report_clear(&report);
+    return count;
+}
+
+static void a_storm_takes_time(void **state)
+{
+    assert_int_equal(count_storms(2000, 2), 0);
+    assert_int_equal(count_storms(4000, 2), 1);
+    assert_int_equal(count_storms(4000, 10), 0);
 }
 
 /* A database, which writes as much as a checkpoint. */
@@ -190,28 +236,20 @@ static void what_stops_readers_is_a_checkpoint(void **state)
     assert_false(stops_readers(add_database));
 }
 
-/* Of 1,000 stats so many ask for what is not there: then nothing can be packed. */
-static bool is_looked_for(uint64_t missing)
+/* Of 10,000 stats so many ask for what is not there: then nothing can be packed. */
+static struct batch *looked_for(uint64_t missing)
 {
-    struct given given = {.batches = {history_batch(0)}, .count = 1};
-    const struct finding *finding;
-    struct report report;
-    bool looked_for;
+    struct batch *batch = history_batch(0);
 
-    history_ops(given.batches[0], "j", 1, OP_STAT, 0, 1000 - missing);
-    history_errors(given.batches[0], "j", 1, OP_STAT, ENOENT, missing);
-    make_dear(given.batches[0]);
-    assert_int_equal(find(&given, "metadata-storm", &report, &finding), 1);
-    looked_for = strstr(finding->remedy, "shorten search paths") != NULL;
-    assert_int_equal(strstr(finding->remedy, "pack small files") != NULL, !looked_for);
-    report_clear(&report);
-    return looked_for;
+    history_ops(batch, "j", 1, OP_STAT, 0, 10000 - missing);
+    history_errors(batch, "j", 1, OP_STAT, ENOENT, missing);
+    return batch;
 }
 
 static void packed_files_help_nobody_who_finds_none(void **state)
 {
-    assert_false(is_looked_for(300));
-    assert_true(is_looked_for(900));
+    assert_true(storm_says(looked_for(3000), "look up less"));
+    assert_true(storm_says(looked_for(7000), "shorten search paths"));
 }
 
 /* So many bytes are written before each of a hundred syncs, which take long. */
@@ -276,7 +314,10 @@ int main(void)
         cmocka_unit_test(who_does_something_else_is_no_straggler),
         cmocka_unit_test(who_comes_before_others_is_no_straggler),
         cmocka_unit_test(where_many_are_slow_none_is_a_straggler),
+        cmocka_unit_test(small_files_are_packed_where_they_are_read),
         cmocka_unit_test(packed_files_help_nobody_who_deletes),
+        cmocka_unit_test(packed_files_help_nobody_who_changes_them),
+        cmocka_unit_test(a_storm_takes_time),
         cmocka_unit_test(what_stops_readers_is_a_checkpoint),
         cmocka_unit_test(packed_files_help_nobody_who_finds_none),
         cmocka_unit_test(who_commits_is_no_checkpoint),
