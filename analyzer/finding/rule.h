@@ -18,6 +18,15 @@ enum trait {
     TRAIT_READ_TIME_SHARE,
     TRAIT_SMALL_READ_LOW,
     TRAIT_SMALL_READ_HIGH,
+    TRAIT_WRITES,
+    TRAIT_WRITE_MEAN,
+    TRAIT_WRITE_FORWARD,
+    TRAIT_WRITES_TOGETHER,
+    TRAIT_WRITE_TIME_SHARE,
+    TRAIT_WRITE_TIME,
+    TRAIT_SMALL_WRITE_LOW,
+    TRAIT_SMALL_WRITE_HIGH,
+    TRAIT_SYNC_WRITES,
     TRAIT_METADATA_OPS,
     TRAIT_METADATA_SHARE,
     TRAIT_METADATA_TIME_SHARE,
@@ -111,7 +120,7 @@ struct subject {
     char *files;                /* which files it opened, and how often; NULL: not known */
 };
 
-#define RULE_BOUNDS 5
+#define RULE_BOUNDS 6
 #define RULE_NEEDS  3
 #define RULE_CASES  4
 

@@ -12,6 +12,13 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_READ_FORWARD] = {"read_consecutive", "reads that begin where the last one ended", UNIT_SHARE},
     [TRAIT_READS_PER_OPEN] = {"reads_per_open", "reads for each open", UNIT_RATIO},
     [TRAIT_READ_TIME_SHARE] = {"read_time_share", "reads' share of the time in operations", UNIT_SHARE},
+    [TRAIT_WRITES] = {"writes", "writes that moved something", UNIT_COUNT},
+    [TRAIT_WRITE_MEAN] = {"write_mean_bytes", "a write moves on average", UNIT_BYTES},
+    [TRAIT_WRITE_FORWARD] = {"write_consecutive", "writes that begin where the last one ended", UNIT_SHARE},
+    [TRAIT_WRITES_TOGETHER] = {"writes_together", "writes for each open and sync", UNIT_RATIO},
+    [TRAIT_WRITE_TIME_SHARE] = {"write_time_share", "writes' share of the time in operations", UNIT_SHARE},
+    [TRAIT_SYNC_WRITES] = {"sync_writes", "writes that each wait for a request to the device, without direct I/O",
+                           UNIT_SHARE},
     [TRAIT_METADATA_OPS] = {"metadata_ops", "metadata operations", UNIT_COUNT},
     [TRAIT_METADATA_SHARE] = {"metadata_ops_no_close",
                               "closes aside, operations that are opens, stats and other metadata", UNIT_SHARE},
@@ -61,7 +68,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_WHOLE] = {"time_s", "the job's time in operations", UNIT_SECONDS},
 };
 
-#define CHEAP_BUFFER "libraries read 64 KiB (Pillow) to 256 KiB (numpy, tf.data) at a time"
+#define CHEAP_BUFFER "libraries move 64 KiB (Pillow) to 256 KiB (numpy, tf.data) at a time"
 #define COMMIT       (32 * KIB)
 #define WEKA_LOSF    "jobs on lots of small files have no more than that, WEKA says"
 
@@ -82,6 +89,20 @@ const struct rule finding_rules[] = {
      .remedy = "read with a buffer of 256 KiB or more (buffering= in Python, setvbuf() in C), or store records "
                "together",
      .gain = "the reads that pieces of 256 KiB would leave out, each as fast as the fastest are",
+     .confidence = 0.95},
+    {.id = "small-writes",
+     .on = SUBJECT_USE,
+     .bounds = {MOST(TRAIT_WRITE_MEAN, 16 * KIB, CHEAP_BUFFER),
+                LEAST(TRAIT_WRITES, 2000, "fewer cost nobody much"),
+                LEAST(TRAIT_WRITES_TOGETHER, 4, "else files are small, or each record has to be safe"),
+                LEAST(TRAIT_WRITE_FORWARD, 0.5, "only neighbours can be written together"),
+                LEAST(TRAIT_WRITE_TIME_SHARE, 0.2, "else something else takes the time"),
+                MOST(TRAIT_SYNC_WRITES, 0.5, "else these are sync-writes")},
+     .cost_low = TRAIT_SMALL_WRITE_LOW,
+     .cost_high = TRAIT_SMALL_WRITE_HIGH,
+     .remedy = "write through a buffer of 256 KiB or more (buffering= in Python, setvbuf() in C), or put records "
+               "together before they are written; past the page cache (O_DIRECT) larger pieces count even more",
+     .gain = "the writes that pieces of 256 KiB would leave out, each as fast as the fastest are",
      .confidence = 0.95},
     {.id = "metadata-storm",
      .on = SUBJECT_USE,
@@ -200,6 +221,20 @@ const struct rule finding_rules[] = {
                "several together (group commit), or batch what need not be safe one by one",
      .gain = "cannot be told: how many commits may go together is the program's to say",
      .confidence = 0.85},
+    {.id = "sync-writes",
+     .on = SUBJECT_USE,
+     .bounds = {LEAST(TRAIT_SYNC_WRITES, 0.5, "what the page cache takes needs fewer requests, later"),
+                LEAST(TRAIT_WRITE_TIME_SHARE, 0.5, "else something else takes the time"),
+                LEAST(TRAIT_WRITES, 100, "fewer are no habit"),
+                LEAST(TRAIT_WRITES_TOGETHER, 4, "else it is syncs that wait")},
+     .cost_low = TRAIT_NONE,
+     .cost_high = TRAIT_WRITE_TIME,
+     .needs = {"block_rq_complete"},
+     .remedy = "each write waits for the device, as with O_SYNC, O_DSYNC or a mount with -o sync: put the log on a device "
+               "whose cache survives a loss of power, write several records at once, or leave the flag out and sync "
+               "(fdatasync()) when a group of them is complete",
+     .gain = "cannot be told: how many records may go together is the program's to say",
+     .confidence = 0.8},
     {.id = "imports-from-shared-storage",
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_IMPORT_SHARE, 0.3, "else something else takes the time"),

@@ -165,6 +165,27 @@ def fsync_bound_log(directory):
     os.close(fd)
 
 
+def small_writes(directory):
+    fd = os.open(os.path.join(directory, "lines"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for _ in range(20000):
+        os.write(fd, bytes(300))
+    os.close(fd)
+
+
+def large_writes(directory):
+    fd = os.open(os.path.join(directory, "lines"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for _ in range(20):
+        os.write(fd, bytes(300000))
+    os.close(fd)
+
+
+def sync_writes(directory):
+    fd = os.open(os.path.join(directory, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_DSYNC)
+    for _ in range(500):
+        os.write(fd, bytes(300))
+    os.close(fd)
+
+
 def synced_once(directory):
     checkpoint(directory, 200)
 

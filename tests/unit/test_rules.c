@@ -272,6 +272,61 @@ static void who_commits_is_no_checkpoint(void **state)
     assert_int_equal(count_found(synced(1 << 20), "fsync-bound-checkpoint"), 1);
 }
 
+/* Lines of a log, one behind the other, each synced or not. */
+static struct batch *logged(uint64_t size, uint64_t lines, uint64_t syncs)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_CREATE, 0, 1);
+    history_ops(batch, "j", 1, OP_WRITE, size, lines);
+    history_order(batch, "j", 1, OP_WRITE, ORDER_CONSECUTIVE, lines);
+    if (syncs)
+        history_ops(batch, "j", 1, OP_FSYNC, 0, syncs);
+    make_dear(batch);
+    return batch;
+}
+
+static void small_writes_are_found(void **state)
+{
+    assert_int_equal(count_found(logged(300, 5000, 0), "small-writes"), 1);
+    assert_int_equal(count_found(logged(4096, 5000, 0), "small-writes"), 1);
+    assert_int_equal(count_found(logged(65536, 5000, 0), "small-writes"), 0);
+    assert_int_equal(count_found(logged(300, 1000, 0), "small-writes"), 0);
+    assert_int_equal(count_found(logged(300, 5000, 5000), "small-writes"), 0);
+}
+
+/* The device writes so often for the job, and takes so long for it; a write takes a microsecond. */
+static struct batch *through(struct batch *batch, uint64_t requests, uint64_t latency_ns)
+{
+    const struct volume device = {.name = "d", .source = "/dev/v", .fstype = "block", .scope = SCOPE_LOCAL};
+    struct record *record;
+    uint32_t on;
+
+    assert_int_equal(batch_volume(batch, &device, &on), 0);
+    assert_int_equal(batch_record(batch, 0, on, NO_INDEX, OP_BLOCK_WRITE, &record), 0);
+    record->bytes += 4096 * requests;
+    record->latency_sum_ns += latency_ns * requests;
+    assert_int_equal(histogram_add(&record->latency_ns, latency_ns, requests), 0);
+    assert_int_equal(histogram_add(&record->size, 4096, requests), 0);
+    return batch;
+}
+
+static void writes_that_wait_for_the_device_are_found(void **state)
+{
+    assert_int_equal(count_found(through(logged(300, 5000, 0), 5000, 500), "sync-writes"), 1);
+    assert_int_equal(count_found(through(logged(300, 5000, 0), 5000, 500), "small-writes"), 0);
+}
+
+/* What the page cache took is written by others, or later; direct I/O waits by itself, and syncs have a finding. */
+static void writes_that_wait_for_nothing_are_not(void **state)
+{
+    assert_int_equal(count_found(through(logged(300, 5000, 0), 50, 500), "sync-writes"), 0);
+    assert_int_equal(count_found(through(logged(300, 5000, 0), 5000, 5000), "sync-writes"), 0);
+    assert_int_equal(count_found(through(logged(4096, 5000, 0), 5000, 500), "sync-writes"), 0);
+    assert_int_equal(count_found(through(logged(4096, 5000, 0), 5000, 500), "small-writes"), 1);
+    assert_int_equal(count_found(through(logged(300, 5000, 5000), 5000, 500), "sync-writes"), 0);
+}
+
 static void a_gain_that_cannot_be_told_is_none(void **state)
 {
     struct given given = {.batches = {synced(8192)}, .count = 1};
@@ -321,6 +376,9 @@ int main(void)
         cmocka_unit_test(what_stops_readers_is_a_checkpoint),
         cmocka_unit_test(packed_files_help_nobody_who_finds_none),
         cmocka_unit_test(who_commits_is_no_checkpoint),
+        cmocka_unit_test(small_writes_are_found),
+        cmocka_unit_test(writes_that_wait_for_the_device_are_found),
+        cmocka_unit_test(writes_that_wait_for_nothing_are_not),
         cmocka_unit_test(a_gain_that_cannot_be_told_is_none),
         cmocka_unit_test(many_small_files_are_found),
     };
