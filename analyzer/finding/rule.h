@@ -83,6 +83,11 @@ enum trait {
     TRAIT_STUCK_COST,
     TRAIT_WRITE_SLOTS,
     TRAIT_CHECKPOINT_SHARE,
+    TRAIT_PAUSES,
+    TRAIT_PAUSES_SAVING,
+    TRAIT_SAVES_PAUSED,
+    TRAIT_STOPPED_TIME,
+    TRAIT_STOPPED_SHARE,
     TRAIT_PEERS,
     TRAIT_TIMES_PEERS,
     TRAIT_MADS,
@@ -167,6 +172,9 @@ int subjects_meeting(const struct finding_matter *matter, subject_take take, voi
 int subjects_stuck(const struct finding_matter *matter, subject_take take, void *to);
 int subjects_checkpoint(const struct finding_matter *matter, subject_take take, void *to);
 int subjects_rank(const struct finding_matter *matter, subject_take take, void *to);
+
+/* Of a job on a volume: whether it stops reading there while it writes. 0 or -ENOMEM. */
+int subject_pauses(const struct volume_total *volume, struct subject *subject);
 
 /* A subject of which nothing is known yet. */
 void subject_init(struct subject *subject, enum subject_kind kind, const struct job_total *job,

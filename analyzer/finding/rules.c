@@ -62,6 +62,11 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_WRITE_SLOTS] = {"intervals_written", "intervals with much writing in which others read", UNIT_COUNT},
     [TRAIT_CHECKPOINT_SHARE] = {"checkpoint_time_share", "time in writes and syncs there that is of checkpoints",
                                 UNIT_SHARE},
+    [TRAIT_PAUSES] = {"pauses", "times that the job read nothing for some intervals, and wrote much", UNIT_COUNT},
+    [TRAIT_PAUSES_SAVING] = {"pauses_saving", "intervals without reads that belong to these", UNIT_SHARE},
+    [TRAIT_SAVES_PAUSED] = {"saves_paused", "intervals with much writing that belong to these", UNIT_SHARE},
+    [TRAIT_STOPPED_TIME] = {"stopped_s", "time in these pauses", UNIT_SECONDS},
+    [TRAIT_STOPPED_SHARE] = {"stopped_share", "of the time in which it reads, these pauses take", UNIT_SHARE},
     [TRAIT_PEERS] = {"peers", "processes that do alike at the same time", UNIT_COUNT},
     [TRAIT_TIMES_PEERS] = {"times_peers", "times as long as these, in the middle", UNIT_RATIO},
     [TRAIT_MADS] = {"mads", "median absolute deviations above their median", UNIT_RATIO},
@@ -123,7 +128,8 @@ const struct rule finding_rules[] = {
                   "for what may not exist, or list its folder"},
                  {LEAST(TRAIT_CHANGE_SHARE, 0.5, "who changes files one by one waits for each"),
                   "make files with the name and the attributes that they are to have (umask, install -m), rename or "
-                  "protect the folder above them once in the place of each file, or let several processes share the work"},
+                  "protect the folder above them once in the place of each file, or let several processes share the "
+                  "work"},
                  {LEAST(TRAIT_READ_FILES_SHARE, 0.2, "small files that are opened and read can be packed"),
                   "pack small files into shards (tar, TFRecord, Parquet); keep the list of files in one file; ask for "
                   "attributes once",
@@ -230,8 +236,8 @@ const struct rule finding_rules[] = {
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_WRITE_TIME,
      .needs = {"block_rq_complete"},
-     .remedy = "each write waits for the device, as with O_SYNC, O_DSYNC or a mount with -o sync: put the log on a device "
-               "whose cache survives a loss of power, write several records at once, or leave the flag out and sync "
+     .remedy = "each write waits for the device, as with O_SYNC, O_DSYNC or a mount with -o sync: put the log on a "
+               "device whose cache survives a loss of power, write several records at once, or leave the flag out and sync "
                "(fdatasync()) when a group of them is complete",
      .gain = "cannot be told: how many records may go together is the program's to say",
      .confidence = 0.8},
@@ -274,6 +280,19 @@ const struct rule finding_rules[] = {
      .remedy = "write checkpoints to another volume or to local NVMe first and drain them slowly, or limit their rate",
      .gain = "reads during the writing, at the time that they take without it",
      .confidence = 0.85},
+    {.id = "checkpoint-stops-readers",
+     .on = SUBJECT_CHECKPOINT,
+     .bounds = {LEAST(TRAIT_PAUSES, 3, "fewer may be chance"),
+                LEAST(TRAIT_PAUSES_SAVING, 0.8, "else it has other reasons to read nothing"),
+                LEAST(TRAIT_SAVES_PAUSED, 0.8, "else it saves in the background"),
+                LEAST(TRAIT_STOPPED_SHARE, 0.05, "else the job hardly waits"),
+                LEAST(TRAIT_CHECKPOINT_SHARE, 0.5, "else it is others' writing")},
+     .cost_low = TRAIT_NONE,
+     .cost_high = TRAIT_STOPPED_TIME,
+     .remedy = "save in the background, while reading goes on: copy the state in memory and write it from a thread or "
+               "process of its own (asynchronous checkpoints), or write to local NVMe first",
+     .gain = "cannot be told: how much reading and writing would be in each other's way was not seen",
+     .confidence = 0.8},
     {.id = "hung-mount",
      .on = SUBJECT_STUCK,
      .bounds = {LEAST(TRAIT_STUCK_S, 5, "storage answers in less than a second"),

@@ -192,7 +192,9 @@ static int meet(const struct job_total *job, const struct volume_total *volume, 
         subject_init(&subject, SUBJECT_CHECKPOINT, job, volume);
         compare(&slots, &subject);
         subject.values[TRAIT_CHECKPOINT_SHARE] = checkpoints;
-        err = subject_give(&subject, take, to);
+        err = subject_pauses(volume, &subject);
+        if (!err)
+            err = subject_give(&subject, take, to);
     }
     clear_slots(&slots);
     return err == -ENODATA ? 0 : err;

@@ -236,6 +236,47 @@ static void what_stops_readers_is_a_checkpoint(void **state)
     assert_false(stops_readers(add_database));
 }
 
+/* What a job does in each second: r reads, w writes a checkpoint, b both, and nothing. */
+static unsigned count_stopped(const char *seconds)
+{
+    struct given given = {.count = 0};
+    const struct finding *finding;
+    struct report report;
+    unsigned count;
+
+    for (; *seconds; seconds++) {
+        struct batch *batch = given.batches[given.count] = history_batch((int)given.count);
+
+        if (*seconds == 'r' || *seconds == 'b')
+            history_ops(batch, "j", 1, OP_READ, 65536, 1000);
+        if (*seconds == 'w' || *seconds == 'b')
+            history_checkpoint(batch, 2);
+        given.count++;
+    }
+    count = find(&given, "checkpoint-stops-readers", &report, &finding);
+    report_clear(&report);
+    return count;
+}
+
+static void who_reads_nothing_while_it_saves_is_stopped(void **state)
+{
+    assert_int_equal(count_stopped("rrrb  rrrw rrrw  rr"), 1);
+    assert_int_equal(count_stopped("rrrrrrrw rrrw  rr"), 0);
+}
+
+static void who_reads_on_while_it_saves_is_not(void **state)
+{
+    assert_int_equal(count_stopped("rrrbrrrbrrrbrr"), 0);
+    assert_int_equal(count_stopped("rbrb brbbrwrbrb brb"), 0);
+}
+
+static void who_has_nothing_to_read_may_save(void **state)
+{
+    assert_int_equal(count_stopped("r  r  r wr  r wr  r w  r"), 0);
+    assert_int_equal(count_stopped("rrr  brrr  brrr  br"), 0);
+    assert_int_equal(count_stopped("rrrrrrrrw w w"), 0);
+}
+
 /* Of 10,000 stats so many ask for what is not there: then nothing can be packed. */
 static struct batch *looked_for(uint64_t missing)
 {
@@ -374,6 +415,9 @@ int main(void)
         cmocka_unit_test(packed_files_help_nobody_who_changes_them),
         cmocka_unit_test(a_storm_takes_time),
         cmocka_unit_test(what_stops_readers_is_a_checkpoint),
+        cmocka_unit_test(who_reads_nothing_while_it_saves_is_stopped),
+        cmocka_unit_test(who_reads_on_while_it_saves_is_not),
+        cmocka_unit_test(who_has_nothing_to_read_may_save),
         cmocka_unit_test(packed_files_help_nobody_who_finds_none),
         cmocka_unit_test(who_commits_is_no_checkpoint),
         cmocka_unit_test(small_writes_are_found),
