@@ -12,6 +12,7 @@
 
 #define MUCH_WRITTEN 0.25    /* of the fullest slot */
 #define WRITE_MIN    1048576 /* a second */
+#define SLOW         2       /* as the rule of slow reads has it */
 
 static bool is_current(const struct gauge *gauge, const struct aggregate *totals)
 {
@@ -192,7 +193,8 @@ static int meet(const struct job_total *job, const struct volume_total *volume, 
         subject_init(&subject, SUBJECT_CHECKPOINT, job, volume);
         compare(&slots, &subject);
         subject.values[TRAIT_CHECKPOINT_SHARE] = checkpoints;
-        err = subject_pauses(volume, &subject);
+        if (!(subject.values[TRAIT_SLOWDOWN] >= SLOW)) /* else that is told */
+            err = subject_pauses(volume, &subject);
         if (!err)
             err = subject_give(&subject, take, to);
     }
