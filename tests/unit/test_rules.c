@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyzer/finding/finding.h"
@@ -236,6 +237,55 @@ static void what_stops_readers_is_a_checkpoint(void **state)
     assert_false(stops_readers(add_database));
 }
 
+/* A rank that reads with that latency until a second is over, on a node of its own; in that order they are named. */
+static struct batch *on_node(uint32_t rank, uint64_t latency_ns, uint64_t reads)
+{
+    struct batch *batch = history_batch(0);
+    struct record *record;
+    char name[16];
+
+    snprintf(name, sizeof(name), "n%u", rank);
+    assert_int_equal(batch_set(batch, &batch->node, name), 0);
+    history_ops(batch, "j", 1 + rank, OP_READ, 1 << 20, reads);
+    record = &batch->records[0];
+    histogram_clear(&record->latency_ns);
+    assert_int_equal(histogram_add(&record->latency_ns, latency_ns, reads), 0);
+    record->latency_sum_ns = reads * latency_ns;
+    snprintf(name, sizeof(name), "n%u:v", rank);
+    assert_int_equal(batch_set(batch, &batch->volumes[0].name, name), 0);
+    return batch;
+}
+
+/* Nodes with a rank each, on a disk of its own, of which the last is so slow, and reads so often. */
+static unsigned count_slow_nodes(uint64_t latency_ns, uint64_t reads)
+{
+    struct given given = {.count = RANKS};
+    const struct finding *finding;
+    struct report report;
+    unsigned count;
+
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        given.batches[rank] =
+            rank < RANKS - 1 ? on_node(rank, 1000000, 400) : on_node(rank, latency_ns, reads);
+    count = find(&given, "straggler", &report, &finding);
+    assert_true(!count || strcmp(finding->node, "n9") == 0);
+    report_clear(&report);
+    return count;
+}
+
+static void who_is_slow_on_the_disk_of_a_node_is_a_straggler(void **state)
+{
+    assert_int_equal(count_slow_nodes(1000000, 400), 0);
+    assert_int_equal(count_slow_nodes(8000000, 400), 1);
+}
+
+/* It has not got more done, unless it is elsewhere most of the time. */
+static void who_does_less_as_it_is_slow_is_a_straggler(void **state)
+{
+    assert_int_equal(count_slow_nodes(20000000, 45), 1);
+    assert_int_equal(count_slow_nodes(8000000, 45), 0);
+}
+
 /* What a job does in each second: r reads, w writes a checkpoint, b both, and nothing. */
 static unsigned count_stopped(const char *seconds)
 {
@@ -411,6 +461,8 @@ int main(void)
         cmocka_unit_test(who_comes_before_others_is_no_straggler),
         cmocka_unit_test(where_many_are_slow_none_is_a_straggler),
         cmocka_unit_test(small_files_are_packed_where_they_are_read),
+        cmocka_unit_test(who_is_slow_on_the_disk_of_a_node_is_a_straggler),
+        cmocka_unit_test(who_does_less_as_it_is_slow_is_a_straggler),
         cmocka_unit_test(packed_files_help_nobody_who_deletes),
         cmocka_unit_test(packed_files_help_nobody_who_changes_them),
         cmocka_unit_test(a_storm_takes_time),
