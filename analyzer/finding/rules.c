@@ -237,8 +237,8 @@ const struct rule finding_rules[] = {
      .cost_high = TRAIT_WRITE_TIME,
      .needs = {"block_rq_complete"},
      .remedy = "each write waits for the device, as with O_SYNC, O_DSYNC or a mount with -o sync: put the log on a "
-               "device whose cache survives a loss of power, write several records at once, or leave the flag out and sync "
-               "(fdatasync()) when a group of them is complete",
+               "device whose cache survives a loss of power, write several records at once, or leave the flag out and "
+               "sync (fdatasync()) when a group of them is complete",
      .gain = "cannot be told: how many records may go together is the program's to say",
      .confidence = 0.8},
     {.id = "imports-from-shared-storage",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A job's processes that do alike on one volume, or on the same of their nodes', at the same time, and the one that takes longer. */
+/* A job's processes that do alike on one volume, or on the same of their nodes', at the same time, and the one that
+   takes longer. */
 #include "analyzer/finding/rule.h"
 
 #include <errno.h>
