@@ -169,8 +169,8 @@ static bool is_noticed(const struct stage *stage, uint32_t who, uint32_t by, siz
             ops_in(one, slot) >= NOTICED_SHARE * ops_in(other, slot));
 }
 
-/* Whether one of them was there before a slot and the other one after it: then one may have ended in it before the other
-   began. */
+/* Whether one of them was there before a slot and the other one after it: then one may have ended in it before the
+   other began. */
 static bool is_handed_over(const struct stage *stage, uint32_t a, uint32_t b, size_t slot)
 {
     bool a_before = slot > 0 && is_noticed(stage, a, b, slot - 1);
