@@ -83,6 +83,7 @@ enum trait {
     TRAIT_STUCK_COST,
     TRAIT_WRITE_SLOTS,
     TRAIT_CHECKPOINT_SHARE,
+    TRAIT_OWN_CHECKPOINT_SHARE,
     TRAIT_PAUSES,
     TRAIT_PAUSES_SAVING,
     TRAIT_SAVES_PAUSED,
@@ -127,7 +128,7 @@ struct subject {
 
 #define RULE_BOUNDS 6
 #define RULE_NEEDS  3
-#define RULE_CASES  4
+#define RULE_CASES  5
 
 struct bound {
     enum trait trait;

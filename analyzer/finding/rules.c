@@ -62,6 +62,8 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_WRITE_SLOTS] = {"intervals_written", "intervals with much writing in which others read", UNIT_COUNT},
     [TRAIT_CHECKPOINT_SHARE] = {"checkpoint_time_share", "time in writes and syncs there that is of checkpoints",
                                 UNIT_SHARE},
+    [TRAIT_OWN_CHECKPOINT_SHARE] = {"own_checkpoint_time_share",
+                                    "the job's time in writes and syncs there that is of checkpoints", UNIT_SHARE},
     [TRAIT_PAUSES] = {"pauses", "times that the job read nothing for some intervals, and wrote much", UNIT_COUNT},
     [TRAIT_PAUSES_SAVING] = {"pauses_saving", "intervals without reads that belong to these", UNIT_SHARE},
     [TRAIT_SAVES_PAUSED] = {"saves_paused", "intervals with much writing that belong to these", UNIT_SHARE},
@@ -99,7 +101,7 @@ const struct rule finding_rules[] = {
      .on = SUBJECT_USE,
      .bounds = {MOST(TRAIT_WRITE_MEAN, 16 * KIB, CHEAP_BUFFER),
                 LEAST(TRAIT_WRITES, 2000, "fewer cost nobody much"),
-                LEAST(TRAIT_WRITES_TOGETHER, 4, "else files are small, or each record has to be safe"),
+                LEAST(TRAIT_WRITES_TOGETHER, 32, "else files or transactions are small, not the writes"),
                 LEAST(TRAIT_WRITE_FORWARD, 0.5, "only neighbours can be written together"),
                 LEAST(TRAIT_WRITE_TIME_SHARE, 0.2, "else something else takes the time"),
                 MOST(TRAIT_SYNC_WRITES, 0.5, "else these are sync-writes")},
@@ -130,6 +132,9 @@ const struct rule finding_rules[] = {
                   "make files with the name and the attributes that they are to have (umask, install -m), rename or "
                   "protect the folder above them once in the place of each file, or let several processes share the "
                   "work"},
+                 {LEAST(TRAIT_IMPORT_SHARE, 0.5, "what a program imports is no data to be packed"),
+                  "start fewer processes, as each looks for all its modules anew; shorten the search path, compile modules "
+                  "once, and zip imports or put the environment into a container image"},
                  {LEAST(TRAIT_READ_FILES_SHARE, 0.2, "small files that are opened and read can be packed"),
                   "pack small files into shards (tar, TFRecord, Parquet); keep the list of files in one file; ask for "
                   "attributes once",
@@ -286,7 +291,8 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_PAUSES_SAVING, 0.8, "else it has other reasons to read nothing"),
                 LEAST(TRAIT_SAVES_PAUSED, 0.8, "else it saves in the background"),
                 LEAST(TRAIT_STOPPED_SHARE, 0.05, "else the job hardly waits"),
-                LEAST(TRAIT_CHECKPOINT_SHARE, 0.5, "else it is others' writing")},
+                LEAST(TRAIT_READ_TIME_SHARE, 0.1, "else it has hardly anything to read"),
+                LEAST(TRAIT_OWN_CHECKPOINT_SHARE, 0.5, "else it writes something else")},
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_STOPPED_TIME,
      .remedy = "save in the background, while reading goes on: copy the state in memory and write it from a thread or "

@@ -43,11 +43,12 @@ static double slowest_s(const struct record *record, double count)
     return fmin(sum, (double)record->latency_sum_ns) / 1e9;
 }
 
-/* What transfers in pieces of BUFFER would leave out: their time, and that of as many of the fastest. */
-static void of_pieces(const struct record *transfers, double *low, double *high)
+/* What transfers in pieces of BUFFER, of which so many end before they are full, would leave out: their time, and that
+   of as many of the fastest. */
+static void of_pieces(const struct record *transfers, double ends, double *low, double *high)
 {
     double filled = (double)histogram_filled(&transfers->size);
-    double needed = fmin((double)transfers->bytes / BUFFER + 1, filled);
+    double needed = fmin((double)transfers->bytes / BUFFER + ends, filled);
 
     *high = filled > 0 ? (double)transfers->latency_sum_ns / 1e9 * (1 - needed / filled) : NAN;
     *low = fmin((filled - needed) * quantile_s(&transfers->latency_ns, 0.01), *high);
@@ -64,22 +65,23 @@ static void of_reads(const struct tally *tally, double *v)
     v[TRAIT_READ_FORWARD] = quotient((double)read->order[ORDER_CONSECUTIVE], figure_ordered(read));
     v[TRAIT_READS_PER_OPEN] = v[TRAIT_OPENS] > 0 ? filled / v[TRAIT_OPENS] : filled;
     v[TRAIT_READ_TIME_SHARE] = quotient(seconds(tally, OP_READ), subject_time_s(tally));
-    of_pieces(read, &v[TRAIT_SMALL_READ_LOW], &v[TRAIT_SMALL_READ_HIGH]);
+    of_pieces(read, 1, &v[TRAIT_SMALL_READ_LOW], &v[TRAIT_SMALL_READ_HIGH]);
 }
 
 static void of_writes(const struct tally *tally, double *v)
 {
     const struct record *write = &tally->op[OP_WRITE];
     double filled = (double)histogram_filled(&write->size);
-    double ends = v[TRAIT_OPENS] + (double)tally_succeeded(tally, OP_CREATE) + (double)tally_ops(tally, OP_FSYNC);
+    double opens = v[TRAIT_OPENS] + (double)tally_succeeded(tally, OP_CREATE);
+    double ends = fmax(opens + (double)tally_ops(tally, OP_FSYNC), 1);
 
     v[TRAIT_WRITES] = filled;
     v[TRAIT_WRITE_MEAN] = quotient((double)write->bytes, filled);
     v[TRAIT_WRITE_FORWARD] = quotient((double)write->order[ORDER_CONSECUTIVE], figure_ordered(write));
-    v[TRAIT_WRITES_TOGETHER] = filled / fmax(ends, 1);
+    v[TRAIT_WRITES_TOGETHER] = filled / ends;
     v[TRAIT_WRITE_TIME] = seconds(tally, OP_WRITE);
     v[TRAIT_WRITE_TIME_SHARE] = quotient(v[TRAIT_WRITE_TIME], subject_time_s(tally));
-    of_pieces(write, &v[TRAIT_SMALL_WRITE_LOW], &v[TRAIT_SMALL_WRITE_HIGH]);
+    of_pieces(write, ends, &v[TRAIT_SMALL_WRITE_LOW], &v[TRAIT_SMALL_WRITE_HIGH]);
 }
 
 /* What kind of metadata operations they are, of so many that close nothing: it decides what helps. */

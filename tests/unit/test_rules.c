@@ -286,7 +286,7 @@ static void who_does_less_as_it_is_slow_is_a_straggler(void **state)
     assert_int_equal(count_slow_nodes(8000000, 45), 0);
 }
 
-/* What a job does in each second: r reads, w writes a checkpoint, b both, and nothing. */
+/* What a job does in each second: r reads, w writes a checkpoint, b both, l writes lines, 1 reads once, and nothing. */
 static unsigned count_stopped(const char *seconds)
 {
     struct given given = {.count = 0};
@@ -299,6 +299,10 @@ static unsigned count_stopped(const char *seconds)
 
         if (*seconds == 'r' || *seconds == 'b')
             history_ops(batch, "j", 1, OP_READ, 65536, 1000);
+        if (*seconds == '1')
+            history_ops(batch, "j", 1, OP_READ, 65536, 1);
+        if (*seconds == 'l')
+            history_ops(batch, "j", 2, OP_WRITE, 300, 10000);
         if (*seconds == 'w' || *seconds == 'b')
             history_checkpoint(batch, 2);
         given.count++;
@@ -325,6 +329,12 @@ static void who_has_nothing_to_read_may_save(void **state)
     assert_int_equal(count_stopped("r  r  r wr  r wr  r w  r"), 0);
     assert_int_equal(count_stopped("rrr  brrr  brrr  br"), 0);
     assert_int_equal(count_stopped("rrrrrrrrw w w"), 0);
+    assert_int_equal(count_stopped("111w 111w 111w 111"), 0);
+}
+
+static void who_writes_something_else_is_not_stopped_by_checkpoints(void **state)
+{
+    assert_int_equal(count_stopped("rrrl rrrl rrrl  rr"), 0);
 }
 
 /* Of 10,000 stats so many ask for what is not there: then nothing can be packed. */
@@ -384,6 +394,8 @@ static void small_writes_are_found(void **state)
     assert_int_equal(count_found(logged(65536, 5000, 0), "small-writes"), 0);
     assert_int_equal(count_found(logged(300, 1000, 0), "small-writes"), 0);
     assert_int_equal(count_found(logged(300, 5000, 5000), "small-writes"), 0);
+    assert_int_equal(count_found(logged(300, 5000, 500), "small-writes"), 0);
+    assert_int_equal(count_found(logged(300, 5000, 50), "small-writes"), 1);
 }
 
 /* The device writes so often for the job, and takes so long for it; a write takes a microsecond. */
@@ -470,6 +482,7 @@ int main(void)
         cmocka_unit_test(who_reads_nothing_while_it_saves_is_stopped),
         cmocka_unit_test(who_reads_on_while_it_saves_is_not),
         cmocka_unit_test(who_has_nothing_to_read_may_save),
+        cmocka_unit_test(who_writes_something_else_is_not_stopped_by_checkpoints),
         cmocka_unit_test(packed_files_help_nobody_who_finds_none),
         cmocka_unit_test(who_commits_is_no_checkpoint),
         cmocka_unit_test(small_writes_are_found),
