@@ -172,6 +172,24 @@ static bool is_noticed(const struct stage *stage, uint32_t who, uint32_t by, siz
             ops_in(one, slot) >= NOTICED_SHARE * ops_in(other, slot));
 }
 
+/* Whether one of them was there before a slot and the other one after it: then one may have ended in it before the
+   other began. */
+static bool is_handed_over(const struct stage *stage, uint32_t a, uint32_t b, size_t slot)
+{
+    bool a_before = slot > 0 && is_noticed(stage, a, b, slot - 1);
+    bool b_before = slot > 0 && is_noticed(stage, b, a, slot - 1);
+    bool a_after = slot + 1 < stage->slots && is_noticed(stage, a, b, slot + 1);
+    bool b_after = slot + 1 < stage->slots && is_noticed(stage, b, a, slot + 1);
+
+    return a_before != b_before && a_after != b_after && a_before != a_after;
+}
+
+static bool have_met(const struct stage *stage, uint32_t victim, uint32_t other, size_t slot)
+{
+    return other != victim && time_in(&stage->guests[victim], slot) > 0 && is_noticed(stage, other, victim, slot) &&
+           !is_handed_over(stage, victim, other, slot);
+}
+
 /* Sums of some slots: time and operations of data and of metadata. */
 struct sums {
     double time[2], ops[2];
@@ -247,8 +265,8 @@ static int meet(const struct stage *stage, uint32_t victim, struct blend *blend)
         struct meeting *meeting;
         uint32_t slots = 0;
 
-        for (size_t slot = 0; other != victim && slot < stage->slots; slot++)
-            if (time_in(guest, slot) > 0 && is_noticed(stage, other, victim, slot)) {
+        for (size_t slot = 0; slot < stage->slots; slot++)
+            if (have_met(stage, victim, other, slot)) {
                 add_slot(guest, slot, &together);
                 slots++;
             }

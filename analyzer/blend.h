@@ -16,7 +16,7 @@
 #define BLEND_JOBS 24 /* of a volume, by time: only these are paired */
 
 /* What a job on a volume met another one for, where that one did enough to be noticed. Slots are the recording's
-   intervals. */
+   intervals; one in which one job may have ended before the other began is none of them. */
 struct meeting {
     const struct volume_total *volume;
     uint32_t victim, other; /* positions in the aggregate's jobs */
