@@ -432,6 +432,27 @@ static void who_serves_readers_may_save(void **state)
     }
 }
 
+/* HDF5 writes many arrays into each file, and its tables in between; a database writes its pages so, and renames nothing. */
+static void saves_may_jump_about(void **state)
+{
+    for (unsigned saves = 0; saves < 2; saves++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_CREATE, 0, 4);
+        history_ops(batch, "j", 9, OP_WRITE, 32 * KIB, 2000);
+        history_ops(batch, "j", 9, OP_WRITE, 800, 1400);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 650);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_RANDOM, 2750);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 4);
+        history_ops(batch, "j", 9, OP_FSYNC, 0, 4);
+        history_ops(batch, "j", 9, OP_RENAME, 0, saves ? 4 : 0);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "checkpoint") > 0.9) == saves);
+        profile_list_clear(&list);
+    }
+}
+
 /* torch.load: each rank jumps about in the one archive, of which it reads all; loaders read other records of a file each. */
 static void ranks_that_jump_may_load_a_model(void **state)
 {
@@ -484,6 +505,7 @@ int main(void)
         cmocka_unit_test(who_forces_files_to_disk_saves),
         cmocka_unit_test(pages_of_one_file_are_saved_when_they_are_forced),
         cmocka_unit_test(who_serves_readers_may_save),
+        cmocka_unit_test(saves_may_jump_about),
         cmocka_unit_test(ranks_that_jump_may_load_a_model),
         cmocka_unit_test(tiny_files_are_many_small_files_in_sums_too),
         cmocka_unit_test(who_reads_and_then_writes_packs_nothing),
