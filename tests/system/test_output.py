@@ -3,6 +3,7 @@
 """What cannot be written or read: one line says why and what to do, and the exit status that it failed."""
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -86,6 +87,12 @@ class AdviceTest(harness.SystemTest):
         for name in (RECORDING, again):
             self.assertEqual(f"unblend: {name} is named twice, and what it holds counts once: leave one of them out",
                              self.say(1, "report", RECORDING, name))
+
+    def test_copies(self):
+        again = self.path("copy.rec")
+        shutil.copy(RECORDING, again)
+        self.assertEqual(f"unblend: {again} holds what {RECORDING} holds, and it counts once: leave one of them out",
+                         self.say(1, "report", RECORDING, again))
 
     def test_files_to_write(self):
         place = self.path("missing/out")
