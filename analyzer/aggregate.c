@@ -146,7 +146,8 @@ static int add_flow(struct aggregate *a, const struct batch *batch, const uint32
     job = &a->jobs[at];
     if ((err = windows_spread(&volume->windows)) ||
         (volume->scope == SCOPE_SHARED &&
-         ((err = windows_spread(&a->shared.windows)) || (err = add_to_volume(&a->shared, &a->watched, batch->start_ns, flow)))) ||
+         ((err = windows_spread(&a->shared.windows)) ||
+          (err = add_to_volume(&a->shared, &a->watched, batch->start_ns, flow)))) ||
         (err = add_to_volume(volume, &a->watched, batch->start_ns, flow)) ||
         (err = windows_add(&a->windows, &a->watched, batch->start_ns, flow)) ||
         (err = windows_add(&job->windows, &a->watched, batch->start_ns, flow)) ||

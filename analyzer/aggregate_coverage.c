@@ -136,12 +136,16 @@ static void add_dropped(struct aggregate *a, const struct coverage *coverage)
 static int watch(struct aggregate *a, struct node_total *node, const struct batch *batch, int64_t end_ns)
 {
     const char *stream = batch->stream ? batch->stream : "", *boot = batch->boot_id ? batch->boot_id : "";
-    int64_t from = batch->start_ns / SLOT_NS, before = a->watched.count ? a->watched.list[a->watched.count - 1].last : from;
+    const struct stretch *latest = a->watched.count ? &a->watched.list[a->watched.count - 1] : NULL;
+    int64_t from = batch->start_ns / SLOT_NS, last = MAX(from, (end_ns - 1) / SLOT_NS);
 
+    if (!*stream && latest)
+        from = MIN(from, latest->last + 1);
     if (*stream && *node->stream && node->last_ns != INT64_MIN) {
         if (batch->start_ns > node->last_ns + SLOT_NS)
             a->unwatched_ns += (uint64_t)(batch->start_ns - node->last_ns);
-        else if (batch->start_ns + SLOT_NS < node->last_ns && strncmp(stream, node->stream, sizeof(node->stream) - 1) != 0 &&
+        else if (batch->start_ns + SLOT_NS < node->last_ns &&
+                 strncmp(stream, node->stream, sizeof(node->stream) - 1) != 0 &&
                  strncmp(boot, node->boot, sizeof(node->boot) - 1) == 0)
             a->twice_ns += (uint64_t)(MIN(end_ns, node->last_ns) - batch->start_ns);
     }
@@ -149,7 +153,7 @@ static int watch(struct aggregate *a, struct node_total *node, const struct batc
         snprintf(node->stream, sizeof(node->stream), "%s", stream);
         snprintf(node->boot, sizeof(node->boot), "%s", boot);
     }
-    return watched_add(&a->watched, *stream ? from : MIN(from, before + 1), MAX(from, (end_ns - 1) / SLOT_NS));
+    return watched_add(&a->watched, from, last);
 }
 
 uint32_t aggregate_unended(const struct aggregate *a, const struct job_total **first)

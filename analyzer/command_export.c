@@ -105,10 +105,11 @@ static void log_failure(const struct arguments *a, int err)
     if (a->volume)
         snprintf(volume, sizeof(volume), " on %.140s", a->volume);
     if (err == -ENOMSG)
-        log_error("cannot export %s for DLIO, which trains on what it reads: %s read anything%s: choose fio", inputs, job,
-                  volume);
+        log_error("cannot export %s for DLIO, which trains on what it reads: %s read anything%s: choose fio", inputs,
+                  job, volume);
     else if (err == -ENODATA)
-        log_error("cannot export %s: %s did anything%s: see 'unblend report' for jobs and volumes", inputs, job, volume);
+        log_error("cannot export %s: %s did anything%s: see 'unblend report' for jobs and volumes", inputs, job,
+                  volume);
     else
         log_error("cannot export %s: %s", inputs, log_why(err));
 }

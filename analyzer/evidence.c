@@ -98,8 +98,8 @@ static double width(unsigned bucket)
     return 2 * (bucket_middle(bucket) - (double)bucket_lower(bucket));
 }
 
-/* How far from their buckets' lower bounds, 0, to the upper ones, 1, transfers are of which all have so many bytes. Blocks of
-   whole powers of two, as most are, are all the way down. */
+/* How far from their buckets' lower bounds, 0, to the upper ones, 1, transfers are of which all have so many bytes.
+   Blocks of whole powers of two, as most are, are all the way down. */
 static double height_of(const double sizes[BUCKET_COUNT], double bytes)
 {
     double lowest = 0, widths = 0, height;

@@ -34,6 +34,8 @@ struct report {
     const struct scenario_list *scenarios; /* NULL: nothing is asked for */
     const struct comparison *comparison; /* with a report of before; NULL: not asked for */
     bool look_for_suspects; /* set by the caller */
+    const char *asked; /* of what: inputs, and what of them; set by the caller, or NULL */
+    bool selected;     /* jobs were, by their names; set by the caller */
     struct suspects suspects;
     uint64_t in_flight; /* that never returned: running at the end, or their thread died inside them (totals.killed) */
     const struct gap **gaps; /* those that hold for what was read; NULL ends them */

@@ -52,19 +52,21 @@ static bool is_spike(const double *rates, uint32_t count, int64_t at, double pea
     return at >= 0 && at < count && rates[at] >= SPIKE * peak;
 }
 
-/* What slots that are in no spike, nor beside one, have: the median; 0 when there is none. `memory` has room for all. */
+/* What slots that are in no spike, nor beside one, have: the median; 0 when there is none. `memory` has room for all
+   of them. */
 static double usual(const double *rates, uint32_t count, double peak, double *memory)
 {
     uint32_t quiet = 0;
 
     for (int64_t i = 0; i < count; i++)
-        if (!is_spike(rates, count, i - 1, peak) && !is_spike(rates, count, i, peak) && !is_spike(rates, count, i + 1, peak))
+        if (!is_spike(rates, count, i - 1, peak) && !is_spike(rates, count, i, peak) &&
+            !is_spike(rates, count, i + 1, peak))
             memory[quiet++] = rates[i];
     return quiet ? median(memory, quiet) : 0;
 }
 
-/* A spike begins and ends in the midst of a slot: what a neighbour has beyond the usual is the spike's, or half of it each
-   when it lies between two, and lasts as long as in the spike's own slots. */
+/* A spike begins and ends in the midst of a slot: what a neighbour has beyond the usual is the spike's, or half of it
+   each when it lies between two, and lasts as long as in the spike's own slots. */
 static void add_edge(struct rhythm *r, struct runs *runs, uint32_t run, double rate, double slot_s)
 {
     double own = runs->bytes[run] / runs->lengths[run], part = fmin(rate / own, 1);
@@ -77,7 +79,8 @@ static void add_edge(struct rhythm *r, struct runs *runs, uint32_t run, double r
     r->spikes[run].length_s += part * slot_s;
 }
 
-static void add_edges(const double *rates, uint32_t count, double slot_s, double base, struct rhythm *r, struct runs *runs)
+static void add_edges(const double *rates, uint32_t count, double slot_s, double base, struct rhythm *r,
+                      struct runs *runs)
 {
     uint32_t begun = 0; /* spikes that begin before the slot */
 

@@ -227,7 +227,9 @@ static void hurry(struct recordings *recordings, struct file *file, unsigned cou
 
 static void log_open(const char *path, int err)
 {
-    if (err == -EBADMSG)
+    if (err == -EPROTONOSUPPORT)
+        log_error("cannot read %s: it is a recording of another version of Unblend: read it with that version", path);
+    else if (err == -EBADMSG)
         log_error("cannot read %s: it is no Unblend recording: give what `unblend record` wrote", path);
     else
         log_error("cannot open %s: %s", path, log_why(err));

@@ -22,8 +22,8 @@ struct twice {
     struct lookup index;
 };
 
-/* Takes note that the input holds that batch. 0; 1 when another one holds it, too, whose number goes to *other; or -ENOMEM.
-   Batches without a stream are not looked at. */
+/* Takes note that the input holds that batch. 0; 1 when another one holds it, too, whose number goes to *other; or
+   -ENOMEM. Batches without a stream are not looked at. */
 int twice_look(struct twice *twice, unsigned input, const struct batch *batch, unsigned *other);
 
 void twice_clear(struct twice *twice);

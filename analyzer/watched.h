@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When anybody watched, in slots of lib/flow.h: stretches with holes between them, as recordings leave them that are not
- * of one time. What happened in a hole nobody knows, so it is no idle time.
+ * When anybody watched, in slots of lib/flow.h: stretches with holes between them, as recordings leave them that are
+ * not of one time. What happened in a hole nobody knows, so it is no idle time.
  */
 #ifndef UNBLEND_ANALYZER_WATCHED_H
 #define UNBLEND_ANALYZER_WATCHED_H
@@ -21,7 +21,8 @@ struct watched {
     uint32_t count, capacity;
 };
 
-/* Slots from..last were watched; in the order of their beginning, or a hole that ought to be there is not. 0 or -ENOMEM. */
+/* Slots from..last were watched; in the order of their beginning, or a hole that ought to be there is not. 0 or
+   -ENOMEM. */
 int watched_add(struct watched *watched, int64_t from, int64_t last);
 
 /* Whether a hole lies in slots from..last, or a part of one. */

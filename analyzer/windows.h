@@ -49,7 +49,7 @@ struct windows {
     int64_t open[BURST_WINDOWS];
     uint64_t sums[BURST_WINDOWS][MEASURE_COUNT]; /* of the open window */
     struct moments moments[BURST_WINDOWS][MEASURE_COUNT];
-    struct edge head[BURST_WINDOWS], tail[BURST_WINDOWS]; /* the first and last with demand: whether a span has all of them */
+    struct edge head[BURST_WINDOWS], tail[BURST_WINDOWS]; /* the first and last with demand: a span may cut them */
     long double totals[MEASURE_COUNT];
     struct histogram burst[FLOW_KINDS], steady[FLOW_KINDS];
     struct spreads *spreads; /* NULL unless asked for */

@@ -31,8 +31,8 @@ struct opened {
     double count, bytes, squares;
 };
 
-/* Those whose bucket's middle is that large; in their buckets they are so far up, 0 at the lower bounds and 1 at the upper
-   ones. */
+/* Those whose bucket's middle is that large; in their buckets they are so far up, 0 at the lower bounds and 1 at the
+   upper ones. */
 static struct opened opened_from(const struct histogram *sizes, double least, double height)
 {
     struct opened sum = {0};
@@ -51,9 +51,9 @@ static struct opened opened_from(const struct histogram *sizes, double least, do
     return sum;
 }
 
-/* How far up, if each was read whole and once: their bytes are those that were read, less the others'. The middle where they
-   are more or fewer than such files can have; and who reads blocks has files of whole ones, so what is near to it is at the
-   lower bound. */
+/* How far up, if each was read whole and once: their bytes are those that were read, less the others'. The middle where
+   they are more or fewer than such files can have; and who reads blocks has files of whole ones, so what is near to it
+   is at the lower bound. */
 static double height_of(const struct histogram *sizes, double least, double read)
 {
     double lowest = opened_from(sizes, least, 0).bytes, highest = opened_from(sizes, least, 1).bytes;

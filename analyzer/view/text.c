@@ -238,8 +238,11 @@ static int write_text(struct report *report, FILE *out)
     int err;
 
     pen_init(&pen, out);
-    if (!totals->batches) {
-        fputs("Nothing was recorded in what was asked for.\n", out);
+    if (!totals->batches || (report->selected && !totals->job_count)) {
+        fprintf(out, "Nothing was recorded in what was asked for%s", report->asked ? ": " : "");
+        if (report->asked)
+            draw_text(&pen, report->asked, 0);
+        fputs(".\n", out);
         return 0;
     }
     show_span(&pen, report);

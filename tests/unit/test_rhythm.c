@@ -36,7 +36,7 @@ static void spikes_and_their_period_are_found(void **state)
     series_clear(&series);
 }
 
-/* Every ten seconds for half a second, which mostly lies in two slots: all of its bytes are the spike's, beyond the usual. */
+/* Every ten seconds for half a second, which lies in two slots: all of its bytes are the spike's, beyond the usual. */
 static void spikes_have_what_lies_in_the_slots_beside_them(void **state)
 {
     struct series series = {0};

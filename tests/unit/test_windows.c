@@ -119,7 +119,7 @@ static void memory_is_that_of_an_interval(void **state)
     windows_clear(&windows);
 }
 
-/* From the sixth second to the thirty-fifth, as much each: the windows of 10 s at both ends have four and six seconds. */
+/* From the sixth second to the thirty-fifth, as much each: the windows of 10 s at both ends have four and six. */
 static void windows_that_the_span_cuts_do_not_count(void **state)
 {
     struct windows windows = {0};
