@@ -162,7 +162,7 @@ uint32_t aggregate_unended(const struct aggregate *a, const struct job_total **f
 
     for (uint32_t i = 0; i < a->job_count; i++)
         for (uint32_t k = 0; k < a->jobs[i].attempt_count; k++) {
-            /* Of others, jobs that go on say, whoever watches them has begun and ended when they liked. */
+            /* Others go on whatever their recorders do; those that record starts have a start and an end. */
             if (strcmp(a->jobs[i].kind, "command") != 0 || !a->jobs[i].attempts[k].start_ns ||
                 a->jobs[i].attempts[k].end_ns)
                 continue;

@@ -209,7 +209,7 @@ static int make(const struct arguments *a, const struct view *view, const struct
     const struct source_window always = {INT64_MIN, INT64_MAX, window->node, window->job};
     _cleanup_free_ char *asked = describe(a, window);
     struct report report = {.offer = offer, .scenarios = scenarios, .look_for_suspects = a->suspects, .asked = asked,
-                            .selected = a->job != NULL},
+                            .selected = a->job != NULL, .cut = window->until_ns != INT64_MAX},
         before = {.offer = offer};
     struct comparison comparison = {0};
     struct progress *progress = progress_start();

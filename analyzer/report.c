@@ -196,11 +196,16 @@ static bool serves(const struct report *report)
     return storage && other;
 }
 
+uint32_t report_unended(const struct report *report, const struct job_total **first)
+{
+    return report->cut ? 0 : aggregate_unended(&report->totals, first);
+}
+
 static bool is_unended(const struct report *report)
 {
     const struct job_total *first;
 
-    return aggregate_unended(&report->totals, &first) > 0;
+    return report_unended(report, &first) > 0;
 }
 
 static bool is_unwatched(const struct report *report)

@@ -91,10 +91,11 @@ static void show_shed(const struct pen *pen, const uint64_t shed_ms[SHED_COUNT])
 }
 
 /* What was not watched, or by two. */
-static void show_watched(const struct pen *pen, const struct aggregate *totals)
+static void show_watched(const struct pen *pen, const struct report *report)
 {
+    const struct aggregate *totals = &report->totals;
     const struct job_total *first = NULL;
-    uint32_t unended = aggregate_unended(totals, &first);
+    uint32_t unended = report_unended(report, &first);
     char span[HUMAN_SIZE];
 
     if (unended) {
@@ -120,7 +121,7 @@ static void show_coverage(const struct pen *pen, const struct report *report)
     const struct job_total *first;
     bool good = !totals->lost && !totals->overflow && !totals->dropped_batches && !report->damaged &&
                 !totals->shed_ms[SHED_METADATA_ONLY] && !totals->shed_ms[SHED_DETACHED] &&
-                !aggregate_shed_unknown(totals) && !totals->twice_ns && !aggregate_unended(totals, &first);
+                !aggregate_shed_unknown(totals) && !totals->twice_ns && !report_unended(report, &first);
     unsigned unavailable = aggregate_missing_hooks(totals);
 
     title(pen, "Coverage  ");
@@ -135,7 +136,7 @@ static void show_coverage(const struct pen *pen, const struct report *report)
         fprintf(pen->out, "          %s batch%s dropped on the way to the collector, with %s%s operations\n",
                 human_count(a, totals->dropped_batches), totals->dropped_batches == 1 ? "" : "es",
                 totals->dropped_unknown ? "at least " : "", human_count(b, totals->dropped_ops));
-    show_watched(pen, totals);
+    show_watched(pen, report);
     show_shed(pen, totals->shed_ms);
     if (unavailable || totals->bypass_count)
         fprintf(pen->out,

@@ -4,10 +4,15 @@
 import json
 import os
 import subprocess
+import time
 import unittest
 
 import harness
 import made
+
+
+def moment(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 class WatchedTest(harness.SystemTest):
@@ -38,6 +43,9 @@ class WatchedTest(harness.SystemTest):
     def test_an_end_that_is_missing(self):
         text, _, gaps = self.coverage(self.recording("whole.rec", "a", range(5), 5))
         self.assertIn("complete: ", text)
+        self.assertNotIn("incomplete", text)
+        self.assertNotIn("recording-end", gaps)
+        text, _, gaps = self.coverage("--until", moment(made.START_S + 4), self.path("whole.rec"))
         self.assertNotIn("incomplete", text)
         self.assertNotIn("recording-end", gaps)
         text, _, gaps = self.coverage(self.recording("cut.rec", "a", range(4)))
