@@ -54,6 +54,7 @@ struct volume_total *aggregate_volume(struct aggregate *a, struct volume_total *
    batch, not once a record. */
 struct places {
     uint32_t *jobs, *volumes;
+    const bool *serves; /* by process: it serves a file system; NULL: none does */
     uint32_t job, from, at; /* the last record's: job among the totals, volume in the batch, and that among the job's */
 };
 
@@ -92,6 +93,7 @@ static int add_job_record(struct aggregate *a, struct places *places, uint32_t a
             return err;
     }
     if (unit) {
+        job->units[unit->process].serves |= places->serves && places->serves[record->process];
         aggregate_turn(&job->units[unit->process], batch, record);
         unit->first_ns = unit->last_ns ? MIN(unit->first_ns, batch->start_ns) : batch->start_ns;
         unit->interval_ns = MAX(unit->interval_ns, (int64_t)batch->duration_ns);
@@ -222,9 +224,25 @@ static int add_space(struct aggregate *a, const struct batch *batch, const struc
     return volume ? filling_add(&volume->filling, batch->start_ns, &from->space) : -ENOMEM;
 }
 
+/* Which of the processes serve a file system: a station knows its server by its job and its command. NULL: none does. */
+static const bool *note_servers(const struct batch *batch, bool *serves)
+{
+    bool any = false;
+
+    for (uint32_t s = 0; s < batch->station_count; s++) {
+        const struct station *station = &batch->stations[s];
+
+        for (uint32_t p = 0; station->party == PARTY_SERVER && station->server && p < batch->process_count; p++)
+            if (batch->processes[p].job == station->job && batch->processes[p].command &&
+                strcmp(batch->processes[p].command, station->server) == 0)
+                any = serves[p] = true;
+    }
+    return any ? serves : NULL;
+}
+
 int aggregate_add(struct aggregate *a, const struct batch *batch)
 {
-    _cleanup_free_ uint32_t *jobs = calloc(batch->job_count + batch->volume_count + 1, sizeof(*jobs));
+    _cleanup_free_ uint32_t *jobs = calloc(batch->job_count + batch->volume_count + batch->process_count + 1, sizeof(*jobs));
     struct places places = {.jobs = jobs, .volumes = jobs + batch->job_count, .job = NO_INDEX};
     struct node_total *node = aggregate_node(a, batch);
     struct demand_slot nothing = {{0}};
@@ -233,6 +251,7 @@ int aggregate_add(struct aggregate *a, const struct batch *batch)
     if (!jobs || !node)
         return -ENOMEM;
     memset(places.volumes, 0xff, batch->volume_count * sizeof(*places.volumes));
+    places.serves = note_servers(batch, (bool *)(places.volumes + batch->volume_count));
     a->midway |= node->last_ns == INT64_MIN && batch->seq > 1;
     if (aggregate_coverage(a, node, batch))
         return -ENOMEM;

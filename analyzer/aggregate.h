@@ -11,6 +11,7 @@
 
 #include "analyzer/backend.h"
 #include "analyzer/burst.h"
+#include "analyzer/busy.h"
 #include "analyzer/concert.h"
 #include "analyzer/feature.h"
 #include "analyzer/filling.h"
@@ -51,19 +52,6 @@ struct stuck {
     uint64_t count, oldest_ns;
 };
 
-/* What a job's busy series holds in place of demand; times in ns. */
-enum busy {
-    BUSY_READ,     /* in reads, seeks and page faults */
-    BUSY_WRITE,    /* in writes, syncs, and what makes and changes files */
-    BUSY_METADATA, /* in the others */
-    BUSY_DATA_OPS, /* operations behind the first two */
-    BUSY_METADATA_OPS,
-};
-#define BUSY_TIMES (DEMAND_BIT(BUSY_READ) | DEMAND_BIT(BUSY_WRITE) | DEMAND_BIT(BUSY_METADATA))
-
-/* Which of the three times an operation's is. */
-enum busy busy_of(enum operation op);
-
 struct volume_total {
     const char *name, *source, *fstype, *lower;
     enum scope scope;
@@ -99,6 +87,7 @@ struct unit {
     int64_t start_ns;
     int64_t first_ns, last_ns; /* from the start of its first interval to the end of its last one */
     int64_t interval_ns; /* the longest of them */
+    bool serves; /* a process's, in its first unit: a file system of others, in user space */
     struct {
         int64_t start_ns; /* of an interval, what it read in it so far, and whether it wrote: */
         uint64_t read;

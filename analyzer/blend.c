@@ -18,7 +18,9 @@
 struct guest {
     uint32_t job;
     double *slots[KINDS];
+    uint32_t volume;     /* of the job's */
     const double *times; /* by profile and kind of time */
+    const struct spells *spells;
     double total;
 };
 
@@ -91,7 +93,8 @@ static int set_stage(struct stage *stage, const struct aggregate *totals, const 
             if (totals->jobs[j].volumes[v].busy.length &&
                 strcmp(totals->jobs[j].volumes[v].name, stage->volume->name) == 0)
                 stage->guests[stage->count++] = (struct guest){
-                    .job = j, .times = lists[j].times + (size_t)v * stage->profiles * BUSY_KINDS};
+                    .job = j, .volume = v, .times = lists[j].times + (size_t)v * stage->profiles * BUSY_KINDS,
+                    .spells = &lists[j].spells};
     measure(stage, totals);
     for (uint32_t i = 0; !err && i < stage->count; i++) {
         const struct job_total *job = &totals->jobs[stage->guests[i].job];
@@ -103,38 +106,38 @@ static int set_stage(struct stage *stage, const struct aggregate *totals, const 
     return err;
 }
 
-/* The patterns' time in a slot. */
-static void divide(const struct stage *stage, size_t slot, double *patterns)
+/* The patterns' time in each slot, [slots][profiles]. */
+static int divide(const struct stage *stage, double *patterns)
 {
-    memset(patterns, 0, stage->profiles * sizeof(*patterns));
-    for (uint32_t i = 0; i < stage->count; i++)
-        for (unsigned k = 0; k < BUSY_KINDS; k++) {
-            const struct guest *guest = &stage->guests[i];
-            double all = 0;
+    struct spell_slots slots = {.slot_ms = stage->slot_ms, .count = stage->slots};
+    int err = 0;
 
-            if (!(guest->slots[k][slot] > 0))
-                continue;
-            for (uint32_t p = 0; p < stage->profiles; p++)
-                all += guest->times[p * BUSY_KINDS + k];
-            for (uint32_t p = 0; all > 0 && p < stage->profiles; p++)
-                patterns[p] += guest->slots[k][slot] * guest->times[p * BUSY_KINDS + k] / all;
-        }
+    if (stage->count)
+        slots.from_ms = stage->from / stage->slot_ms * stage->slot_ms;
+    for (uint32_t i = 0; i < stage->count; i++) {
+        const struct guest *guest = &stage->guests[i];
+
+        for (enum busy k = 0; !err && k < BUSY_KINDS; k++)
+            err = spells_divide(guest->spells, guest->volume, k, guest->times, &slots, guest->slots[k], stage->profiles,
+                                patterns);
+    }
+    return err;
 }
 
 static int add_entropy(const struct stage *stage, double *weighted, double *weight)
 {
-    _cleanup_free_ double *patterns = calloc(stage->profiles, sizeof(*patterns));
+    _cleanup_free_ double *patterns = calloc(stage->slots * stage->profiles + 1, sizeof(*patterns));
 
-    if (!patterns)
+    if (!patterns || divide(stage, patterns))
         return -ENOMEM;
     for (size_t slot = 0; slot < stage->slots; slot++) {
+        const double *here = patterns + slot * stage->profiles;
         double sum = 0, entropy = 0;
 
-        divide(stage, slot, patterns);
         for (uint32_t p = 0; p < stage->profiles; p++)
-            sum += patterns[p];
+            sum += here[p];
         for (uint32_t p = 0; p < stage->profiles; p++)
-            entropy -= patterns[p] > 0 ? patterns[p] / sum * log(patterns[p] / sum) : 0;
+            entropy -= here[p] > 0 ? here[p] / sum * log(here[p] / sum) : 0;
         *weighted += sum > 0 ? sum * exp(entropy) : 0;
         *weight += sum;
     }
@@ -167,6 +170,24 @@ static bool is_noticed(const struct stage *stage, uint32_t who, uint32_t by, siz
     return time_in(one, slot) > 0 &&
            (time_in(one, slot) >= NOTICED_SHARE * 1e6 * stage->slot_ms ||
             ops_in(one, slot) >= NOTICED_SHARE * ops_in(other, slot));
+}
+
+/* Whether one of them was there before a slot and the other one after it: then one may have ended in it before the
+   other began. */
+static bool is_handed_over(const struct stage *stage, uint32_t a, uint32_t b, size_t slot)
+{
+    bool a_before = slot > 0 && is_noticed(stage, a, b, slot - 1);
+    bool b_before = slot > 0 && is_noticed(stage, b, a, slot - 1);
+    bool a_after = slot + 1 < stage->slots && is_noticed(stage, a, b, slot + 1);
+    bool b_after = slot + 1 < stage->slots && is_noticed(stage, b, a, slot + 1);
+
+    return a_before != b_before && a_after != b_after && a_before != a_after;
+}
+
+static bool have_met(const struct stage *stage, uint32_t victim, uint32_t other, size_t slot)
+{
+    return other != victim && time_in(&stage->guests[victim], slot) > 0 && is_noticed(stage, other, victim, slot) &&
+           !is_handed_over(stage, victim, other, slot);
 }
 
 /* Sums of some slots: time and operations of data and of metadata. */
@@ -244,8 +265,8 @@ static int meet(const struct stage *stage, uint32_t victim, struct blend *blend)
         struct meeting *meeting;
         uint32_t slots = 0;
 
-        for (size_t slot = 0; other != victim && slot < stage->slots; slot++)
-            if (time_in(guest, slot) > 0 && is_noticed(stage, other, victim, slot)) {
+        for (size_t slot = 0; slot < stage->slots; slot++)
+            if (have_met(stage, victim, other, slot)) {
                 add_slot(guest, slot, &together);
                 slots++;
             }

@@ -4,8 +4,9 @@
  *
  * effective = exp(entropy of the patterns' shares of operation-seconds), in each slot of time and volume, averaged by
  * operation-seconds; blend = 1 - 1 / effective: 0 when one comes after the other, 0.5 for two evenly. A job's time in a
- * slot is divided among its patterns as its time on that volume is over all slots, for reading, writing and metadata
- * apart; unknown is one pattern.
+ * slot is divided among its patterns as the time on that volume is of those of its processes that are there in it
+ * (analyzer/spells.h), or of all slots where none has it to itself, for reading, writing and metadata apart; unknown is one
+ * pattern.
  */
 #ifndef UNBLEND_ANALYZER_BLEND_H
 #define UNBLEND_ANALYZER_BLEND_H
@@ -15,7 +16,7 @@
 #define BLEND_JOBS 24 /* of a volume, by time: only these are paired */
 
 /* What a job on a volume met another one for, where that one did enough to be noticed. Slots are the recording's
-   intervals. */
+   intervals; one in which one job may have ended before the other began is none of them. */
 struct meeting {
     const struct volume_total *volume;
     uint32_t victim, other; /* positions in the aggregate's jobs */

@@ -65,13 +65,24 @@ static bool is_large(const struct shares *shares, uint32_t profile)
     return ops >= LARGE_OPS || (ops >= SOME_OPS && share_of_bytes(shares, profile) >= LARGE_BYTES);
 }
 
-/* Two kinds of work that differ in what an operation moves, too: one program reads on, and jumps, by the same sizes. */
+/* Two parts that differ in what an operation moves: one program reads on, and jumps, by the same sizes. */
 static bool are_apart(const struct shares *shares, uint32_t a, uint32_t b)
 {
     double x = share_of_bytes(shares, a) / share_of_ops(shares, a), y = share_of_bytes(shares, b) / share_of_ops(shares, b);
 
-    return shares->catalogue->profiles[a].work != shares->catalogue->profiles[b].work &&
-           !(fmax(x, y) < OTHER_SIZES * fmin(x, y));
+    return !(fmax(x, y) < OTHER_SIZES * fmin(x, y));
+}
+
+/* A second large part beside that one, of other work, or, of who serves, of another profile. */
+static bool has_another(const struct shares *shares, uint32_t p, bool serves)
+{
+    const struct profile *profiles = shares->catalogue->profiles;
+
+    for (uint32_t q = 0; q < shares->catalogue->count; q++)
+        if (q != p && profiles[q].work && (serves || profiles[q].work != profiles[p].work) && is_large(shares, q) &&
+            are_apart(shares, p, q))
+            return true;
+    return false;
 }
 
 /* Work that a process does which is named so; who reads and writes does both by one name. */
@@ -91,7 +102,8 @@ static unsigned expected(const struct shares *shares, const struct profile *read
     return work | WORK_WRITES | reads;
 }
 
-static bool are_several(const struct shares *shares, const struct profile *read, const struct profile *written)
+static bool are_several(const struct shares *shares, bool serves, const struct profile *read,
+                        const struct profile *written)
 {
     unsigned known = expected(shares, read, written);
     uint32_t count = shares->catalogue->count;
@@ -99,16 +111,17 @@ static bool are_several(const struct shares *shares, const struct profile *read,
     if (share_of_ops(shares, count) > UNKNOWN_MAX || share_of_bytes(shares, count) > UNKNOWN_MAX)
         return false;
     for (uint32_t p = 0; p < count; p++) {
-        unsigned work = shares->catalogue->profiles[p].work;
+        const struct profile *profile = &shares->catalogue->profiles[p];
+        bool named = serves ? profile == read || profile == written || (profile->work & known & WORK_WRITES)
+                            : profile->work & known;
 
-        for (uint32_t q = 0; work && !(work & known) && is_large(shares, p) && q < count; q++)
-            if (shares->catalogue->profiles[q].work && is_large(shares, q) && are_apart(shares, p, q))
-                return true;
+        if (profile->work && !named && is_large(shares, p) && has_another(shares, p, serves))
+            return true;
     }
     return false;
 }
 
-int blended(const struct catalogue *catalogue, const struct tally *tally, const struct profile *read,
+int blended(const struct catalogue *catalogue, const struct tally *tally, bool serves, const struct profile *read,
             const struct profile *written)
 {
     unsigned more = possible(tally) & ~((read ? read->work : 0) | (written ? written->work : 0));
@@ -118,10 +131,11 @@ int blended(const struct catalogue *catalogue, const struct tally *tally, const 
                             .bytes = (double)tally_file_bytes(tally)};
     int err;
 
+    serves &= !(read && read->alone); /* sums tear apart who reads and writes what he has read */
     /* What a start or a mapping is beside is not told, and who reads and writes does one of them anyway. */
-    if ((read && !read->work && !read->alone) || !(read && read->alone ? more & (more - 1) : more))
+    if ((read && !read->work && !read->alone) || !(serves || (read && read->alone ? more & (more - 1) : more)))
         return 0;
     shares.parts = parts = calloc(catalogue->count + 1, sizeof(*parts));
     err = parts ? mixture_add(catalogue, tally, NULL, false, 0, parts, NULL) : -ENOMEM;
-    return err ? err : are_several(&shares, read, written);
+    return err ? err : are_several(&shares, serves, read, written);
 }

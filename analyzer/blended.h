@@ -10,8 +10,9 @@
 #include "analyzer/feature.h"
 
 /* Of a process that was named, by what it reads and what it writes, or as a whole (NULL for what has no name). 1, 0, or
-   -ENOMEM. */
-int blended(const struct catalogue *catalogue, const struct tally *tally, const struct profile *read,
+   -ENOMEM. One that serves a file system does what its clients do: two kinds of reading are two of them there, though one
+   program might do both. */
+int blended(const struct catalogue *catalogue, const struct tally *tally, bool serves, const struct profile *read,
             const struct profile *written);
 
 #endif

@@ -176,7 +176,7 @@ int classify_job(const struct catalogue *catalogue, const struct job_total *job,
     if (!err && asked)
         err = draws_init(asked, count);
     if (!err)
-        err = judge_job(catalogue, job, volumes, asked);
+        err = judge_job(catalogue, job, volumes, asked, &list.spells);
     if (!err)
         add_volumes(job, count, volumes, parts, list.times);
     if (!err)
@@ -300,5 +300,6 @@ void profile_list_clear(struct profile_list *list)
     }
     free(list->shares);
     free(list->times);
+    spells_clear(&list->spells);
     *list = (struct profile_list){0};
 }

@@ -10,6 +10,7 @@
 
 #include "analyzer/aggregate.h"
 #include "analyzer/catalogue.h"
+#include "analyzer/spells.h"
 
 #define PROFILE_UNKNOWN "unknown"
 
@@ -33,6 +34,7 @@ struct profile_list {
         *shares; /* patterns, then pipelines; each the largest share first, unknown last */
     uint32_t count;
     double *times; /* a job's: [volume][profile][BUSY_KINDS], ns; profiles as in the catalogue, the last is unknown */
+    struct spells spells; /* when the job's processes did it */
 };
 
 /* What was not seen makes findings less sure: confidence is lowered and the evidence names each hook that is missing

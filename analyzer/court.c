@@ -18,6 +18,7 @@ uint32_t court_volume(const struct job_total *job, const char *name)
 
 void court_sit(struct court *court, uint32_t volume)
 {
+    court->volume = volume;
     court->parts = court->all + (size_t)volume * (court->catalogue->count + 1);
     court->concert = &court->job->volumes[volume].concert;
 }
@@ -62,6 +63,15 @@ void court_add_time(struct part *part, const struct tally *tally)
     }
 }
 
+int court_note_spell(struct court *court, uint32_t profile, const struct unit *unit, const struct part *part)
+{
+    double time = 0;
+
+    for (unsigned k = 0; k < BUSY_KINDS; k++)
+        time += part->time[k];
+    return court->spells && unit && time > 0 ? spells_add(court->spells, court->volume, profile, unit, part->time) : 0;
+}
+
 /* 1 for a process that is judged by itself, once for all its volumes and sides. */
 static uint32_t count_process(struct court *court, uint32_t profile)
 {
@@ -99,7 +109,7 @@ int court_give(struct court *court, const struct profile *profile, const struct 
     part.processes = process ? count_process(court, index) : 0;
     court_add_time(&part, tally);
     part_add(&court->parts[index], &part);
-    return 0;
+    return court_note_spell(court, index, court->unit, &part);
 }
 
 int court_divide(struct court *court, const struct tally *tally, uint32_t peers)
@@ -114,6 +124,7 @@ int court_divide(struct court *court, const struct tally *tally, uint32_t peers)
         court_add_time(&parts[p], tally);
         parts[p].processes = enough ? count_process(court, p) : 0;
         part_add(&court->parts[p], &parts[p]);
+        err = court_note_spell(court, p, court->unit, &parts[p]);
     }
     return err;
 }

@@ -8,14 +8,18 @@
 
 #include "analyzer/behaviour.h"
 #include "analyzer/judge.h"
+#include "analyzer/spells.h"
 
 struct court {
     const struct catalogue *catalogue;
     const struct job_total *job;
     struct part *all;   /* by volume and profile */
-    struct part *parts; /* of the volume that is judged, */
+    uint32_t volume;    /* that is judged: */
+    struct part *parts; /* what it has, */
     const struct concert *concert; /* and when what belongs to no process there was read and written */
     struct draws *draws; /* NULL: nobody asks */
+    struct spells *spells; /* NULL: nobody asks */
+    const struct unit *unit; /* whose tally is judged; NULL: several units', or what belongs to none */
     uint32_t process;    /* that is judged by itself, as its first unit; NO_INDEX: several together, or none */
     bool *counted;       /* by profile and process: it is one of those that the profile was seen in */
 };
@@ -35,6 +39,9 @@ bool court_is_small(const struct tally *side, const struct tally *whole);
 
 /* A part takes as much of an operation's time as it has of its calls. */
 void court_add_time(struct part *part, const struct tally *tally);
+
+/* A process's part, on the volume that is judged. 0 or -ENOMEM. */
+int court_note_spell(struct court *court, uint32_t profile, const struct unit *unit, const struct part *part);
 
 /* All of a tally is a profile's. 0 or -ENOMEM. */
 int court_give(struct court *court, const struct profile *profile, const struct tally *tally, double match, bool process);

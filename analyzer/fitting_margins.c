@@ -68,16 +68,27 @@ void fitting_add_margins(struct fitting *fitting, const struct tally *tally)
             add_copied(fitting, &fitting->bins[i]);
 }
 
-/* One that does not say is as the data is. */
+/* How many of a signature's reads jump, where that was counted of each size. */
+static double count_jumps(const struct fitting *fitting, const double *row)
+{
+    double jumps = 0;
+
+    for (size_t g = 0; g < fitting->group_count; g++)
+        if (fitting->of[g]->op == OP_READ && fitting->of[g]->order == JUMPS)
+            jumps += row[g];
+    return jumps;
+}
+
+/* One that does not say is as its sizes are, as a copy's never jump; where that was not counted, as the data is. */
 static void spread_order(const struct fitting *fitting, const struct signature *signature, double reads, double *row)
 {
     const double *observed = fitting->observed + fitting->order.first;
-    double jumps = signature->jumps, all = observed[0] + observed[1];
+    double all = observed[0] + observed[1], jumps = reads * signature->jumps;
 
-    if (isnan(jumps))
-        jumps = all > 0 ? observed[1] / all : 0;
-    row[0] = reads * (1 - jumps);
-    row[1] = reads * jumps;
+    if (isnan(signature->jumps))
+        jumps = fitting->joint ? count_jumps(fitting, row) : all > 0 ? reads * observed[1] / all : 0;
+    row[fitting->order.first] = reads - jumps;
+    row[fitting->order.first + 1] = jumps;
 }
 
 /* Files that it opens, or, of those that it reads in more blocks the larger they are, their bytes. */
@@ -143,7 +154,7 @@ void fitting_spread_margins(const struct fitting *fitting, const struct signatur
         if (fitting->of[g]->op == OP_READ && fitting->of[g]->bucket)
             reads += row[g];
     if (fitting->order.count)
-        spread_order(fitting, signature, reads, row + fitting->order.first);
+        spread_order(fitting, signature, reads, row);
     if (fitting->files.count)
         spread_files(fitting, signature, reads, row + fitting->files.first);
 }

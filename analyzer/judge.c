@@ -223,6 +223,7 @@ static int judge_rests(struct court *court, struct tally *rests, bool given)
     int err = 0;
 
     court->process = NO_INDEX;
+    court->unit = NULL;
     for (uint32_t v = 0; !err && court->draws && v < job->volume_count; v++)
         draws_add_parts(court->draws, court->all + (size_t)v * (court->catalogue->count + 1));
     for (uint32_t v = 0; !err && v < job->volume_count; v++) {
@@ -234,13 +235,14 @@ static int judge_rests(struct court *court, struct tally *rests, bool given)
     return err;
 }
 
-int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws)
+int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws,
+              struct spells *spells)
 {
     _cleanup_free_ struct tally *rests = calloc(job->volume_count + 1u, sizeof(*rests));
     _cleanup_free_ bool *counted = calloc((size_t)(catalogue->count + 1) * (job->unit_count + 1u), sizeof(*counted));
     _cleanup_free_ bool *team = NULL;
-    struct court court = {
-        .catalogue = catalogue, .job = job, .all = parts, .draws = draws, .process = NO_INDEX, .counted = counted};
+    struct court court = {.catalogue = catalogue, .job = job, .all = parts, .draws = draws, .spells = spells,
+                          .process = NO_INDEX, .counted = counted};
     const struct profile *profile;
     double match;
     int err = 0;

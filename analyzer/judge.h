@@ -11,9 +11,12 @@
 #include "analyzer/catalogue.h"
 #include "analyzer/part.h"
 #include "analyzer/resample.h"
+#include "analyzer/spells.h"
 
 /* Adds to parts[job->volume_count][catalogue->count + 1]: volumes in the job's order, profiles in the catalogue's, the
-   last being unknown; and draws of them to `draws`, unless that is NULL. 0, -ENOMEM or -ERANGE. */
-int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws);
+   last being unknown; and draws of them to `draws`, unless that is NULL; and to spells, unless that is NULL, when
+   its processes did it. 0, -ENOMEM or -ERANGE. */
+int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws,
+              struct spells *spells);
 
 #endif

@@ -37,15 +37,16 @@ enum verdict {
 
 /* Whether a process that is named is a blend all the same; one that does little of what its job does is not asked. 1, 0
    or -errno. */
-static int is_blend(const struct court *court, const struct tally *tally, const struct profile *read,
+static int is_blend(const struct court *court, const struct tally *tally, bool serves, const struct profile *read,
                     const struct profile *written)
 {
-    return court_is_part(tally, &court->job->tally, LITTLE) ? 0 : blended(court->catalogue, tally, read, written);
+    return court_is_part(tally, &court->job->tally, LITTLE) ? 0 : blended(court->catalogue, tally, serves, read, written);
 }
 
 /* One process on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
-static int judge_unit(struct court *court, const struct tally *tally, const struct peers *peers)
+static int judge_unit(struct court *court, const struct unit *unit, const struct peers *peers)
 {
+    const struct tally *tally = &unit->tally;
     struct tally sides[2] = {court_side(tally, false), court_side(tally, true)};
     const struct profile *profiles[2];
     struct behaviour behaviour;
@@ -57,7 +58,8 @@ static int judge_unit(struct court *court, const struct tally *tally, const stru
         profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])
         return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally, peers->exact);
-    if (profiles[0] && (err = is_blend(court, tally, profiles[0], profiles[1])))
+    if (profiles[0] && (err = is_blend(court, tally, court->job->units[unit->process].serves, profiles[0],
+                                       profiles[1])))
         return err > 0 ? IS_BLEND : err;
     if (!profiles[0] && goes_with_files(&sides[0], tally))
         return court_give(court, profiles[1], tally, match[1], true);
@@ -107,6 +109,12 @@ static int sum_of(const struct court *court, const struct place *places, uint32_
     return err;
 }
 
+static void sit_for(struct court *court, const struct unit *unit)
+{
+    court->unit = unit;
+    court_sit(court, court_volume(court->job, unit->volume));
+}
+
 /* All of these units is a profile's. */
 static int give_units(struct court *court, const struct place *places, uint32_t count, const struct profile *profile,
                       double match)
@@ -116,7 +124,7 @@ static int give_units(struct court *court, const struct place *places, uint32_t 
     for (uint32_t i = 0; !err && i < count; i++) {
         const struct unit *unit = &court->job->units[places[i].unit];
 
-        court_sit(court, court_volume(court->job, unit->volume));
+        sit_for(court, unit);
         err = court_give(court, profile, &unit->tally, match, true);
     }
     return err;
@@ -182,7 +190,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
         tiny = is_tiny(whole);
         behaviour_of(whole, &peers[places->unit], &behaviour);
         profile = tiny ? NULL : behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
-        err = profile ? is_blend(court, whole, profile, profile) : 0;
+        err = profile ? is_blend(court, whole, court->job->units[places->process].serves, profile, profile) : 0;
     }
     tally_clear(&sum);
     if (!err && profile)
@@ -192,8 +200,8 @@ static int judge_process(struct court *court, const struct peers *peers, const s
     for (uint32_t i = 0; !err && i < count; i++) {
         const struct unit *unit = &court->job->units[places[i].unit];
 
-        court_sit(court, court_volume(court->job, unit->volume));
-        err = tiny ? leave_to_rest(court, rests, unit) : judge_unit(court, &unit->tally, &peers[places[i].unit]);
+        sit_for(court, unit);
+        err = tiny ? leave_to_rest(court, rests, unit) : judge_unit(court, unit, &peers[places[i].unit]);
         if (err == IS_FEW) {
             rests->unnamed[rests->unnamed_count++] = places[i].unit;
             err = 0;
@@ -213,7 +221,7 @@ static int judge_unnamed(struct court *court, struct rests *rests)
         const struct unit *unit = &court->job->units[rests->unnamed[i]];
 
         court->process = unit->process;
-        court_sit(court, court_volume(court->job, unit->volume));
+        sit_for(court, unit);
         err = rests->unnamed_count >= MANY_ALIKE ? leave_to_rest(court, rests, unit)
                                                  : court_divide(court, &unit->tally, 0);
     }

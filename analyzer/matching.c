@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #define EXACT     0.98 /* of the reads and of the writes of a size: hardly by chance */
-#define EXACT_MIN 20   /* of so many at least */
+#define EXACT_MIN 20   /* of so many at least, */
+#define LARGE     (1u << 20) /* or of several sizes from here on together: few of them move much */
 #define NOTHING   1e-9 /* is what rounding leaves of a bin */
 
 /* By size: operations, and how many of them match. */
@@ -19,6 +20,7 @@ struct sizes {
     double files[BUCKET_COUNT];  /* other reads, of as much as there is in a file */
     double beyond[BUCKET_COUNT]; /* opens of files that have more than was copied, so that they were not */
     bool apart[BUCKET_COUNT];    /* reads and writes of it come at other times, and match nothing */
+    double large;                /* pairs of sizes that are LARGE, and of which nearly all are pairs */
 };
 
 /* Who copies goes from the start to the end. */
@@ -107,11 +109,25 @@ static double ops_of(const struct sizes *sizes, const struct bin *bin, enum matc
     return of[match];
 }
 
-static bool is_exact(const struct sizes *sizes, unsigned bucket)
+static bool nearly_all_match(const struct sizes *sizes, unsigned bucket)
 {
     double reads = sizes->reads[bucket], writes = sizes->writes[bucket];
 
-    return fmin(reads, writes) >= EXACT * fmax(reads, writes) && fmin(reads, writes) >= EXACT_MIN;
+    return fmin(reads, writes) >= EXACT * fmax(reads, writes);
+}
+
+static void count_large(struct sizes *sizes)
+{
+    for (unsigned bucket = 1; bucket < BUCKET_COUNT; bucket++)
+        if (bucket_lower(bucket) >= LARGE && nearly_all_match(sizes, bucket))
+            sizes->large += sizes->copies[bucket];
+}
+
+static bool is_exact(const struct sizes *sizes, unsigned bucket)
+{
+    double pairs = bucket_lower(bucket) < LARGE ? sizes->copies[bucket] : fmax(sizes->copies[bucket], sizes->large);
+
+    return nearly_all_match(sizes, bucket) && pairs >= EXACT_MIN;
 }
 
 /* Appends what of the bins matches so. */
@@ -146,6 +162,7 @@ int matching_split(struct bin **bins, size_t *count, const struct concert *conce
     for (unsigned bucket = 1; concert && bucket < BUCKET_COUNT; bucket++)
         sizes.apart[bucket] = concert_apart(concert, bucket);
     match_sizes(&sizes);
+    count_large(&sizes);
     find_beyond(&sizes);
     for (size_t first = 0, end = 0; first < *count; first = end) {
         while (end < *count && whole[end].op == whole[first].op)

@@ -6,10 +6,10 @@
 #ifndef UNBLEND_ANALYZER_PART_H
 #define UNBLEND_ANALYZER_PART_H
 
+#include "analyzer/busy.h"
 #include "analyzer/catalogue.h"
 #include "analyzer/feature.h"
 
-#define BUSY_KINDS 3 /* times of enum busy (analyzer/aggregate.h) */
 #define SURE_MIN   0.5 /* without processes, what is more likely wrong than right is not named: confidence at least */
 
 /* What a transfer has the size of. */

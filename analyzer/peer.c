@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SCALE 1.4826
 
@@ -33,4 +34,11 @@ double peer_mads(const struct peer_norm *norm, double value)
     if (norm->mad > 0)
         return (value - norm->median) / norm->mad;
     return value > norm->median ? INFINITY : 0;
+}
+
+const char *peer_volume(const char *volume, const char *node)
+{
+    size_t length = strlen(node);
+
+    return strncmp(volume, node, length) == 0 && volume[length] == ':' ? volume + length + 1 : volume;
 }

@@ -17,6 +17,10 @@ struct peer_norm {
 /* Of at least one value; leaves how far each is from the median in their place, the furthest last. */
 void peer_norm_of(double *values, uint32_t count, double relative, double absolute, struct peer_norm *out);
 
+/* A volume's name without its node's, where it begins with that: "n1:ext4:/dev/sda" of n1 is what "n2:ext4:/dev/sda" is
+   of n2. A part of the name that is given. */
+const char *peer_volume(const char *volume, const char *node);
+
 /* Negative below the median. */
 double peer_mads(const struct peer_norm *norm, double value);
 

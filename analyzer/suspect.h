@@ -4,7 +4,7 @@
  * volume are peers, if their intervals are as long (a local volume's are those of the same source on other nodes). A
  * node stands out where its p99, its share of errors or its oldest operation is more than SUSPECT_MADS scaled median
  * absolute deviations above its peers, of which there are SUSPECT_PEERS at least. It is a suspect when that is so in
- * SUSPECT_BAD of SUSPECT_OF intervals.
+ * SUSPECT_BAD of SUSPECT_OF intervals. Where a slow node did few operations, their median stands for the p99.
  *
  * Fed with batches in the order of their start; memory is that of a few intervals, and of who stood out.
  */

@@ -11,6 +11,7 @@
 #include "lib/cleanup.h"
 
 #define OPS_MIN 20 /* fewer have no p99 */
+#define OPS_FEW 3  /* fewer have no middle either */
 
 /* Deviations that are never taken for less: buckets are 12.5 % wide, and an error or a second may be chance. */
 static const struct {
@@ -33,6 +34,19 @@ static double value_of(const struct sighting *sighting, enum symptom symptom)
     }
 }
 
+/* Of the one that is judged, who may have done so little as it is so slow: where the middle of that stands out, its p99
+   does all the more. */
+static double own_value_of(const struct sighting *sighting, enum symptom symptom)
+{
+    uint64_t median;
+
+    if (symptom != SYMPTOM_P99 || sighting->ops >= OPS_MIN)
+        return value_of(sighting, symptom);
+    return sighting->ops >= OPS_FEW && histogram_quantile(&sighting->latency_ns, 0.5, false, &median)
+               ? (double)median / 1e9
+               : NAN;
+}
+
 static void advance(const struct suspect_state *state, struct member *member, int64_t slot_ms)
 {
     uint32_t interval_ms = state->groups[member->group].interval_ms;
@@ -50,7 +64,7 @@ static void judge(struct suspect_state *state, const struct sighting *sighting, 
 {
     struct member *member = &state->members[sighting->member];
     struct suspect *worst = &member->worst[symptom];
-    double value = value_of(sighting, symptom), mads;
+    double value = own_value_of(sighting, symptom), mads;
     struct peer_norm norm;
 
     if (isnan(value) || peers < SUSPECT_PEERS)

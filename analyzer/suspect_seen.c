@@ -5,21 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyzer/peer.h"
 #include "lib/vector.h"
-
-/* "node:ext4:/dev/nvme0n1" is what "other:ext4:/dev/nvme0n1" is elsewhere. */
-static const char *without_node(const char *volume, const char *node)
-{
-    size_t length = strlen(node);
-
-    return strncmp(volume, node, length) == 0 && volume[length] == ':' ? volume + length + 1 : volume;
-}
 
 static int find_group(struct suspects *s, const struct batch *batch, const struct record *record, uint32_t *out)
 {
     struct suspect_state *state = s->state;
     const char *job = batch->jobs[record->job].name;
-    const char *volume = without_node(batch->volumes[record->volume].name, batch->node);
+    const char *volume = peer_volume(batch->volumes[record->volume].name, batch->node);
     uint32_t hash = lookup_hash(job, strlen(job)) ^ lookup_hash(volume, strlen(volume)) ^ (uint32_t)record->op ^
                     batch->interval_ms << 8;
     uint32_t cursor = hash;

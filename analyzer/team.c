@@ -116,6 +116,25 @@ static uint32_t only_process(const struct job_total *job, const bool *in)
     return only;
 }
 
+/* When each of them did its part of it on the volume that is judged. */
+static int note_spells(struct court *court, uint32_t profile, const bool *in)
+{
+    const struct job_total *job = court->job;
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < job->unit_count; i++) {
+        const struct unit *unit = &job->units[i];
+        struct part part = {0};
+
+        if (!in[i] || court_volume(job, unit->volume) != court->volume)
+            continue;
+        for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+            part.time[busy_of(op)] += (double)unit->tally.op[op].latency_sum_ns;
+        err = court_note_spell(court, profile, unit, &part);
+    }
+    return err;
+}
+
 int team_give(struct court *court, const struct profile *profile, double match, const bool *in)
 {
     const struct job_total *job = court->job;
@@ -129,6 +148,8 @@ int team_give(struct court *court, const struct profile *profile, double match, 
         err = sum_team(job, v, in, &sum);
         if (!err && tally_file_ops(&sum))
             err = court_give(court, profile, &sum, match, true);
+        if (!err)
+            err = note_spells(court, (uint32_t)(profile - court->catalogue->profiles), in);
         tally_clear(&sum);
     }
     return err;

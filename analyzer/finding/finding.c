@@ -151,9 +151,16 @@ static int explain_bound(const struct bound *bound, double value, struct finding
                bound->at_most ? "at most" : "at least", show(b, info->unit, bound->value), bound->source);
 }
 
+static enum trait low_of(const struct rule *rule, const struct rule_case *special)
+{
+    return special && special->cost_low ? special->cost_low : rule->cost_low;
+}
+
 static int explain(const struct rule *rule, const struct subject *subject, const struct rule_case *special,
                    struct finding *finding)
 {
+    const char *gain;
+
     if ((subject->note && say(finding, "%s", subject->note)) ||
         (rule->of_files && subject->files && say(finding, "%s", subject->files)))
         return -ENOMEM;
@@ -165,7 +172,10 @@ static int explain(const struct rule *rule, const struct subject *subject, const
     }
     if (special && explain_bound(&special->when, subject->values[special->when.trait], finding))
         return -ENOMEM;
-    return say(finding, "gain: %s", rule->gain);
+    gain = special && special->gain ? special->gain : rule->gain;
+    if (low_of(rule, special) && isnan(subject->values[low_of(rule, special)]))
+        return say(finding, "gain: cannot be told here; where it can, it is %s", gain);
+    return say(finding, "gain: %s", gain);
 }
 
 /* share: of the job's time in operations; waiting: how many waited for it, all the time, on average. */
@@ -182,14 +192,20 @@ static void drop(struct finding *finding)
         free(finding->evidence[i]);
 }
 
+/* Share of the time in operations that is saved at least; what is not known is not 0. */
+static double gain_of(double low, double whole)
+{
+    return isnan(low) || !(whole > 0) ? NAN : fmin(fmax(low, 0) / whole, 1);
+}
+
 static int add(struct making *making, const struct rule *rule, const struct subject *subject, double confidence)
 {
     const struct aggregate *totals = making->matter->totals;
     struct finding_list *list = &making->list;
     double span_s = (double)(totals->end_ns - totals->start_ns) / 1e9;
-    double low = subject->values[rule->cost_low], high = subject->values[rule->cost_high];
-    double whole = subject->values[TRAIT_WHOLE];
     const struct rule_case *special = special_case(rule, subject);
+    double low = subject->values[low_of(rule, special)], high = subject->values[rule->cost_high];
+    double whole = subject->values[TRAIT_WHOLE], gain = gain_of(low, whole);
     struct finding *finding;
 
     low = isnan(low) ? 0 : fmax(low, 0);
@@ -210,7 +226,7 @@ static int add(struct making *making, const struct rule *rule, const struct subj
         .cost_low = low,
         .cost_high = high,
         .remedy = special ? special->remedy : rule->remedy,
-        .gain = whole > 0 ? fmin(low / whole, 1) : NAN,
+        .gain = gain,
         .confidence = confidence,
     };
     if (explain(rule, subject, special, finding) || lower(rule, totals, finding)) {

@@ -18,13 +18,25 @@ enum trait {
     TRAIT_READ_TIME_SHARE,
     TRAIT_SMALL_READ_LOW,
     TRAIT_SMALL_READ_HIGH,
+    TRAIT_WRITES,
+    TRAIT_WRITE_MEAN,
+    TRAIT_WRITE_FORWARD,
+    TRAIT_WRITES_TOGETHER,
+    TRAIT_WRITE_TIME_SHARE,
+    TRAIT_WRITE_TIME,
+    TRAIT_SMALL_WRITE_LOW,
+    TRAIT_SMALL_WRITE_HIGH,
+    TRAIT_SYNC_WRITES,
     TRAIT_METADATA_OPS,
     TRAIT_METADATA_SHARE,
     TRAIT_METADATA_TIME_SHARE,
     TRAIT_UNLINK_SHARE,
     TRAIT_MISSING_SHARE,
+    TRAIT_CHANGE_SHARE,
+    TRAIT_READ_FILES_SHARE,
     TRAIT_METADATA_LOW,
     TRAIT_METADATA_TIME,
+    TRAIT_METADATA_OF_SPAN,
     TRAIT_OPENS,
     TRAIT_FILE_MEAN,
     TRAIT_OPENS_PER_FILE,
@@ -71,6 +83,12 @@ enum trait {
     TRAIT_STUCK_COST,
     TRAIT_WRITE_SLOTS,
     TRAIT_CHECKPOINT_SHARE,
+    TRAIT_OWN_CHECKPOINT_SHARE,
+    TRAIT_PAUSES,
+    TRAIT_PAUSES_SAVING,
+    TRAIT_SAVES_PAUSED,
+    TRAIT_STOPPED_TIME,
+    TRAIT_STOPPED_SHARE,
     TRAIT_PEERS,
     TRAIT_TIMES_PEERS,
     TRAIT_MADS,
@@ -108,9 +126,9 @@ struct subject {
     char *files;                /* which files it opened, and how often; NULL: not known */
 };
 
-#define RULE_BOUNDS 5
+#define RULE_BOUNDS 6
 #define RULE_NEEDS  3
-#define RULE_CASES  2
+#define RULE_CASES  5
 
 struct bound {
     enum trait trait;
@@ -120,10 +138,13 @@ struct bound {
     bool optional;      /* not known: less sure, instead of no finding */
 };
 
-/* A case that a rule's remedy does not fit, and what helps there; NULL behind the last one. */
+/* A case that a rule's remedy does not fit, and what helps there; NULL behind the last one. Its gain may be one that
+   can be told where the rule's own cannot. */
 struct rule_case {
     struct bound when;
     const char *remedy;
+    enum trait cost_low; /* with the gain: TRAIT_NONE and NULL are the rule's */
+    const char *gain;
 };
 
 struct rule {
@@ -153,6 +174,9 @@ int subjects_stuck(const struct finding_matter *matter, subject_take take, void 
 int subjects_checkpoint(const struct finding_matter *matter, subject_take take, void *to);
 int subjects_rank(const struct finding_matter *matter, subject_take take, void *to);
 
+/* Of a job on a volume: whether it stops reading there while it writes. 0 or -ENOMEM. */
+int subject_pauses(const struct volume_total *volume, struct subject *subject);
+
 /* A subject of which nothing is known yet. */
 void subject_init(struct subject *subject, enum subject_kind kind, const struct job_total *job,
                   const struct volume_total *volume);
@@ -166,5 +190,9 @@ int subject_give(struct subject *subject, subject_take take, void *to);
 
 /* Time in a job's operations of the file layer, everywhere, in seconds. */
 double subject_time_s(const struct tally *tally);
+
+/* From the first slot in which a job did something to the end of its last, as far as they were watched, in seconds;
+   NAN for a job of no demand. */
+double subject_span_s(const struct aggregate *totals, const struct job_total *job);
 
 #endif

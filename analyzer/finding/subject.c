@@ -19,6 +19,18 @@ double subject_time_s(const struct tally *tally)
     return sum;
 }
 
+double subject_span_s(const struct aggregate *totals, const struct job_total *job)
+{
+    const struct series *series = &job->series;
+    double from_s, end_s;
+
+    if (!series->length)
+        return NAN;
+    from_s = fmax((double)series_from(series) / 1e3, (double)totals->start_ns / 1e9);
+    end_s = fmin((double)(series_last(series) + series->slot_ms) / 1e3, (double)totals->end_ns / 1e9);
+    return end_s > from_s ? end_s - from_s : NAN;
+}
+
 void subject_init(struct subject *subject, enum subject_kind kind, const struct job_total *job,
                   const struct volume_total *volume)
 {

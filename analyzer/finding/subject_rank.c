@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A job's processes that do alike on one volume at the same time, and the one that takes longer. */
+/* A job's processes that do alike on one volume, or on the same of their nodes', at the same time, and the one that
+   takes longer. */
 #include "analyzer/finding/rule.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #define LITTLE    65536 /* bytes that do not tell ranks apart */
 #define AT_ONCE   0.5   /* of the longer life: so late a rank may be launched, as one after the other is by who forks */
 #define TOGETHER  0.5   /* of those that do alike: else they come one after the other, and nobody waits for one */
+#define HELD_UP   0.5   /* of its life, inside operations */
 #define SLOW      4     /* as the rule has it */
 #define FEW       (1 / 3.0) /* of all: where more are slow, they do something else */
 
@@ -23,6 +25,7 @@ struct rank {
     const struct unit *unit;
     double ops, time_s;
     double begin_s, life_s; /* since when, and for how long at least */
+    double longest_s;       /* and at most */
 };
 
 /* Time in its operations, of each kind the slowest in twenty taken for no slower than the others: a stall that hit one
@@ -45,18 +48,35 @@ static double usual_time_s(const struct tally *tally)
     return sum_ns / 1e9;
 }
 
-static bool is_as_much(uint64_t a, uint64_t b)
+static bool is_as_much(double a, double b)
 {
     return a <= 2 * b + LITTLE && b <= 2 * a + LITTLE;
 }
 
-static bool are_alike(const struct rank *a, const struct rank *b)
+/* What a node's own disk is on one, it is on the others. */
+static bool is_one_place(const struct unit *a, const struct unit *b)
 {
-    const struct record *x = a->unit->tally.op, *y = b->unit->tally.op;
+    return a->volume == b->volume ||
+           strcmp(peer_volume(a->volume, a->node), peer_volume(b->volume, b->node)) == 0;
+}
 
-    return a->unit->volume == b->unit->volume && strcmp(a->unit->command, b->unit->command) == 0 &&
-           a->ops <= 2 * b->ops && b->ops <= 2 * a->ops && is_as_much(x[OP_READ].bytes, y[OP_READ].bytes) &&
-           is_as_much(x[OP_WRITE].bytes, y[OP_WRITE].bytes);
+/* Whether a rank did less than one on another node as it was inside its operations all the time: what runs for some
+   time, and not for some work, gets less done where it is slow. On one node programs of a name do this and that. */
+static bool is_held_up(const struct rank *rank, const struct rank *peer)
+{
+    return rank->ops < peer->ops && rank->time_s >= HELD_UP * rank->longest_s &&
+           strcmp(rank->unit->node, peer->unit->node) != 0;
+}
+
+static bool are_alike(const struct rank *peer, const struct rank *rank)
+{
+    const struct record *x = peer->unit->tally.op, *y = rank->unit->tally.op;
+    double part = is_held_up(rank, peer) ? rank->ops / peer->ops : 1;
+
+    return is_one_place(peer->unit, rank->unit) && strcmp(peer->unit->command, rank->unit->command) == 0 &&
+           part * peer->ops <= 2 * rank->ops && rank->ops <= 2 * part * peer->ops &&
+           is_as_much(part * (double)x[OP_READ].bytes, (double)y[OP_READ].bytes) &&
+           is_as_much(part * (double)x[OP_WRITE].bytes, (double)y[OP_WRITE].bytes);
 }
 
 /* Whether one had begun before the other was through, or they were launched at once, as the fast ones may soon be. */
@@ -103,6 +123,7 @@ static struct rank rank_of(const struct unit *unit, double ops)
 
     rank.begin_s = (double)begin_ns / 1e9;
     rank.life_s = fmax((double)(unit->last_ns - unit->interval_ns - begin_ns) / 1e9, rank.time_s);
+    rank.longest_s = fmax((double)(unit->last_ns - begin_ns) / 1e9, rank.life_s);
     return rank;
 }
 

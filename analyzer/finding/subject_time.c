@@ -12,6 +12,7 @@
 
 #define MUCH_WRITTEN 0.25    /* of the fullest slot */
 #define WRITE_MIN    1048576 /* a second */
+#define SLOW         2       /* as the rule of slow reads has it */
 
 static bool is_current(const struct gauge *gauge, const struct aggregate *totals)
 {
@@ -146,33 +147,45 @@ static void compare(const struct slots *slots, struct subject *subject)
     subject->values[TRAIT_TOGETHER_LOW] = time[1] - 2 * reads[1] * alone; /* within the rule's bound */
 }
 
+/* A job's time in writes and syncs on a volume, and what of it is of checkpoints. */
+struct writing {
+    double all, checkpoints;
+};
+
+static struct writing writing_of(const struct finding_matter *matter, uint32_t job, uint32_t volume)
+{
+    const struct profile *checkpoint = catalogue_find(matter->catalogue, "checkpoint");
+    const double *times = matter->profiles[job].times;
+    uint32_t profiles = matter->catalogue->count + 1;
+    struct writing writing = {0};
+
+    for (uint32_t p = 0; times && p < profiles; p++) {
+        double time = times[((size_t)volume * profiles + p) * BUSY_KINDS + BUSY_WRITE];
+
+        writing.all += time;
+        writing.checkpoints += checkpoint == &matter->catalogue->profiles[p] ? time : 0;
+    }
+    return writing;
+}
+
 /* Of the time in which each of all volumes is written to, by whichever job, the share of checkpoints; malloc'ed. NULL
    without memory. */
 static double *checkpoint_shares(const struct finding_matter *matter)
 {
     const struct aggregate *totals = matter->totals;
-    const struct profile *checkpoint = catalogue_find(matter->catalogue, "checkpoint");
-    uint32_t profiles = matter->catalogue->count + 1;
     double *shares = calloc(totals->volume_count + 1u, sizeof(*shares));
     _cleanup_free_ double *all = calloc(totals->volume_count + 1u, sizeof(*all));
 
-    for (uint32_t j = 0; shares && all && j < totals->job_count; j++) {
-        const struct job_total *job = &totals->jobs[j];
-        const double *times = matter->profiles[j].times;
-
-        for (uint32_t v = 0; times && v < job->volume_count; v++) {
-            const char *name = job->volumes[v].name;
+    for (uint32_t j = 0; shares && all && j < totals->job_count; j++)
+        for (uint32_t v = 0; v < totals->jobs[j].volume_count; v++) {
+            const char *name = totals->jobs[j].volumes[v].name;
             const struct volume_total *whole = volume_named(totals->volumes, totals->volume_count, name);
             size_t w = whole ? (size_t)(whole - totals->volumes) : totals->volume_count;
+            struct writing writing = writing_of(matter, j, v);
 
-            for (uint32_t p = 0; p < profiles; p++) {
-                double time = times[((size_t)v * profiles + p) * BUSY_KINDS + BUSY_WRITE];
-
-                all[w] += time;
-                shares[w] += checkpoint == &matter->catalogue->profiles[p] ? time : 0;
-            }
+            all[w] += writing.all;
+            shares[w] += writing.checkpoints;
         }
-    }
     for (uint32_t w = 0; shares && all && w < totals->volume_count; w++)
         shares[w] = quotient(shares[w], all[w]);
     if (!all)
@@ -180,9 +193,10 @@ static double *checkpoint_shares(const struct finding_matter *matter)
     return all ? shares : NULL;
 }
 
-/* A job's reading of a volume, beside what is written to it of which so much is of checkpoints. */
+/* A job's reading of a volume, beside what is written to it, of which so much is of checkpoints, and its own
+   writing. */
 static int meet(const struct job_total *job, const struct volume_total *volume, const struct volume_total *whole,
-                double checkpoints, subject_take take, void *to)
+                double checkpoints, const struct writing *own, subject_take take, void *to)
 {
     struct slots slots = {0};
     struct subject subject;
@@ -192,7 +206,11 @@ static int meet(const struct job_total *job, const struct volume_total *volume, 
         subject_init(&subject, SUBJECT_CHECKPOINT, job, volume);
         compare(&slots, &subject);
         subject.values[TRAIT_CHECKPOINT_SHARE] = checkpoints;
-        err = subject_give(&subject, take, to);
+        subject.values[TRAIT_OWN_CHECKPOINT_SHARE] = quotient(own->checkpoints, own->all);
+        if (!(subject.values[TRAIT_SLOWDOWN] >= SLOW)) /* else that is told */
+            err = subject_pauses(volume, &subject);
+        if (!err)
+            err = subject_give(&subject, take, to);
     }
     clear_slots(&slots);
     return err == -ENODATA ? 0 : err;
@@ -208,9 +226,10 @@ int subjects_checkpoint(const struct finding_matter *matter, subject_take take, 
         for (uint32_t v = 0; !err && v < totals->jobs[j].volume_count; v++) {
             const struct volume_total *volume = &totals->jobs[j].volumes[v];
             const struct volume_total *whole = volume_named(totals->volumes, totals->volume_count, volume->name);
+            struct writing own = writing_of(matter, j, v);
 
             if (whole)
-                err = meet(&totals->jobs[j], volume, whole, shares[whole - totals->volumes], take, to);
+                err = meet(&totals->jobs[j], volume, whole, shares[whole - totals->volumes], &own, take, to);
         }
     return err;
 }

@@ -9,9 +9,10 @@
 #include "analyzer/figure.h"
 #include "analyzer/part.h"
 
-#define BUFFER      262144.0 /* what small reads could be */
+#define BUFFER      262144.0 /* what small reads and writes could be */
 #define AHEAD       1048576.0 /* what a reader from front to back gets at a time */
 #define PAGE        4096
+#define SECTOR      512      /* the least that direct I/O moves */
 #define PACKED      0.99     /* of the opens, where a hundred files and more are packed together */
 #define CALM_SHARE  0.25     /* metadata that nobody minds */
 
@@ -42,25 +43,62 @@ static double slowest_s(const struct record *record, double count)
     return fmin(sum, (double)record->latency_sum_ns) / 1e9;
 }
 
+/* What transfers in pieces of BUFFER, of which so many end before they are full, would leave out: their time, and that
+   of as many of the fastest. */
+static void of_pieces(const struct record *transfers, double ends, double *low, double *high)
+{
+    double filled = (double)histogram_filled(&transfers->size);
+    double needed = fmin((double)transfers->bytes / BUFFER + ends, filled);
+
+    *high = filled > 0 ? (double)transfers->latency_sum_ns / 1e9 * (1 - needed / filled) : NAN;
+    *low = fmin((filled - needed) * quantile_s(&transfers->latency_ns, 0.01), *high);
+}
+
 static void of_reads(const struct tally *tally, double *v)
 {
     const struct record *read = &tally->op[OP_READ];
     double filled = (double)histogram_filled(&read->size);
-    double ordered = 0, needed = fmin((double)read->bytes / BUFFER + 1, filled), time = seconds(tally, OP_READ);
 
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        ordered += (double)read->order[i];
     v[TRAIT_READS] = filled;
     v[TRAIT_READ_BYTES] = (double)read->bytes;
     v[TRAIT_READ_MEAN] = quotient((double)read->bytes, filled);
-    v[TRAIT_READ_FORWARD] = quotient((double)read->order[ORDER_CONSECUTIVE], ordered);
+    v[TRAIT_READ_FORWARD] = quotient((double)read->order[ORDER_CONSECUTIVE], figure_ordered(read));
     v[TRAIT_READS_PER_OPEN] = v[TRAIT_OPENS] > 0 ? filled / v[TRAIT_OPENS] : filled;
-    v[TRAIT_READ_TIME_SHARE] = quotient(time, subject_time_s(tally));
-    v[TRAIT_SMALL_READ_HIGH] = filled > 0 ? time * (1 - needed / filled) : NAN;
-    v[TRAIT_SMALL_READ_LOW] = fmin((filled - needed) * quantile_s(&read->latency_ns, 0.01), v[TRAIT_SMALL_READ_HIGH]);
+    v[TRAIT_READ_TIME_SHARE] = quotient(seconds(tally, OP_READ), subject_time_s(tally));
+    of_pieces(read, 1, &v[TRAIT_SMALL_READ_LOW], &v[TRAIT_SMALL_READ_HIGH]);
 }
 
-static void of_metadata(const struct tally *tally, double *v)
+static void of_writes(const struct tally *tally, double *v)
+{
+    const struct record *write = &tally->op[OP_WRITE];
+    double filled = (double)histogram_filled(&write->size);
+    double opens = v[TRAIT_OPENS] + (double)tally_succeeded(tally, OP_CREATE);
+    double ends = fmax(opens + (double)tally_ops(tally, OP_FSYNC), 1);
+
+    v[TRAIT_WRITES] = filled;
+    v[TRAIT_WRITE_MEAN] = quotient((double)write->bytes, filled);
+    v[TRAIT_WRITE_FORWARD] = quotient((double)write->order[ORDER_CONSECUTIVE], figure_ordered(write));
+    v[TRAIT_WRITES_TOGETHER] = filled / ends;
+    v[TRAIT_WRITE_TIME] = seconds(tally, OP_WRITE);
+    v[TRAIT_WRITE_TIME_SHARE] = quotient(v[TRAIT_WRITE_TIME], subject_time_s(tally));
+    of_pieces(write, ends, &v[TRAIT_SMALL_WRITE_LOW], &v[TRAIT_SMALL_WRITE_HIGH]);
+}
+
+/* What kind of metadata operations they are, of so many that close nothing: it decides what helps. */
+static void of_metadata_kinds(const struct tally *tally, double named, double *v)
+{
+    double changes = (double)tally_ops(tally, OP_RENAME) + (double)tally_ops(tally, OP_SETATTR) +
+                     (double)tally_ops(tally, OP_TRUNCATE);
+    double files = fmin((double)tally_succeeded(tally, OP_OPEN), (double)histogram_filled(&tally->op[OP_READ].size));
+
+    v[TRAIT_UNLINK_SHARE] = quotient((double)tally_ops(tally, OP_UNLINK), named);
+    v[TRAIT_MISSING_SHARE] =
+        quotient(figure_missing(&tally->op[OP_STAT]) + figure_missing(&tally->op[OP_OPEN]), named);
+    v[TRAIT_CHANGE_SHARE] = quotient(changes, named);
+    v[TRAIT_READ_FILES_SHARE] = quotient(files, named);
+}
+
+static void of_metadata(const struct tally *tally, double span_s, double *v)
 {
     double ops = 0, time = 0, all = 0, calm;
     struct ratios ratios;
@@ -77,10 +115,9 @@ static void of_metadata(const struct tally *tally, double *v)
     calm = all * CALM_SHARE / (1 - CALM_SHARE);
     v[TRAIT_METADATA_OPS] = ops;
     v[TRAIT_METADATA_SHARE] = ratios.metadata_ops_no_close;
-    v[TRAIT_UNLINK_SHARE] = quotient((double)tally_ops(tally, OP_UNLINK), ops - (double)tally_ops(tally, OP_CLOSE));
-    v[TRAIT_MISSING_SHARE] = quotient(figure_missing(&tally->op[OP_STAT]) + figure_missing(&tally->op[OP_OPEN]),
-                                      ops - (double)tally_ops(tally, OP_CLOSE));
+    of_metadata_kinds(tally, ops - (double)tally_ops(tally, OP_CLOSE), v);
     v[TRAIT_METADATA_TIME] = time;
+    v[TRAIT_METADATA_OF_SPAN] = quotient(time, span_s);
     v[TRAIT_METADATA_TIME_SHARE] = quotient(time, subject_time_s(tally));
     v[TRAIT_METADATA_LOW] = ops > 0 ? time * fmax(1 - calm / ops, 0) : NAN;
 }
@@ -132,19 +169,39 @@ static int of_working_set(const struct aggregate *totals, const struct job_total
     return subject_files(subject, &opened);
 }
 
+static bool is_device_of(const struct volume_total *device, const struct volume_total *volume)
+{
+    return device->fstype && strcmp(device->fstype, "block") == 0 && device->source && volume->source &&
+           strcmp(device->source, volume->source) == 0;
+}
+
 /* What a device read for the job; readahead is not told apart from what was asked for. */
 static double device_bytes(const struct job_total *job, const struct volume_total *volume)
 {
     double bytes = 0;
 
-    for (uint32_t i = 0; volume->source && i < job->volume_count; i++) {
-        const struct volume_total *device = &job->volumes[i];
-
-        if (device->fstype && strcmp(device->fstype, "block") == 0 && device->source &&
-            strcmp(device->source, volume->source) == 0)
-            bytes += (double)device->tally.op[OP_BLOCK_READ].bytes;
-    }
+    for (uint32_t i = 0; i < job->volume_count; i++)
+        if (is_device_of(&job->volumes[i], volume))
+            bytes += (double)job->volumes[i].tally.op[OP_BLOCK_READ].bytes;
     return bytes;
+}
+
+/* Requests that wrote to the volume's device for the job itself, as no writing back of what the page cache took is; and
+   their median time, of the slowest such device, NAN without any. */
+static double device_writes(const struct job_total *job, const struct volume_total *volume, double *median_s)
+{
+    double requests = 0;
+
+    *median_s = NAN;
+    for (uint32_t i = 0; i < job->volume_count; i++) {
+        const struct record *write = &job->volumes[i].tally.op[OP_BLOCK_WRITE];
+
+        if (!is_device_of(&job->volumes[i], volume))
+            continue;
+        requests += (double)record_ops(write);
+        *median_s = fmax(*median_s, quantile_s(&write->latency_ns, 0.5));
+    }
+    return requests;
 }
 
 /* Whether some node could not see what the page cache does: then a read of which it says nothing may be any. */
@@ -182,18 +239,30 @@ static void of_cache(const struct aggregate *totals, const struct job_total *job
     v[TRAIT_RANDOM_LOW] = slowest_s(read, fmax(missed - (double)read->bytes / AHEAD, 0));
 }
 
-/* Transfers of which not one can have been a multiple of the page size. */
-static double odd_sizes(const struct histogram *sizes)
+/* Transfers of which not one can have been a multiple of so many bytes. */
+static double odd_sizes(const struct histogram *sizes, uint64_t unit)
 {
     double odd = 0;
 
     for (unsigned i = 0; i < sizes->length; i++) {
         const struct histogram_cell *cell = &sizes->cells[i];
 
-        if (cell->bucket && bucket_last(cell->bucket) / PAGE == (bucket_lower(cell->bucket) - 1) / PAGE)
+        if (cell->bucket && bucket_last(cell->bucket) / unit == (bucket_lower(cell->bucket) - 1) / unit)
             odd += (double)cell->count;
     }
     return odd;
+}
+
+/* Writes that are no direct I/O and yet take as long as a request to the device, of which there is one for each: nobody
+   but who asked for it (O_SYNC, O_DSYNC) waits so. */
+static void of_sync_writes(const struct job_total *job, const struct volume_total *volume, double *v)
+{
+    const struct record *write = &volume->tally.op[OP_WRITE];
+    double median_s, requests = device_writes(job, volume, &median_s);
+
+    v[TRAIT_SYNC_WRITES] = 0;
+    if (quantile_s(&write->latency_ns, 0.5) >= median_s)
+        v[TRAIT_SYNC_WRITES] = fmin(requests, odd_sizes(&write->size, SECTOR)) / v[TRAIT_WRITES];
 }
 
 static double invalid(const struct record *record)
@@ -208,7 +277,7 @@ static void of_alignment(const struct tally *tally, double *v)
     double all = (double)histogram_count(&read->size) + (double)histogram_count(&write->size) + refused;
 
     v[TRAIT_DATA_TIME] = seconds(tally, OP_READ) + seconds(tally, OP_WRITE);
-    v[TRAIT_MISALIGNED] = quotient(odd_sizes(&read->size) + odd_sizes(&write->size) + refused, all);
+    v[TRAIT_MISALIGNED] = quotient(odd_sizes(&read->size, PAGE) + odd_sizes(&write->size, PAGE) + refused, all);
     v[TRAIT_MISALIGNED_TIME] = v[TRAIT_DATA_TIME] * v[TRAIT_MISALIGNED];
 }
 
@@ -262,6 +331,7 @@ int subjects_use(const struct finding_matter *matter, subject_take take, void *t
     for (uint32_t j = 0; j < totals->job_count; j++)
         for (uint32_t i = 0; i < totals->jobs[j].volume_count; i++) {
             const struct volume_total *volume = &totals->jobs[j].volumes[i];
+            double span_s = subject_span_s(totals, &totals->jobs[j]);
             struct subject subject;
             int err;
 
@@ -270,7 +340,9 @@ int subjects_use(const struct finding_matter *matter, subject_take take, void *t
             subject_init(&subject, SUBJECT_USE, &totals->jobs[j], volume);
             of_files(&volume->tally, subject.values);
             of_reads(&volume->tally, subject.values);
-            of_metadata(&volume->tally, subject.values);
+            of_writes(&volume->tally, subject.values);
+            of_sync_writes(&totals->jobs[j], volume, subject.values);
+            of_metadata(&volume->tally, span_s, subject.values);
             of_cache(totals, &totals->jobs[j], volume, subject.values);
             of_alignment(&volume->tally, subject.values);
             of_syncs(&volume->tally, subject.values);

@@ -91,7 +91,7 @@ static int judge(const struct model *model, const struct entity *entity, struct 
     } else {
         volume.rest = *tally;
     }
-    return judge_job(model->catalogue, &job, parts, NULL); /* reads only: the tallies stay ours */
+    return judge_job(model->catalogue, &job, parts, NULL, NULL); /* reads only: the tallies stay ours */
 }
 
 static double how_sure(const struct part *part, bool known, double ops, double bytes)

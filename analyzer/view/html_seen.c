@@ -68,9 +68,22 @@ static void place(FILE *out, const char *what, const char *name, bool *any)
     *any = true;
 }
 
+static void cost(FILE *out, const struct finding *f)
+{
+    char text[HUMAN_SIZE];
+
+    if (f->cost_low > 0)
+        fprintf(out, "%s to ",
+                f->cost_low < 60 ? human_ns(text, 1e9 * f->cost_low) : human_duration(text, f->cost_low));
+    else
+        fputs("up to ", out);
+    fprintf(out, "%s in operations",
+            f->cost_high < 60 ? human_ns(text, 1e9 * f->cost_high) : human_duration(text, f->cost_high));
+}
+
 static void finding(FILE *out, const struct finding *f)
 {
-    char low[HUMAN_SIZE], high[HUMAN_SIZE], text[HUMAN_SIZE];
+    char text[HUMAN_SIZE];
     bool any = false;
 
     fprintf(out, "<section class=\"answer %s\"><h3>%s: ", strcmp(f->severity, "low") == 0 ? "plain" : "bad",
@@ -83,9 +96,8 @@ static void finding(FILE *out, const struct finding *f)
     place(out, "on node", f->node, &any);
     place(out, "on", f->volume, &any);
     place(out, "user", f->user, &any);
-    fprintf(out, "%s costs %s to %s in operations", any ? ":" : "It",
-            f->cost_low < 60 ? human_ns(low, 1e9 * f->cost_low) : human_duration(low, f->cost_low),
-            f->cost_high < 60 ? human_ns(high, 1e9 * f->cost_high) : human_duration(high, f->cost_high));
+    fprintf(out, "%s costs ", any ? ":" : "It");
+    cost(out, f);
     if (!isnan(f->gain))
         fprintf(out, "; the remedy saves %s of the job&#8217;s", html_percent_text(text, f->gain));
     fprintf(out, ". Confidence %s.</p><ul class=\"plain\">", html_percent_text(text, f->confidence));

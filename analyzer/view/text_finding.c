@@ -31,7 +31,9 @@ static void show(const struct pen *pen, const struct finding *f)
         fputs(" on ", pen->out);
         draw_text(pen, f->volume, 30);
     }
-    if (f->cost_high > 0 && f->cost_low < f->cost_high)
+    if (f->cost_high > 0 && !(f->cost_low > 0))
+        fprintf(pen->out, ", up to %s of waiting", human_ns(high, 1e9 * f->cost_high));
+    else if (f->cost_high > 0 && f->cost_low < f->cost_high)
         fprintf(pen->out, ", %s to %s of waiting", human_ns(low, 1e9 * f->cost_low), human_ns(high, 1e9 * f->cost_high));
     else if (f->cost_high > 0)
         fprintf(pen->out, ", %s of waiting", human_ns(high, 1e9 * f->cost_high));

@@ -21,6 +21,7 @@ SEVERITIES = ("critical", "high", "medium", "low")
 # Programs on one volume: what is found, and by whom it is not.
 PAIRS = {
     "small-reads": ("small_reads", "large_reads"),
+    "small-writes": ("small_writes", "large_writes"),
     "metadata-storm": ("metadata_storm", "small_files"),
     "reopened-files": ("reopened_files", "opened_once"),
     "reread-files": ("reread_files", "large_reads"),
@@ -108,6 +109,12 @@ class FindingTest(harness.SystemTest):
         for program, expected in (("cache_thrash", True), ("reread_files", False)):
             report = self.record([harness.PYTHON, "-I", "-S", PROGRAM, program, self.volume.mount])
             self.assertEqual(expected, "cache-thrash" in [one["id"] for one in report.data["findings"]], program)
+
+    def test_sync_writes(self):
+        """So is what it wrote for whom."""
+        for program, expected in (("sync_writes", True), ("small_writes", False), ("fsync_bound_log", False)):
+            report = self.record([harness.PYTHON, "-I", "-S", PROGRAM, program, self.volume.mount])
+            self.assertEqual(expected, "sync-writes" in [one["id"] for one in report.data["findings"]], program)
 
     def test_the_dearest_come_first(self):
         costs = [one["cost"]["high"] for one in self.report.data["findings"]]

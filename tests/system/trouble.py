@@ -52,10 +52,9 @@ def large_reads(directory):
 
 
 def metadata_storm(directory):
-    for _ in range(5):
-        for number in range(1000):
-            os.stat(os.path.join(directory, "small", str(number)))
-            os.close(os.open(os.path.join(directory, "small", str(number)), os.O_RDONLY))
+    """A quarter of a second is too little to be told; long lists take long, and are few operations."""
+    for _ in range(4000):
+        os.listdir(os.path.join(directory, "small"))
 
 
 def labels(directory):
@@ -162,6 +161,27 @@ def fsync_bound_log(directory):
     for _ in range(200):
         os.write(fd, bytes(700))
         os.fsync(fd)
+    os.close(fd)
+
+
+def small_writes(directory):
+    fd = os.open(os.path.join(directory, "lines"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for _ in range(20000):
+        os.write(fd, bytes(300))
+    os.close(fd)
+
+
+def large_writes(directory):
+    fd = os.open(os.path.join(directory, "lines"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for _ in range(20):
+        os.write(fd, bytes(300000))
+    os.close(fd)
+
+
+def sync_writes(directory):
+    fd = os.open(os.path.join(directory, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_DSYNC)
+    for _ in range(500):
+        os.write(fd, bytes(300))
     os.close(fd)
 
 

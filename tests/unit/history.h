@@ -36,7 +36,7 @@ void history_small_files(struct batch *batch, uint32_t pid);
 void history_shards(struct batch *batch, uint32_t pid);
 void history_checkpoint(struct batch *batch, uint32_t pid);
 
-#define GIVEN_MAX 4
+#define GIVEN_MAX 32
 
 /* A source that hands out what it was given; its next is history_next(). */
 struct given {

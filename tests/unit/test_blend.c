@@ -64,7 +64,7 @@ static void check_index(bool together, double effective)
     for (int at = 0; at < 10; at++) {
         struct batch *batch = history_batch(at);
 
-        second(batch, together || at % 2, together || at % 2 == 0);
+        second(batch, together || at >= 5, together || at < 5);
         history_into(&totals, batch);
     }
     assert_int_equal(aggregate_sort(&totals), 0);
@@ -82,6 +82,12 @@ static void check_index(bool together, double effective)
 static void blends_are_measured(void **state)
 {
     check_index(true, 2);
+}
+
+/* One process after the other: a job that streams shards for five seconds, and reads small files in the next five. */
+static void what_comes_one_after_the_other_is_no_blend(void **state)
+{
+    check_index(false, 1);
 }
 
 static void job_second(struct aggregate *totals, int at, bool loud)
@@ -122,11 +128,57 @@ static void victims_are_told_their_price(void **state)
     aggregate_clear(&totals);
 }
 
+/* A second of one job, of the other one, or of both: they take longer when both are there. */
+static void shift(struct aggregate *totals, int at, char who)
+{
+    struct batch *batch = history_batch(at);
+
+    if (who != 'b')
+        history_ops(batch, "a", 5, OP_READ, 65536, 100);
+    if (who != 'a')
+        history_ops(batch, "b", 6, OP_READ, MIB, 100);
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        batch->records[i].latency_sum_ns = who == '2' ? 300000000 : 100000000;
+    history_into(totals, batch);
+}
+
+/* In how many seconds of a word two jobs have met. */
+static double seconds_met(const char *word)
+{
+    struct aggregate totals = {0};
+    struct profile_list lists[2];
+    struct blend blend;
+    double seconds;
+
+    for (int at = 0; word[at]; at++)
+        shift(&totals, at, word[at]);
+    assert_int_equal(aggregate_sort(&totals), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(classify_job(&classified_by, &totals.jobs[i], false, &lists[i]), 0);
+    assert_int_equal(blend_of(&totals, lists, classified_by.count + 1, &blend), 0);
+    seconds = blend.meeting_count ? blend.meetings[0].seconds : 0;
+    blend_clear(&blend);
+    for (uint32_t i = 0; i < 2; i++)
+        profile_list_clear(&lists[i]);
+    aggregate_clear(&totals);
+    return seconds;
+}
+
+static void who_comes_when_the_other_one_goes_has_not_met_it(void **state)
+{
+    assert_true(seconds_met("aaa2bbb2aaa2bbb") == 0);
+    assert_true(seconds_met("aaa2aaa2aaa2aaa") == 3);
+    assert_true(seconds_met("aaa222bbb") == 3);
+    assert_true(seconds_met("aaa222aaa2") == 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blends_are_measured),
+        cmocka_unit_test(what_comes_one_after_the_other_is_no_blend),
         cmocka_unit_test(victims_are_told_their_price),
+        cmocka_unit_test(who_comes_when_the_other_one_goes_has_not_met_it),
         cmocka_unit_test(who_does_next_to_nothing_is_in_nobodys_way),
     };
 

@@ -147,6 +147,27 @@ static void packing_is_one_thing(void **state)
     }
 }
 
+/* Small files and larger ones may be one program's; two clients' where a file system is served. */
+static void who_serves_does_what_its_clients_do(void **state)
+{
+    const struct station server = {.layer = LAYER_FUSE, .request = REQUEST_ALL, .party = PARTY_SERVER, .server = "x"};
+
+    for (unsigned serves = 0; serves < 2; serves++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+        struct station *station;
+
+        whole_files(batch, 10 * KIB, 6000);
+        whole_files(batch, 400 * KIB, 1000);
+        if (serves)
+            assert_int_equal(batch_station(batch, &server, &station), 0);
+        classified(batch, false, &list);
+        assert_true((fabs(classified_bytes(&list, "losf") - 6 / 46.0) <= NEAR) == serves);
+        assert_true((fabs(classified_bytes(&list, "cv-training") - 40 / 46.0) <= NEAR) == serves);
+        profile_list_clear(&list);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +176,7 @@ int main(void)
         cmocka_unit_test(a_walk_of_full_folders_is_one),
         cmocka_unit_test(one_program_is_one),
         cmocka_unit_test(packing_is_one_thing),
+        cmocka_unit_test(who_serves_does_what_its_clients_do),
     };
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
 }

@@ -7,10 +7,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/filing.h"
+#include "analyzer/fitting.h"
+#include "analyzer/fitting_rows.h"
 #include "analyzer/joining.h"
 #include "analyzer/matching.h"
+#include "tests/unit/classified.h"
 
 #define KIB UINT64_C(1024)
 
@@ -223,6 +227,67 @@ static void what_jumps_is_no_copy(void **state)
     tally_clear(&tally);
 }
 
+static double twins_of(const struct tally *tally)
+{
+    double twins = 0;
+    struct bin *bins;
+    size_t count = split(tally, &bins);
+
+    for (size_t i = 0; i < count; i++)
+        twins += bins[i].twin ? bins[i].ops : 0;
+    free(bins);
+    return twins;
+}
+
+/* Who copies a few large files, each at once, reads and writes few of each size. */
+static void large_pieces_are_pairs_together(void **state)
+{
+    struct tally few = {0}, large = {0}, small = {0};
+
+    for (unsigned i = 1; i <= 5; i++) {
+        add(&few.op[OP_READ], i * 16 * KIB * KIB, 1 + FILE_LARGE, 3, 0);
+        add(&few.op[OP_WRITE], i * 16 * KIB * KIB, 0, 3, 0);
+        add(&large.op[OP_READ], i * 16 * KIB * KIB, 1 + FILE_LARGE, 8, 0);
+        add(&large.op[OP_WRITE], i * 16 * KIB * KIB, 0, 8, 0);
+        add(&small.op[OP_READ], i * 16 * KIB, 1 + FILE_SMALL, 8, 0);
+        add(&small.op[OP_WRITE], i * 16 * KIB, 0, 8, 0);
+    }
+    add(&large.op[OP_WRITE], 2 * KIB * KIB, 0, 40, 0); /* of a size that is not copied */
+    expect(twins_of(&few), 0);
+    expect(twins_of(&large), 80);
+    expect(twins_of(&small), 0);
+    tally_clear(&few);
+    tally_clear(&large);
+    tally_clear(&small);
+}
+
+/* Who else jumps is no reason to expect it of a copy, whose reads never do. */
+static void a_copy_goes_on(void **state)
+{
+    const struct signature *copies = NULL;
+    struct tally tally = {0};
+    struct fitting fitting;
+    double *row;
+
+    add(&tally.op[OP_READ], 8 * KIB, 1 + FILE_LARGE, 0, 5000);
+    add(&tally.op[OP_READ], 32 * KIB * KIB, 1 + FILE_LARGE, 190, 0);
+    add(&tally.op[OP_WRITE], 32 * KIB * KIB, 0, 190, 0);
+    assert_int_equal(fitting_init(&fitting, &classified_by, &tally, NULL, false, 0), 0);
+    assert_true(fitting.joint);
+    for (uint32_t p = 0; p < classified_by.count; p++)
+        if (strcmp(classified_by.profiles[p].name, "stage-copy") == 0)
+            copies = &classified_by.profiles[p].signatures[0];
+    assert_non_null(copies);
+    row = calloc(fitting.all_count, sizeof(*row));
+    assert_non_null(row);
+    fitting_spread(&fitting, copies, 0, row);
+    assert_true(row[fitting.order.first] > 0.4);
+    expect(row[fitting.order.first + 1], 0);
+    free(row);
+    fitting_clear(&fitting);
+    tally_clear(&tally);
+}
+
 /* As in what an older version has recorded, or where too much was counted under a coarser key. */
 static void what_was_not_counted_is_not_split(void **state)
 {
@@ -256,8 +321,10 @@ int main(void)
         cmocka_unit_test(matched_reads_take_what_suits_them),
         cmocka_unit_test(what_goes_on_for_long_is_lone),
         cmocka_unit_test(what_jumps_is_no_copy),
+        cmocka_unit_test(large_pieces_are_pairs_together),
+        cmocka_unit_test(a_copy_goes_on),
         cmocka_unit_test(what_was_not_counted_is_not_split),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
 }

@@ -409,6 +409,59 @@ static void pages_of_one_file_are_saved_when_they_are_forced(void **state)
     }
 }
 
+/* The same beside samples that it reads for others; each file is forced to disk, and moved into place. */
+static void who_serves_readers_may_save(void **state)
+{
+    for (unsigned forced = 0; forced < 2; forced++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 300 * KIB, 1400);
+        history_ops(batch, "j", 9, OP_STAT, 0, 2800);
+        history_ops(batch, "j", 9, OP_READ, 100 * KIB, 4200);
+        history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 4200);
+        history_ops(batch, "j", 9, OP_CREATE, 0, 16);
+        history_ops(batch, "j", 9, OP_WRITE, 3 * KIB, 80000);
+        history_order(batch, "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 80000);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 1416);
+        history_ops(batch, "j", 9, OP_FSYNC, 0, forced ? 16 : 0);
+        history_ops(batch, "j", 9, OP_RENAME, 0, forced ? 16 : 0);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "checkpoint") > 0.3) == forced);
+        profile_list_clear(&list);
+    }
+}
+
+/* torch.load: each rank jumps about in the one archive, of which it reads all; loaders read other records of a file each. */
+static void ranks_that_jump_may_load_a_model(void **state)
+{
+    for (unsigned loads = 0; loads < 2; loads++) {
+        struct batch *batch = history_batch(0);
+
+        for (uint32_t pid = 10; pid < 14; pid++) {
+            history_ops(batch, "j", pid, OP_OPEN, 256 * MIB, 2);
+            history_ops(batch, "j", pid, OP_SEEK, 0, 150);
+            history_ops(batch, "j", pid, OP_READ, 2 * MIB, loads ? 250 : 60);
+            history_order(batch, "j", pid, OP_READ, ORDER_CONSECUTIVE, loads ? 120 : 20);
+            history_order(batch, "j", pid, OP_READ, ORDER_RANDOM, loads ? 130 : 40);
+            history_ops(batch, "j", pid, OP_CLOSE, 0, 2);
+        }
+        told(batch, 1, 256 * MIB);
+        check_first(batch, loads ? "model-load" : "sample-read");
+    }
+}
+
+/* Labels and captions are files of some hundred bytes, whose readers cannot be told apart on a storage node. */
+static void tiny_files_are_many_small_files_in_sums_too(void **state)
+{
+    const struct counted counted[] = {
+        {OP_OPEN, 1400, 15000}, {OP_STAT, 0, 15000}, {OP_READ, 1400, 15000},
+        {OP_READ, 0, 15000},    {OP_CLOSE, 0, 15000}, {OP_NONE, 0, 0},
+    };
+
+    check_first(classified_sum(counted, 0, 15000, 0), "losf");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +483,9 @@ int main(void)
         cmocka_unit_test(small_reads_in_order_are_a_stream),
         cmocka_unit_test(who_forces_files_to_disk_saves),
         cmocka_unit_test(pages_of_one_file_are_saved_when_they_are_forced),
+        cmocka_unit_test(who_serves_readers_may_save),
+        cmocka_unit_test(ranks_that_jump_may_load_a_model),
+        cmocka_unit_test(tiny_files_are_many_small_files_in_sums_too),
         cmocka_unit_test(who_reads_and_then_writes_packs_nothing),
     };
 

@@ -6,6 +6,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyzer/finding/finding.h"
@@ -126,30 +128,76 @@ static void where_many_are_slow_none_is_a_straggler(void **state)
     assert_int_equal(count_stragglers(1, 4, 0), 0);
 }
 
-/* Whether the remedy of so many unlinks among other metadata operations is of packing. */
-static bool is_to_be_packed(uint64_t unlinks)
+/* Whether what is found of the batch is a metadata-storm, whose remedy says that. */
+static bool storm_says(struct batch *batch, const char *words)
 {
-    struct given given = {.batches = {history_batch(0)}, .count = 1};
+    struct given given = {.batches = {batch}, .count = 1};
     const struct finding *finding;
     struct report report;
-    bool packed;
+    bool says;
 
-    history_ops(given.batches[0], "j", 1, OP_STAT, 0, 1000);
-    history_ops(given.batches[0], "j", 1, OP_READDIR, 0, 200);
-    history_ops(given.batches[0], "j", 1, OP_CLOSE, 0, 5000);
-    history_ops(given.batches[0], "j", 1, OP_UNLINK, 0, unlinks);
-    make_dear(given.batches[0]);
+    make_dear(batch);
     assert_int_equal(find(&given, "metadata-storm", &report, &finding), 1);
-    packed = strstr(finding->remedy, "pack small files") != NULL;
-    assert_int_equal(strstr(finding->remedy, "delete in the background") != NULL, !packed);
+    says = strstr(finding->remedy, words) != NULL;
+    assert_true(isnan(finding->gain) != (strstr(finding->remedy, "pack small files") != NULL));
     report_clear(&report);
-    return packed;
+    return says;
+}
+
+/* Files are looked for, and so many of them opened and read; others are deleted, or change their names. */
+static struct batch *stormy(uint64_t reads, uint64_t unlinks, uint64_t renames)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_STAT, 0, 1000);
+    history_ops(batch, "j", 1, OP_READDIR, 0, 200);
+    history_ops(batch, "j", 1, OP_OPEN, 0, 1000);
+    history_ops(batch, "j", 1, OP_CLOSE, 0, 1000);
+    history_ops(batch, "j", 1, OP_READ, 1000, reads);
+    history_ops(batch, "j", 1, OP_UNLINK, 0, unlinks);
+    history_ops(batch, "j", 1, OP_RENAME, 0, renames);
+    return batch;
+}
+
+static void small_files_are_packed_where_they_are_read(void **state)
+{
+    assert_true(storm_says(stormy(700, 0, 0), "pack small files"));
+    assert_true(storm_says(stormy(100, 0, 0), "look up less"));
 }
 
 static void packed_files_help_nobody_who_deletes(void **state)
 {
-    assert_true(is_to_be_packed(500));
-    assert_false(is_to_be_packed(5000));
+    assert_true(storm_says(stormy(700, 500, 0), "pack small files"));
+    assert_true(storm_says(stormy(700, 5000, 0), "delete in the background"));
+}
+
+static void packed_files_help_nobody_who_changes_them(void **state)
+{
+    assert_true(storm_says(stormy(700, 0, 500), "pack small files"));
+    assert_true(storm_says(stormy(700, 0, 5000), "make files with the name"));
+}
+
+/* So many stats in a second, of 100 us each, by a job that does something for so long. */
+static unsigned count_storms(uint64_t stats, int seconds)
+{
+    struct given given = {.batches = {history_batch(0), history_batch(seconds - 1)}, .count = 2};
+    const struct finding *finding;
+    struct report report;
+    unsigned count;
+
+    history_ops(given.batches[0], "j", 1, OP_STAT, 0, stats);
+    history_ops(given.batches[1], "j", 1, OP_STAT, 0, 1);
+    make_dear(given.batches[0]);
+    count = find(&given, "metadata-storm", &report, &finding);
+    report_clear(&report);
+    return count;
+}
+
+static void a_storm_takes_time(void **state)
+{
+    assert_int_equal(count_storms(2000, 2), 0);
+    assert_int_equal(count_storms(4000, 2), 1);
+    assert_int_equal(count_storms(4000, 10), 0);
 }
 
 /* A database, which writes as much as a checkpoint. */
@@ -189,28 +237,120 @@ static void what_stops_readers_is_a_checkpoint(void **state)
     assert_false(stops_readers(add_database));
 }
 
-/* Of 1,000 stats so many ask for what is not there: then nothing can be packed. */
-static bool is_looked_for(uint64_t missing)
+/* A rank that reads with that latency until a second is over, on a node of its own; in that order they are named. */
+static struct batch *on_node(uint32_t rank, uint64_t latency_ns, uint64_t reads)
 {
-    struct given given = {.batches = {history_batch(0)}, .count = 1};
+    struct batch *batch = history_batch(0);
+    struct record *record;
+    char name[16];
+
+    snprintf(name, sizeof(name), "n%u", rank);
+    assert_int_equal(batch_set(batch, &batch->node, name), 0);
+    history_ops(batch, "j", 1 + rank, OP_READ, 1 << 20, reads);
+    record = &batch->records[0];
+    histogram_clear(&record->latency_ns);
+    assert_int_equal(histogram_add(&record->latency_ns, latency_ns, reads), 0);
+    record->latency_sum_ns = reads * latency_ns;
+    snprintf(name, sizeof(name), "n%u:v", rank);
+    assert_int_equal(batch_set(batch, &batch->volumes[0].name, name), 0);
+    return batch;
+}
+
+/* Nodes with a rank each, on a disk of its own, of which the last is so slow, and reads so often. */
+static unsigned count_slow_nodes(uint64_t latency_ns, uint64_t reads)
+{
+    struct given given = {.count = RANKS};
     const struct finding *finding;
     struct report report;
-    bool looked_for;
+    unsigned count;
 
-    history_ops(given.batches[0], "j", 1, OP_STAT, 0, 1000 - missing);
-    history_errors(given.batches[0], "j", 1, OP_STAT, ENOENT, missing);
-    make_dear(given.batches[0]);
-    assert_int_equal(find(&given, "metadata-storm", &report, &finding), 1);
-    looked_for = strstr(finding->remedy, "shorten search paths") != NULL;
-    assert_int_equal(strstr(finding->remedy, "pack small files") != NULL, !looked_for);
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        given.batches[rank] =
+            rank < RANKS - 1 ? on_node(rank, 1000000, 400) : on_node(rank, latency_ns, reads);
+    count = find(&given, "straggler", &report, &finding);
+    assert_true(!count || strcmp(finding->node, "n9") == 0);
     report_clear(&report);
-    return looked_for;
+    return count;
+}
+
+static void who_is_slow_on_the_disk_of_a_node_is_a_straggler(void **state)
+{
+    assert_int_equal(count_slow_nodes(1000000, 400), 0);
+    assert_int_equal(count_slow_nodes(8000000, 400), 1);
+}
+
+/* It has not got more done, unless it is elsewhere most of the time. */
+static void who_does_less_as_it_is_slow_is_a_straggler(void **state)
+{
+    assert_int_equal(count_slow_nodes(20000000, 45), 1);
+    assert_int_equal(count_slow_nodes(8000000, 45), 0);
+}
+
+/* What a job does in each second: r reads, w writes a checkpoint, b both, l writes lines, 1 reads once, and nothing. */
+static unsigned count_stopped(const char *seconds)
+{
+    struct given given = {.count = 0};
+    const struct finding *finding;
+    struct report report;
+    unsigned count;
+
+    for (; *seconds; seconds++) {
+        struct batch *batch = given.batches[given.count] = history_batch((int)given.count);
+
+        if (*seconds == 'r' || *seconds == 'b')
+            history_ops(batch, "j", 1, OP_READ, 65536, 1000);
+        if (*seconds == '1')
+            history_ops(batch, "j", 1, OP_READ, 65536, 1);
+        if (*seconds == 'l')
+            history_ops(batch, "j", 2, OP_WRITE, 300, 10000);
+        if (*seconds == 'w' || *seconds == 'b')
+            history_checkpoint(batch, 2);
+        given.count++;
+    }
+    count = find(&given, "checkpoint-stops-readers", &report, &finding);
+    report_clear(&report);
+    return count;
+}
+
+static void who_reads_nothing_while_it_saves_is_stopped(void **state)
+{
+    assert_int_equal(count_stopped("rrrb  rrrw rrrw  rr"), 1);
+    assert_int_equal(count_stopped("rrrrrrrw rrrw  rr"), 0);
+}
+
+static void who_reads_on_while_it_saves_is_not(void **state)
+{
+    assert_int_equal(count_stopped("rrrbrrrbrrrbrr"), 0);
+    assert_int_equal(count_stopped("rbrb brbbrwrbrb brb"), 0);
+}
+
+static void who_has_nothing_to_read_may_save(void **state)
+{
+    assert_int_equal(count_stopped("r  r  r wr  r wr  r w  r"), 0);
+    assert_int_equal(count_stopped("rrr  brrr  brrr  br"), 0);
+    assert_int_equal(count_stopped("rrrrrrrrw w w"), 0);
+    assert_int_equal(count_stopped("111w 111w 111w 111"), 0);
+}
+
+static void who_writes_something_else_is_not_stopped_by_checkpoints(void **state)
+{
+    assert_int_equal(count_stopped("rrrl rrrl rrrl  rr"), 0);
+}
+
+/* Of 10,000 stats so many ask for what is not there: then nothing can be packed. */
+static struct batch *looked_for(uint64_t missing)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_STAT, 0, 10000 - missing);
+    history_errors(batch, "j", 1, OP_STAT, ENOENT, missing);
+    return batch;
 }
 
 static void packed_files_help_nobody_who_finds_none(void **state)
 {
-    assert_false(is_looked_for(300));
-    assert_true(is_looked_for(900));
+    assert_true(storm_says(looked_for(3000), "look up less"));
+    assert_true(storm_says(looked_for(7000), "shorten search paths"));
 }
 
 /* So many bytes are written before each of a hundred syncs, which take long. */
@@ -231,6 +371,75 @@ static void who_commits_is_no_checkpoint(void **state)
     assert_int_equal(count_found(synced(8192), "fsync-bound-checkpoint"), 0);
     assert_int_equal(count_found(synced(1 << 20), "fsync-bound-log"), 0);
     assert_int_equal(count_found(synced(1 << 20), "fsync-bound-checkpoint"), 1);
+}
+
+/* Lines of a log, one behind the other, each synced or not. */
+static struct batch *logged(uint64_t size, uint64_t lines, uint64_t syncs)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_CREATE, 0, 1);
+    history_ops(batch, "j", 1, OP_WRITE, size, lines);
+    history_order(batch, "j", 1, OP_WRITE, ORDER_CONSECUTIVE, lines);
+    if (syncs)
+        history_ops(batch, "j", 1, OP_FSYNC, 0, syncs);
+    make_dear(batch);
+    return batch;
+}
+
+static void small_writes_are_found(void **state)
+{
+    assert_int_equal(count_found(logged(300, 5000, 0), "small-writes"), 1);
+    assert_int_equal(count_found(logged(4096, 5000, 0), "small-writes"), 1);
+    assert_int_equal(count_found(logged(65536, 5000, 0), "small-writes"), 0);
+    assert_int_equal(count_found(logged(300, 1000, 0), "small-writes"), 0);
+    assert_int_equal(count_found(logged(300, 5000, 5000), "small-writes"), 0);
+    assert_int_equal(count_found(logged(300, 5000, 500), "small-writes"), 0);
+    assert_int_equal(count_found(logged(300, 5000, 50), "small-writes"), 1);
+}
+
+/* The device writes so often for the job, and takes so long for it; a write takes a microsecond. */
+static struct batch *through(struct batch *batch, uint64_t requests, uint64_t latency_ns)
+{
+    const struct volume device = {.name = "d", .source = "/dev/v", .fstype = "block", .scope = SCOPE_LOCAL};
+    struct record *record;
+    uint32_t on;
+
+    assert_int_equal(batch_volume(batch, &device, &on), 0);
+    assert_int_equal(batch_record(batch, 0, on, NO_INDEX, OP_BLOCK_WRITE, &record), 0);
+    record->bytes += 4096 * requests;
+    record->latency_sum_ns += latency_ns * requests;
+    assert_int_equal(histogram_add(&record->latency_ns, latency_ns, requests), 0);
+    assert_int_equal(histogram_add(&record->size, 4096, requests), 0);
+    return batch;
+}
+
+static void writes_that_wait_for_the_device_are_found(void **state)
+{
+    assert_int_equal(count_found(through(logged(300, 5000, 0), 5000, 500), "sync-writes"), 1);
+    assert_int_equal(count_found(through(logged(300, 5000, 0), 5000, 500), "small-writes"), 0);
+}
+
+/* What the page cache took is written by others, or later; direct I/O waits by itself, and syncs have a finding. */
+static void writes_that_wait_for_nothing_are_not(void **state)
+{
+    assert_int_equal(count_found(through(logged(300, 5000, 0), 50, 500), "sync-writes"), 0);
+    assert_int_equal(count_found(through(logged(300, 5000, 0), 5000, 5000), "sync-writes"), 0);
+    assert_int_equal(count_found(through(logged(4096, 5000, 0), 5000, 500), "sync-writes"), 0);
+    assert_int_equal(count_found(through(logged(4096, 5000, 0), 5000, 500), "small-writes"), 1);
+    assert_int_equal(count_found(through(logged(300, 5000, 5000), 5000, 500), "sync-writes"), 0);
+}
+
+static void a_gain_that_cannot_be_told_is_none(void **state)
+{
+    struct given given = {.batches = {synced(8192)}, .count = 1};
+    const struct finding *finding;
+    struct report report;
+
+    assert_int_equal(find(&given, "fsync-bound-log", &report, &finding), 1);
+    assert_true(isnan(finding->gain));
+    assert_true(finding->cost_low == 0 && finding->cost_high > 0);
+    report_clear(&report);
 }
 
 /* Files are opened, read whole and closed, in a large set, or one large file is read. */
@@ -263,10 +472,23 @@ int main(void)
         cmocka_unit_test(who_does_something_else_is_no_straggler),
         cmocka_unit_test(who_comes_before_others_is_no_straggler),
         cmocka_unit_test(where_many_are_slow_none_is_a_straggler),
+        cmocka_unit_test(small_files_are_packed_where_they_are_read),
+        cmocka_unit_test(who_is_slow_on_the_disk_of_a_node_is_a_straggler),
+        cmocka_unit_test(who_does_less_as_it_is_slow_is_a_straggler),
         cmocka_unit_test(packed_files_help_nobody_who_deletes),
+        cmocka_unit_test(packed_files_help_nobody_who_changes_them),
+        cmocka_unit_test(a_storm_takes_time),
         cmocka_unit_test(what_stops_readers_is_a_checkpoint),
+        cmocka_unit_test(who_reads_nothing_while_it_saves_is_stopped),
+        cmocka_unit_test(who_reads_on_while_it_saves_is_not),
+        cmocka_unit_test(who_has_nothing_to_read_may_save),
+        cmocka_unit_test(who_writes_something_else_is_not_stopped_by_checkpoints),
         cmocka_unit_test(packed_files_help_nobody_who_finds_none),
         cmocka_unit_test(who_commits_is_no_checkpoint),
+        cmocka_unit_test(small_writes_are_found),
+        cmocka_unit_test(writes_that_wait_for_the_device_are_found),
+        cmocka_unit_test(writes_that_wait_for_nothing_are_not),
+        cmocka_unit_test(a_gain_that_cannot_be_told_is_none),
         cmocka_unit_test(many_small_files_are_found),
     };
 

@@ -14,7 +14,7 @@
 #define NODES 6 /* a node and as many peers as it takes */
 #define OPS   100
 
-enum how { WELL, SLOWLY, BADLY };
+enum how { WELL, SLOWLY, BADLY, HARDLY };
 
 /* What node number i did from that second on, for so long. */
 static void add(struct suspects *suspects, unsigned i, int second, int64_t interval_ms, enum how how)
@@ -26,7 +26,9 @@ static void add(struct suspects *suspects, unsigned i, int second, int64_t inter
     assert_int_equal(batch_set(batch, &batch->node, name), 0);
     batch->interval_ms = interval_ms;
     batch->duration_ns = (uint64_t)interval_ms * 1000000;
-    history_ops(batch, "j", 0, OP_READ, 4096, OPS);
+    history_ops(batch, "j", 0, OP_READ, 4096, how == HARDLY ? 1 : OPS);
+    if (how == HARDLY)
+        assert_int_equal(histogram_add(&batch->records[0].latency_ns, 120000000, OPS / 12), 0);
     if (how == SLOWLY)
         assert_int_equal(histogram_add(&batch->records[0].latency_ns, 50000000, OPS / 10), 0);
     if (how == BADLY)
@@ -45,11 +47,13 @@ static void add_all(struct suspects *suspects, unsigned nodes, int second, enum 
         add(suspects, i, second, 1000, i ? WELL : how);
 }
 
-/* In each of the seconds of a word: s for slowly, b for badly. */
+/* In each of the seconds of a word: s for slowly, b for badly, h for hardly anything. */
 static void finish(struct suspects *suspects, unsigned nodes, const char *word)
 {
+    static const enum how hows[] = {['s'] = SLOWLY, ['b'] = BADLY, ['h'] = HARDLY, ['.'] = WELL};
+
     for (int second = 0; word[second]; second++)
-        add_all(suspects, nodes, second, word[second] == 's' ? SLOWLY : word[second] == 'b' ? BADLY : WELL);
+        add_all(suspects, nodes, second, hows[(unsigned char)word[second]]);
     assert_int_equal(suspects_finish(suspects), 0);
 }
 
@@ -81,6 +85,18 @@ static void errors_are_another_symptom(void **state)
     assert_int_equal(suspects.count, 1);
     assert_int_equal(suspects.list[0].symptom, SYMPTOM_ERRORS);
     assert_true(suspects.list[0].value > 0.33 && suspects.list[0].value < 0.34 && suspects.list[0].median == 0);
+    suspects_clear(&suspects);
+}
+
+static void who_hardly_gets_anything_done_is_found(void **state)
+{
+    struct suspects suspects = {0};
+
+    finish(&suspects, NODES, ".hhh.");
+    assert_int_equal(suspects.count, 1);
+    assert_string_equal(suspects.list[0].node, "n0");
+    assert_int_equal(suspects.list[0].symptom, SYMPTOM_P99);
+    assert_true(suspects.list[0].value > 0.1);
     suspects_clear(&suspects);
 }
 
@@ -164,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_node_is_found_among_its_peers),
         cmocka_unit_test(errors_are_another_symptom),
+        cmocka_unit_test(who_hardly_gets_anything_done_is_found),
         cmocka_unit_test(too_few_peers_tell_nothing),
         cmocka_unit_test(once_in_a_while_is_chance),
         cmocka_unit_test(nodes_may_come_late),

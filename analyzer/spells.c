@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyzer/spells.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "lib/cleanup.h"
+#include "lib/vector.h"
+
+int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const struct unit *unit,
+               const double times[BUSY_KINDS])
+{
+    int64_t half = MIN(unit->interval_ns, unit->last_ns - unit->first_ns) / 2;
+    struct spell *spell;
+
+    if (vector_grow((void **)&spells->list, &spells->capacity, spells->count, sizeof(*spells->list)))
+        return -ENOMEM;
+    spell = &spells->list[spells->count++];
+    *spell = (struct spell){volume, profile, unit->first_ns + half, unit->last_ns - half, {0}};
+    memcpy(spell->times, times, sizeof(spell->times));
+    return 0;
+}
+
+void spells_clear(struct spells *spells)
+{
+    free(spells->list);
+    *spells = (struct spells){0};
+}
+
+static size_t slot_at(const struct spell_slots *slots, int64_t ns)
+{
+    int64_t slot = (ns / 1000000 - slots->from_ms) / slots->slot_ms;
+
+    return (size_t)MAX(0, MIN(slot, (int64_t)slots->count - 1));
+}
+
+/* Of each profile, the time that processes had. */
+static void add_times(const struct spells *spells, uint32_t volume, enum busy kind, double *had)
+{
+    for (uint32_t i = 0; i < spells->count; i++)
+        if (spells->list[i].volume == volume)
+            had[spells->list[i].profile] += spells->list[i].times[kind];
+}
+
+/* Each slot's changes of what there is of each profile. What was judged anew, as a whole, is less than its processes had. */
+static void add_changes(const struct spells *spells, uint32_t volume, enum busy kind, const double *times, const double *had,
+                        const struct spell_slots *slots, uint32_t profiles, double *changes)
+{
+    for (uint32_t i = 0; i < spells->count; i++) {
+        const struct spell *spell = &spells->list[i];
+        size_t from = slot_at(slots, spell->first_ns), last = slot_at(slots, spell->last_ns);
+        double all = times[spell->profile * BUSY_KINDS + kind], time = spell->times[kind];
+
+        if (spell->volume != volume || !(time > 0))
+            continue;
+        time *= fmin(1, all / had[spell->profile]) / (double)(last - from + 1);
+        changes[from * profiles + spell->profile] += time;
+        changes[(last + 1) * profiles + spell->profile] -= time;
+    }
+}
+
+static double sum_of(const double *numbers, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += numbers[i];
+    return sum;
+}
+
+/* One slot, by what processes did in it, and what none did. */
+static void divide(double busy, double share, const double *here, const double *rest, const double *all, uint32_t profiles,
+                   double *patterns)
+{
+    double sum = 0;
+
+    for (uint32_t p = 0; p < profiles; p++)
+        sum += fmax(0, here[p]) + share * rest[p];
+    for (uint32_t p = 0; p < profiles; p++)
+        patterns[p] += busy * (sum > 0 ? (fmax(0, here[p]) + share * rest[p]) / sum : all[p]);
+}
+
+/* In slots of which the first and the last have some time. */
+static int divide_slots(const struct spells *spells, uint32_t volume, enum busy kind, const double *times,
+                        const struct spell_slots *slots, const double *busy, uint32_t profiles, double *patterns)
+{
+    _cleanup_free_ double *changes = calloc((slots->count + 1) * profiles, sizeof(*changes));
+    _cleanup_free_ double *sums = calloc(4u * profiles, sizeof(*sums));
+    double *had = sums, *rest = sums + profiles, *all = rest + profiles, *here = all + profiles;
+    double total = sum_of(busy, slots->count), time = 0;
+
+    if (!changes || !sums)
+        return -ENOMEM;
+    add_times(spells, volume, kind, had);
+    add_changes(spells, volume, kind, times, had, slots, profiles, changes);
+    for (uint32_t p = 0; p < profiles; p++)
+        time += times[p * BUSY_KINDS + kind];
+    for (uint32_t p = 0; time > 0 && p < profiles; p++) {
+        rest[p] = fmax(0, times[p * BUSY_KINDS + kind] - had[p]);
+        all[p] = times[p * BUSY_KINDS + kind] / time;
+    }
+    for (size_t slot = 0; slot < slots->count; slot++) {
+        for (uint32_t p = 0; p < profiles; p++)
+            here[p] += changes[slot * profiles + p];
+        if (busy[slot] > 0)
+            divide(busy[slot], busy[slot] / total, here, rest, all, profiles, patterns + slot * profiles);
+    }
+    return 0;
+}
+
+int spells_divide(const struct spells *spells, uint32_t volume, enum busy kind, const double *times,
+                  const struct spell_slots *slots, const double *busy, uint32_t profiles, double *patterns)
+{
+    struct spell_slots used = *slots;
+    size_t from = 0, to = slots->count;
+
+    while (from < to && !(busy[from] > 0))
+        from++;
+    while (to > from && !(busy[to - 1] > 0))
+        to--;
+    if (from == to)
+        return 0;
+    used.from_ms += (int64_t)from * slots->slot_ms;
+    used.count = to - from;
+    return divide_slots(spells, volume, kind, times, &used, busy + from, profiles, patterns + from * profiles);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * When processes did what they were judged to do: a job whose processes come one after the other does one thing at a time,
+ * though its totals know of several. Of each process only the first and the last interval are known; in between its time is
+ * taken to be even.
+ */
+#ifndef UNBLEND_ANALYZER_SPELLS_H
+#define UNBLEND_ANALYZER_SPELLS_H
+
+#include "analyzer/aggregate.h"
+
+struct spell {
+    uint32_t volume, profile; /* of the job's; of the catalogue's, or its count: unknown */
+    int64_t first_ns, last_ns; /* between the middles of its first and last interval */
+    double times[BUSY_KINDS]; /* ns inside operations */
+};
+
+/* A zeroed struct is an empty one. */
+struct spells {
+    struct spell *list;
+    uint32_t count, capacity;
+};
+
+/* What a process did on a volume of its job, of one profile. 0 or -ENOMEM. */
+int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const struct unit *unit,
+               const double times[BUSY_KINDS]);
+void spells_clear(struct spells *spells);
+
+/* Slots of a volume's time. */
+struct spell_slots {
+    int64_t from_ms; /* the first one's start, since 1970 */
+    uint32_t slot_ms;
+    size_t count;
+};
+
+/*
+ * Divides a job's time inside operations of one kind on a volume, busy[slots], among so many profiles, and adds it to
+ * patterns[slots][profiles]: in each slot by the time of those processes that were there, and what belongs to none by all its
+ * slots. times: by profile and kind, of the job on that volume. 0 or -ENOMEM.
+ */
+int spells_divide(const struct spells *spells, uint32_t volume, enum busy kind, const double *times,
+                  const struct spell_slots *slots, const double *busy, uint32_t profiles, double *patterns);
+
+#endif
