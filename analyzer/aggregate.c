@@ -123,7 +123,8 @@ static int job_of(struct aggregate *a, const struct batch *batch, const uint32_t
     return *out != NO_INDEX ? 0 : aggregate_job(a, batch, &batch->jobs[job], volume, out);
 }
 
-static int add_to_volume(struct volume_total *volume, int64_t start_ns, const struct flow *flow)
+static int add_to_volume(struct volume_total *volume, const struct watched *watched, int64_t start_ns,
+                         const struct flow *flow)
 {
     int err = working_add_flow(&volume->working, start_ns, flow);
 
@@ -131,7 +132,7 @@ static int add_to_volume(struct volume_total *volume, int64_t start_ns, const st
     for (unsigned op = 0; op < OP_FILE_END; op++)
         if (flow->in_flight_max[op] > volume->in_flight_max[op])
             volume->in_flight_max[op] = flow->in_flight_max[op];
-    return err ? err : windows_add(&volume->windows, start_ns, flow);
+    return err ? err : windows_add(&volume->windows, watched, start_ns, flow);
 }
 
 static int add_flow(struct aggregate *a, const struct batch *batch, const uint32_t *jobs, const struct flow *flow)
@@ -147,14 +148,15 @@ static int add_flow(struct aggregate *a, const struct batch *batch, const uint32
     job = &a->jobs[at];
     if ((err = windows_spread(&volume->windows)) ||
         (volume->scope == SCOPE_SHARED &&
-         ((err = windows_spread(&a->shared.windows)) || (err = add_to_volume(&a->shared, batch->start_ns, flow)))) ||
-        (err = add_to_volume(volume, batch->start_ns, flow)) ||
-        (err = windows_add(&a->windows, batch->start_ns, flow)) ||
-        (err = windows_add(&job->windows, batch->start_ns, flow)) ||
+         ((err = windows_spread(&a->shared.windows)) ||
+          (err = add_to_volume(&a->shared, &a->watched, batch->start_ns, flow)))) ||
+        (err = add_to_volume(volume, &a->watched, batch->start_ns, flow)) ||
+        (err = windows_add(&a->windows, &a->watched, batch->start_ns, flow)) ||
+        (err = windows_add(&job->windows, &a->watched, batch->start_ns, flow)) ||
         (err = overlap_add(&a->overlap, batch->start_ns, at, flow)))
         return err;
     volume = aggregate_volume(a, &job->volumes, &job->volume_count, &job->volume_capacity, from);
-    return volume ? add_to_volume(volume, batch->start_ns, flow) : -ENOMEM;
+    return volume ? add_to_volume(volume, &a->watched, batch->start_ns, flow) : -ENOMEM;
 }
 
 static int add_tree(struct aggregate *a, const struct batch *batch, const uint32_t *jobs, const struct tree *tree)

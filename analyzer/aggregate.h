@@ -128,6 +128,7 @@ struct node_total {
     const char *cluster, *node, *role, *kernel;
     int64_t last_ns; /* end of its latest interval */
     uint64_t in_flight;
+    char stream[40], boot[40]; /* of that one; "" where batches have none, as those of a database */
     struct pressure pressure; /* of all its intervals of which it is known, */
     uint64_t pressure_of_ns;  /* which are that long; 0: of none */
 };
@@ -177,6 +178,7 @@ struct aggregate {
     struct tally tally; /* once it is sorted */
     struct series series;
     struct windows windows;
+    struct watched watched; /* by anybody */
     struct overlap overlap;
     bool has_processes; /* some batch had */
     bool has_trees;
@@ -185,6 +187,8 @@ struct aggregate {
     uint64_t shed_ms[SHED_COUNT]; /* of all nodes */
     uint64_t dropped_batches, dropped_ops; /* on their way to the collector; the operations are in lost, too */
     bool dropped_unknown;                  /* of some, nobody can tell how many operations they had */
+    uint64_t unwatched_ns; /* between recordings of a node; of all nodes */
+    uint64_t twice_ns;     /* that several recordings of a node have */
     struct hook_total *hooks;
     uint32_t hook_count, hook_capacity;
     struct bypass_total *bypasses;
@@ -225,6 +229,9 @@ bool stuck_now(const struct stuck *stuck, const struct aggregate *aggregate);
 int aggregate_sort(struct aggregate *aggregate);
 
 void aggregate_clear(struct aggregate *aggregate);
+
+/* How many commands were running when what was recorded of them ended; *first is the first one's job. */
+uint32_t aggregate_unended(const struct aggregate *aggregate, const struct job_total **first);
 
 /* Whether less was watched for some time and nobody knows for how long: a database keeps the reasons, not the times. */
 bool aggregate_shed_unknown(const struct aggregate *aggregate);

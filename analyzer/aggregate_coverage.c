@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "probe/probe.h"
 
@@ -127,6 +129,49 @@ static void add_dropped(struct aggregate *a, const struct coverage *coverage)
     }
 }
 
+#define SLOT_NS (FLOW_SLOT_MS * 1000000LL)
+
+/* What lies between recordings of a node, and what several of them have. What comes without a stream, from a database,
+   leaves out intervals in which nothing was done. */
+static int watch(struct aggregate *a, struct node_total *node, const struct batch *batch, int64_t end_ns)
+{
+    const char *stream = batch->stream ? batch->stream : "", *boot = batch->boot_id ? batch->boot_id : "";
+    const struct stretch *latest = a->watched.count ? &a->watched.list[a->watched.count - 1] : NULL;
+    int64_t from = batch->start_ns / SLOT_NS, last = MAX(from, (end_ns - 1) / SLOT_NS);
+
+    if (!*stream && latest)
+        from = MIN(from, latest->last + 1);
+    if (*stream && *node->stream && node->last_ns != INT64_MIN) {
+        if (batch->start_ns > node->last_ns + SLOT_NS)
+            a->unwatched_ns += (uint64_t)(batch->start_ns - node->last_ns);
+        else if (batch->start_ns + SLOT_NS < node->last_ns &&
+                 strncmp(stream, node->stream, sizeof(node->stream) - 1) != 0 &&
+                 strncmp(boot, node->boot, sizeof(node->boot) - 1) == 0)
+            a->twice_ns += (uint64_t)(MIN(end_ns, node->last_ns) - batch->start_ns);
+    }
+    if (end_ns >= node->last_ns) {
+        snprintf(node->stream, sizeof(node->stream), "%s", stream);
+        snprintf(node->boot, sizeof(node->boot), "%s", boot);
+    }
+    return watched_add(&a->watched, from, last);
+}
+
+uint32_t aggregate_unended(const struct aggregate *a, const struct job_total **first)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < a->job_count; i++)
+        for (uint32_t k = 0; k < a->jobs[i].attempt_count; k++) {
+            /* Others go on whatever their recorders do; those that record starts have a start and an end. */
+            if (strcmp(a->jobs[i].kind, "command") != 0 || !a->jobs[i].attempts[k].start_ns ||
+                a->jobs[i].attempts[k].end_ns)
+                continue;
+            if (!count++)
+                *first = &a->jobs[i];
+        }
+    return count;
+}
+
 int aggregate_coverage(struct aggregate *a, struct node_total *node, const struct batch *batch)
 {
     int64_t end = batch->start_ns + (int64_t)batch->duration_ns;
@@ -143,6 +188,8 @@ int aggregate_coverage(struct aggregate *a, struct node_total *node, const struc
         node->pressure.full_ns += batch->pressure.full_ns;
         node->pressure_of_ns += batch->duration_ns;
     }
+    if (watch(a, node, batch, end))
+        return -ENOMEM;
     if (end >= node->last_ns) {
         node->last_ns = end;
         node->in_flight = batch->coverage.in_flight;

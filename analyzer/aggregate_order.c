@@ -125,14 +125,14 @@ static void drop_idle(struct aggregate *a)
 
 static void finish_windows(struct aggregate *a)
 {
-    windows_finish(&a->windows);
-    windows_finish(&a->shared.windows);
+    windows_finish(&a->windows, &a->watched);
+    windows_finish(&a->shared.windows, &a->watched);
     for (uint32_t i = 0; i < a->volume_count; i++)
-        windows_finish(&a->volumes[i].windows);
+        windows_finish(&a->volumes[i].windows, &a->watched);
     for (uint32_t i = 0; i < a->job_count; i++) {
-        windows_finish(&a->jobs[i].windows);
+        windows_finish(&a->jobs[i].windows, &a->watched);
         for (uint32_t v = 0; v < a->jobs[i].volume_count; v++)
-            windows_finish(&a->jobs[i].volumes[v].windows);
+            windows_finish(&a->jobs[i].volumes[v].windows, &a->watched);
     }
 }
 
@@ -205,6 +205,7 @@ void aggregate_clear(struct aggregate *a)
     tally_clear(&a->tally);
     series_clear(&a->series);
     windows_clear(&a->windows);
+    watched_clear(&a->watched);
     overlap_clear(&a->overlap);
     backends_clear(&a->backends);
     lookup_clear(&a->job_index);

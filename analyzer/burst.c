@@ -100,24 +100,29 @@ static double period_of(double *x, size_t count, double step_s)
     return burst_period(x, count) * step_s;
 }
 
-int burst_of(const struct series *series, unsigned demands, int64_t from, int64_t last,
-             struct burst *out)
+/* Of the windows of that length that hold from..last. 0 or -ENOMEM. */
+static int figures(const struct series *series, unsigned demands, unsigned w, int64_t from, int64_t last,
+                   struct burst *out)
 {
     double *x;
     size_t count;
     int err;
 
-    *out = (struct burst){.period_s = NAN};
-    for (unsigned w = 0; w < BURST_WINDOWS; w++) {
-        out->peak_to_mean[w] = out->cv[w] = out->fano[w] = out->idle[w] = NAN;
-        err = series_windows(series, demands, burst_window_ms[w], from, last, &x, &count);
-        if (err == -ENODATA)
-            continue;
-        if (err)
-            return err;
-        statistics(x, count, out, w);
-        free(x);
-    }
+    out->peak_to_mean[w] = out->cv[w] = out->fano[w] = out->idle[w] = NAN;
+    err = last < from ? -ENODATA : series_windows(series, demands, burst_window_ms[w], from, last, &x, &count);
+    if (err)
+        return err == -ENODATA ? 0 : err;
+    statistics(x, count, out, w);
+    free(x);
+    return 0;
+}
+
+static int find_period(const struct series *series, unsigned demands, int64_t from, int64_t last, struct burst *out)
+{
+    double *x;
+    size_t count;
+    int err;
+
     if (!series->length)
         return 0;
     err = series_windows(series, demands, series->slot_ms, from, last, &x, &count);
@@ -126,4 +131,30 @@ int burst_of(const struct series *series, unsigned demands, int64_t from, int64_
     out->period_s = period_of(x, count, series->slot_ms / 1e3);
     free(x);
     return 0;
+}
+
+int burst_of(const struct series *series, unsigned demands, int64_t from, int64_t last,
+             struct burst *out)
+{
+    int err = 0;
+
+    *out = (struct burst){.period_s = NAN};
+    for (unsigned w = 0; !err && w < BURST_WINDOWS; w++)
+        err = figures(series, demands, w, from, last, out);
+    return err ? err : find_period(series, demands, from, last, out);
+}
+
+int burst_within(const struct series *series, unsigned demands, const struct series *span, struct burst *out)
+{
+    int64_t from = span->length ? series_from(span) : 0, last = span->length ? series_last(span) : 0;
+    int err = 0;
+
+    *out = (struct burst){.period_s = NAN};
+    for (unsigned w = 0; !err && w < BURST_WINDOWS; w++) {
+        int64_t length = burst_window_ms[w];
+
+        err = figures(series, demands, w, (from + length - 1) / length * length,
+                      (last + span->slot_ms) / length * length - 1, out);
+    }
+    return err ? err : find_period(series, demands, from, last, out);
 }

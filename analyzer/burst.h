@@ -34,6 +34,9 @@ struct burst {
 int burst_of(const struct series *series, unsigned demands, int64_t from, int64_t last,
              struct burst *out);
 
+/* Over the span of another series, of windows that lie within it; of fewer than two NAN. 0 or -ENOMEM. */
+int burst_within(const struct series *series, unsigned demands, const struct series *span, struct burst *out);
+
 /* The period of evenly spaced values, in steps; NAN when none is significant. Exposed for tests. */
 double burst_period(const double *values, size_t count);
 

@@ -27,6 +27,17 @@ static const struct {
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
 
+char *command_inputs(char buffer[COMMAND_INPUTS_SIZE], char *const *files, unsigned count)
+{
+    if (!count) /* how it is reached may hold a password */
+        snprintf(buffer, COMMAND_INPUTS_SIZE, "the database");
+    else if (count == 1)
+        snprintf(buffer, COMMAND_INPUTS_SIZE, "%s", files[0]);
+    else
+        snprintf(buffer, COMMAND_INPUTS_SIZE, "%.*s and %u more", COMMAND_INPUTS_SIZE - 40, files[0], count - 1);
+    return buffer;
+}
+
 static int usage(FILE *out, int status)
 {
     fprintf(out, "usage: unblend COMMAND [OPTION...]\n\n"

@@ -14,6 +14,10 @@ int command_record(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_top(int argc, char **argv);
 
+/* What is read, for a message: "a.rec", "a.rec and 2 more", "the database". */
+#define COMMAND_INPUTS_SIZE 320
+char *command_inputs(char buffer[COMMAND_INPUTS_SIZE], char *const *files, unsigned count);
+
 /* Runs the command that argv names. */
 int command_main(int argc, char **argv);
 

@@ -94,6 +94,26 @@ static int volume_pseudonym(const struct arguments *a, const struct aggregate *t
     return 0;
 }
 
+/* Says of which input, job and volume. */
+static void log_failure(const struct arguments *a, int err)
+{
+    char inputs[COMMAND_INPUTS_SIZE], job[128] = "no job", volume[160] = "";
+
+    command_inputs(inputs, a->files + 1, a->db ? 0 : a->file_count - 1);
+    if (a->job)
+        snprintf(job, sizeof(job), "no job like %.100s", a->job);
+    if (a->volume)
+        snprintf(volume, sizeof(volume), " on %.140s", a->volume);
+    if (err == -ENOMSG)
+        log_error("cannot export %s for DLIO, which trains on what it reads: %s read anything%s: choose fio", inputs,
+                  job, volume);
+    else if (err == -ENODATA)
+        log_error("cannot export %s: %s did anything%s: see 'unblend report' for jobs and volumes", inputs, job,
+                  volume);
+    else
+        log_error("cannot export %s: %s", inputs, log_why(err));
+}
+
 static int write_out(const struct arguments *a, size_t format, const char *volume, const struct aggregate *totals)
 {
     const struct export export = {.totals = totals, .volume = volume, .fill = a->fill};
@@ -105,9 +125,7 @@ static int write_out(const struct arguments *a, size_t format, const char *volum
     if (memory && fclose(memory) && !err)
         err = -ENOMEM;
     if (err) {
-        log_error("cannot export: %s",
-                  err != -ENODATA ? log_why(err)
-                                  : "no job did anything there: see 'unblend report' for jobs and volumes");
+        log_failure(a, err);
         return err;
     }
     out = a->out ? fopen(a->out, "we") : stdout;

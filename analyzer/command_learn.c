@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/command.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -43,6 +44,13 @@ static int parse(int argc, char **argv, struct arguments *a)
     return option_parse_mixed(&program, argc, argv, &a->files, &a->file_count);
 }
 
+/* Names stand in reports, in scenarios as NAME=2+NAME=0.5 and as names of files. */
+static bool is_name(const char *name)
+{
+    return isalnum((unsigned char)*name) &&
+           !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")];
+}
+
 static int check(struct arguments *a)
 {
     if (!a->file_count)
@@ -51,8 +59,8 @@ static int check(struct arguments *a)
         log_error("no recording is named: try 'unblend learn --help'");
     else if (!a->out)
         log_error("-o is missing: say where to write the profile");
-    else if (!*a->files[0] || strcmp(a->files[0], PROFILE_UNKNOWN) == 0)
-        log_error("a profile cannot be named '%s': choose another name", a->files[0]);
+    else if (!is_name(a->files[0]) || strcmp(a->files[0], PROFILE_UNKNOWN) == 0)
+        log_error("a profile cannot be named '%s': choose letters, digits, '-', '_' and '.'", a->files[0]);
     else
         return source_spare(a->files + 1, a->file_count - 1, a->out);
     return -EINVAL;
@@ -82,6 +90,8 @@ static int teach(const struct arguments *a, const struct lesson *lesson, struct 
         log_error("cannot make the profile: %s", log_why(-ENOMEM));
         return -ENOMEM;
     }
+    if (catalogue_find(catalogue, a->files[0]))
+        log_warning("there is a profile %s already: a report that reads both takes the learned one", a->files[0]);
     err = catalogue_add(catalogue, a->files[0], text, strlen(text));
     if (!err)
         err = write_profile(a->out, profile);

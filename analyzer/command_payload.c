@@ -31,7 +31,9 @@ static int print(const void *line, size_t size)
 
 static int complain(const char *path, int err, const char *what)
 {
-    log_error("%s: %s", path, err == -EBADMSG ? what : log_why(err));
+    if (err == -EPROTONOSUPPORT)
+        what = "this is a recording of another version: take that version for it";
+    log_error("%s: %s", path, err == -EBADMSG || err == -EPROTONOSUPPORT ? what : log_why(err));
     return err;
 }
 
@@ -203,10 +205,10 @@ static int print_path(const char *path, const struct outward *outward)
     if (S_ISDIR(st.st_mode))
         return print_spool(path);
     if (read(fd, magic, sizeof(magic)) == sizeof(magic)) {
-        if (memcmp(magic, RECORDING_MAGIC, sizeof(magic)) == 0)
-            return print_recording(path, outward);
         if (memcmp(magic, BUNDLE_MAGIC, sizeof(magic)) == 0)
             return print_bundle(path);
+        if (memcmp(magic, RECORDING_MAGIC, sizeof(magic) - 1) == 0) /* of whatever version */
+            return print_recording(path, outward);
     }
     return print_frame(path);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyzer/compare.h"
+#include "analyzer/human.h"
 #include "analyzer/progress.h"
 #include "analyzer/report.h"
 #include "analyzer/scenario.h"
@@ -158,6 +159,23 @@ static int write_report(const struct view *view, struct report *report, const ch
     return err;
 }
 
+/* "a.rec, jobs like x, from 2026-03-01T12:00:00.000Z": what a report without anything is of. */
+static char *describe(const struct arguments *a, const struct source_window *window)
+{
+    char inputs[COMMAND_INPUTS_SIZE], since[HUMAN_SIZE] = "", until[HUMAN_SIZE] = "", *text;
+
+    command_inputs(inputs, a->files, a->file_count);
+    if (window->since_ns != INT64_MIN)
+        human_time(since, window->since_ns);
+    if (window->until_ns != INT64_MAX)
+        human_time(until, window->until_ns);
+    if (asprintf(&text, "%s%s%s%s%s%s%s%s%s", inputs, a->node ? ", nodes like " : "", a->node ? a->node : "",
+                 a->job ? ", jobs like " : "", a->job ? a->job : "", *since ? ", from " : "", since,
+                 *until ? ", before " : "", until) < 0)
+        return NULL;
+    return text;
+}
+
 /* Reads one side of a comparison, or all there is. */
 static int build(const struct arguments *a, const struct source_window *window, bool before,
                  const struct catalogue *catalogue, struct offer *offer, struct progress *progress,
@@ -189,7 +207,9 @@ static int make(const struct arguments *a, const struct view *view, const struct
 {
     /* --since and --until are about what is reported. */
     const struct source_window always = {INT64_MIN, INT64_MAX, window->node, window->job};
-    struct report report = {.offer = offer, .scenarios = scenarios, .look_for_suspects = a->suspects},
+    _cleanup_free_ char *asked = describe(a, window);
+    struct report report = {.offer = offer, .scenarios = scenarios, .look_for_suspects = a->suspects, .asked = asked,
+                            .selected = a->job != NULL, .cut = window->until_ns != INT64_MAX},
         before = {.offer = offer};
     struct comparison comparison = {0};
     struct progress *progress = progress_start();

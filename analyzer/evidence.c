@@ -14,6 +14,8 @@
 #define MENTION_MIN 0.05 /* operations below this share are not worth a word */
 #define MENTIONS    5
 #define MOSTLY      0.5
+#define EXACT       0.02 /* of a bucket: nearer to its lower bound is at it */
+#define ALIKE       0.001 /* bytes */
 
 int evidence_add(struct profile_share *share, const char *format, ...)
 {
@@ -61,10 +63,16 @@ static int mention_operations(const struct part *part, struct profile_share *sha
     return evidence_add(share, "operations: %s", text);
 }
 
+/* Those that failed are opens, too, as in the ratios of a report. */
+static double opens_of(const struct part *part)
+{
+    return part_opens(part) + part->failed[OP_OPEN] + part->failed[OP_CREATE];
+}
+
 /* "12 % of operations are opens (1,092)" */
 static int mention_opens(const struct part *part, struct profile_share *share)
 {
-    double opens = part_opens(part) + part->failed[OP_OPEN] + part->failed[OP_CREATE];
+    double opens = opens_of(part);
     char count[HUMAN_SIZE];
 
     if (opens < MENTION_MIN * part_ops(part))
@@ -85,28 +93,63 @@ static int mention_failures(const struct part *part, struct profile_share *share
     return evidence_add(share, "%.0f %% of operations fail", 100 * failed / total);
 }
 
+static double width(unsigned bucket)
+{
+    return 2 * (bucket_middle(bucket) - (double)bucket_lower(bucket));
+}
+
+/* How far from their buckets' lower bounds, 0, to the upper ones, 1, transfers are of which all have so many bytes.
+   Blocks of whole powers of two, as most are, are all the way down. */
+static double height_of(const double sizes[BUCKET_COUNT], double bytes)
+{
+    double lowest = 0, widths = 0, height;
+
+    for (unsigned bucket = 1; bucket < BUCKET_COUNT; bucket++) {
+        if (!(sizes[bucket] > 0))
+            continue;
+        lowest += sizes[bucket] * (double)bucket_lower(bucket);
+        widths += sizes[bucket] * width(bucket);
+    }
+    height = widths > 0 ? fmin(fmax((bytes - lowest) / widths, 0), 1) : 0;
+    return height < EXACT ? 0 : height;
+}
+
+/* The size that is at that place among those that are sorted: what a bucket holds is taken to be alike. */
+static double size_at(const double sizes[BUCKET_COUNT], double q, double height)
+{
+    uint64_t lower = part_quantile(sizes, q);
+
+    return (double)lower + height * width(bucket_of(lower));
+}
+
 static int mention_sizes(const char *what, double transfers, const double sizes[BUCKET_COUNT],
                          double bytes, struct profile_share *share)
 {
     char count[HUMAN_SIZE], low[HUMAN_SIZE], middle[HUMAN_SIZE], high[HUMAN_SIZE], sum[HUMAN_SIZE];
+    double moved = transfers - sizes[0], height = height_of(sizes, bytes), mean = bytes / moved;
+    const char *about = height > 0 ? "about " : "";
 
-    if (transfers - sizes[0] < 0.5)
+    if (moved < 0.5)
         return 0;
-    human_count(count, (uint64_t)llround(transfers - sizes[0]));
-    human_bytes(low, (double)part_quantile(sizes, 0.05));
-    human_bytes(middle, (double)part_quantile(sizes, 0.5));
-    human_bytes(high, (double)part_quantile(sizes, 0.95));
+    human_count(count, (uint64_t)llround(moved));
+    human_bytes(low, size_at(sizes, 0.05, height));
+    human_bytes(middle, size_at(sizes, 0.5, height));
+    human_bytes(high, size_at(sizes, 0.95, height));
     human_bytes(sum, bytes);
+    if (llround(moved) == 1)
+        return evidence_add(share, "1 %s moves %s", what, sum);
+    if (strcmp(low, high) == 0 && fabs(size_at(sizes, 0.5, height) - mean) < ALIKE && fabs(mean - round(mean)) < ALIKE)
+        about = ""; /* nearly always all of one size */
     if (strcmp(low, high) == 0)
-        return evidence_add(share, "%s %s move %s in pieces of %s", count, what, sum, middle);
-    return evidence_add(share, "%s %s move %s in pieces of %s to %s, %s in the middle", count, what,
-                        sum, low, high, middle);
+        return evidence_add(share, "%s %ss move %s in pieces of %s%s", count, what, sum, about, middle);
+    return evidence_add(share, "%s %ss move %s in pieces of %s%s to %s, %s in the middle", count, what,
+                        sum, about, low, high, middle);
 }
 
 static int mention_reads(const struct part *part, struct profile_share *share)
 {
     double bytes = part->bytes[OP_READ] + part->bytes[OP_WRITE];
-    double opens = part_opens(part);
+    double opens = opens_of(part);
     char ratio[HUMAN_SIZE];
 
     if (part->read[0] >= MENTION_MIN * part->ok[OP_READ] && part->read[0] >= 1 &&
@@ -167,9 +210,9 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
     double ops = part_ops(part);
 
     if (mention_operations(part, share) || mention_opens(part, share) ||
-        mention_sizes("reads", part->ok[OP_READ], part->read, part->bytes[OP_READ], share) ||
+        mention_sizes("read", part->ok[OP_READ], part->read, part->bytes[OP_READ], share) ||
         mention_reads(part, share) ||
-        mention_sizes("writes", part->ok[OP_WRITE], part->write, part->bytes[OP_WRITE], share) ||
+        mention_sizes("write", part->ok[OP_WRITE], part->write, part->bytes[OP_WRITE], share) ||
         mention_received(part, share) || mention_reworked(part, share) || mention_failures(part, share))
         return -ENOMEM;
     if (!profile) {

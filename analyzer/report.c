@@ -196,6 +196,28 @@ static bool serves(const struct report *report)
     return storage && other;
 }
 
+uint32_t report_unended(const struct report *report, const struct job_total **first)
+{
+    return report->cut ? 0 : aggregate_unended(&report->totals, first);
+}
+
+static bool is_unended(const struct report *report)
+{
+    const struct job_total *first;
+
+    return report_unended(report, &first) > 0;
+}
+
+static bool is_unwatched(const struct report *report)
+{
+    return report->totals.unwatched_ns > 0;
+}
+
+static bool is_told_twice(const struct report *report)
+{
+    return report->totals.twice_ns > 0;
+}
+
 static bool is_grouped(const struct report *report)
 {
     return report->totals.grouping != GROUP_JOB;
@@ -271,6 +293,15 @@ static const struct {
     {{"blend-grouping", "jobs are added up, and a sum is taken to do all that it does all the time: effective_profiles and "
                         "blend_index are at most these; by job they are more exact"},
      is_grouped},
+    {{"recording-end", "a recording ended before its command did, as when its time was up or the recorder was killed: "
+                       "what the command did then is not known, and its attempt's end and exit are null"},
+     is_unended},
+    {{"unwatched", "some node was not watched between two recordings (unwatched_ms): windows of bursts leave that time "
+                   "out; rates, rhythm and phases take it for a part of the span in which nothing was done"},
+     is_unwatched},
+    {{"twice", "recordings of one node overlap in time (twice_ms): what more than one of them has counts more than "
+               "once; a report of each by itself does not"},
+     is_told_twice},
     {{"processes", "the records hold no processes: profiles are unmixed from the totals of jobs"},
      lacks_processes},
 };

@@ -34,6 +34,9 @@ struct report {
     const struct scenario_list *scenarios; /* NULL: nothing is asked for */
     const struct comparison *comparison; /* with a report of before; NULL: not asked for */
     bool look_for_suspects; /* set by the caller */
+    const char *asked; /* of what: inputs, and what of them; set by the caller, or NULL */
+    bool selected;     /* jobs were, by their names; set by the caller */
+    bool cut;          /* what came later was left out; set by the caller */
     struct suspects suspects;
     uint64_t in_flight; /* that never returned: running at the end, or their thread died inside them (totals.killed) */
     const struct gap **gaps; /* those that hold for what was read; NULL ends them */
@@ -45,6 +48,10 @@ struct report {
  * rest is zeroed. The catalogue and the offer must outlive the report. 0 or -errno (logged).
  */
 int report_build(struct source *source, const struct catalogue *catalogue, struct report *report);
+
+/* How many commands were running when what was recorded of them ended, *first is the first one's job. What was left out
+   may have their ends: then it is 0. */
+uint32_t report_unended(const struct report *report, const struct job_total **first);
 
 void report_clear(struct report *report);
 

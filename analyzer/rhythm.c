@@ -47,6 +47,58 @@ static void add_slot(struct rhythm *r, struct runs *runs, double rate, double sl
     spike->peak = fmax(spike->peak, rate);
 }
 
+static bool is_spike(const double *rates, uint32_t count, int64_t at, double peak)
+{
+    return at >= 0 && at < count && rates[at] >= SPIKE * peak;
+}
+
+/* What slots that are in no spike, nor beside one, have: the median; 0 when there is none. `memory` has room for all
+   of them. */
+static double usual(const double *rates, uint32_t count, double peak, double *memory)
+{
+    uint32_t quiet = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        if (!is_spike(rates, count, i - 1, peak) && !is_spike(rates, count, i, peak) &&
+            !is_spike(rates, count, i + 1, peak))
+            memory[quiet++] = rates[i];
+    return quiet ? median(memory, quiet) : 0;
+}
+
+/* A spike begins and ends in the midst of a slot: what a neighbour has beyond the usual is the spike's, or half of it
+   each when it lies between two, and lasts as long as in the spike's own slots. */
+static void add_edge(struct rhythm *r, struct runs *runs, uint32_t run, double rate, double slot_s)
+{
+    double own = runs->bytes[run] / runs->lengths[run], part = fmin(rate / own, 1);
+
+    runs->bytes[run] += rate * slot_s;
+    runs->lengths[run] += part * slot_s;
+    if (run >= RHYTHM_SPIKES)
+        return;
+    r->spikes[run].bytes += rate * slot_s;
+    r->spikes[run].length_s += part * slot_s;
+}
+
+static void add_edges(const double *rates, uint32_t count, double slot_s, double base, struct rhythm *r,
+                      struct runs *runs)
+{
+    uint32_t begun = 0; /* spikes that begin before the slot */
+
+    for (int64_t i = 0; i < count; i++) {
+        bool after = is_spike(rates, count, i - 1, r->peak), before = is_spike(rates, count, i + 1, r->peak);
+        double more = fmax(rates[i] - base, 0) / (after && before ? 2 : 1);
+
+        if (is_spike(rates, count, i, r->peak)) {
+            begun += !after;
+            continue;
+        }
+        if (after)
+            add_edge(r, runs, begun - 1, more, slot_s);
+        if (before)
+            add_edge(r, runs, begun, more, slot_s);
+    }
+}
+
 /* How far apart spikes begin, and how evenly. */
 static void find_period(struct runs *runs, struct rhythm *r)
 {
@@ -80,7 +132,7 @@ int rhythm_of(const struct series *series, unsigned demands, struct rhythm *out)
 {
     struct rhythm r = {.mean = NAN, .peak = NAN, .period_s = NAN, .length_s = NAN, .bytes = NAN, .ramp_s = NAN};
     _cleanup_free_ double *rates = calloc(series->length + 1u, sizeof(*rates));
-    _cleanup_free_ double *memory = calloc(series->length + 1u, 3 * sizeof(*memory));
+    _cleanup_free_ double *memory = calloc(series->length + 1u, 4 * sizeof(*memory));
     double slot_s = series->slot_ms / 1e3, sum = 0;
     struct runs runs = {0};
 
@@ -101,6 +153,8 @@ int rhythm_of(const struct series *series, unsigned demands, struct rhythm *out)
                      !i || rates[i - 1] < SPIKE * r.peak);
     r.spike_count = runs.count;
     if (runs.count) {
+        add_edges(rates, series->length, slot_s,
+                  usual(rates, series->length, r.peak, memory + 3 * (size_t)series->length), &r, &runs);
         find_period(&runs, &r);
         r.length_s = median(runs.lengths, runs.count);
         r.bytes = median(runs.bytes, runs.count);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A job in time: average against peak, spikes and how often they come, checkpoints, and how long it takes to get going.
- * Everything is in slots of the recording's intervals. A spike is a run of slots of at least half of the fullest one.
+ * Everything is in slots of the recording's intervals. A spike is a run of slots of at least half of the fullest one,
+ * with what the slots before and behind it have beyond the usual.
  */
 #ifndef UNBLEND_ANALYZER_RHYTHM_H
 #define UNBLEND_ANALYZER_RHYTHM_H

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyzer/decode_ahead.h"
+#include "analyzer/twice.h"
 
 #include "lib/cleanup.h"
 #include "lib/log.h"
@@ -29,9 +30,26 @@ struct recordings {
     struct source source; /* first: it is what the caller holds */
     const struct source_window *window;
     bool *damaged;
-    unsigned count;
+    struct twice twice; /* of several files */
+    unsigned count, wanted; /* those that are open, and all of them */
     struct file files[];
 };
+
+/* What two files hold, as a copy does, would count twice. 0 or -errno (logged). */
+static int look_twice(struct recordings *recordings, const struct file *file)
+{
+    unsigned other;
+    int got = recordings->wanted > 1
+                  ? twice_look(&recordings->twice, (unsigned)(file - recordings->files), file->ahead, &other)
+                  : 0;
+
+    if (got < 0)
+        log_error("cannot read %s: %s", file->path, log_why(got));
+    if (got == 1)
+        log_error("%s holds what %s holds, and it counts once: leave one of them out", file->path,
+                  recordings->files[other].path);
+    return got == 1 ? -EINVAL : got;
+}
 
 /* Reads the file's next batch that the window lets through. 0 or -errno (logged). */
 static int advance(struct recordings *recordings, struct file *file)
@@ -55,7 +73,7 @@ static int advance(struct recordings *recordings, struct file *file)
         if (got == 1) {
             got = source_filter(recordings->window, file->ahead);
             if (got == 1)
-                return 0;
+                return look_twice(recordings, file);
             batch_free(file->ahead);
             file->ahead = NULL;
             if (got == 0)
@@ -194,6 +212,7 @@ static void recordings_free(struct source *source)
         decode_free(recordings->files[i].decoder);
         recording_reader_free(recordings->files[i].reader);
     }
+    twice_clear(&recordings->twice);
     free(recordings);
 }
 
@@ -208,7 +227,9 @@ static void hurry(struct recordings *recordings, struct file *file, unsigned cou
 
 static void log_open(const char *path, int err)
 {
-    if (err == -EBADMSG)
+    if (err == -EPROTONOSUPPORT)
+        log_error("cannot read %s: it is a recording of another version of Unblend: read it with that version", path);
+    else if (err == -EBADMSG)
         log_error("cannot read %s: it is no Unblend recording: give what `unblend record` wrote", path);
     else
         log_error("cannot open %s: %s", path, log_why(err));
@@ -244,6 +265,7 @@ int source_recording(char *const *paths, unsigned count, const struct source_win
         recordings->source.seek = recordings_seek;
     recordings->window = window;
     recordings->damaged = damaged;
+    recordings->wanted = count;
     *damaged = false;
     while (!err && recordings->count < count) {
         struct file *file = &recordings->files[recordings->count];

@@ -134,7 +134,7 @@ static int find_end(int fd, off_t *intact, off_t *end)
     if (result == -EBADMSG && got < sizeof(RECORDING_MAGIC) - 1)
         return 0; /* empty, or torn before the first frame */
     if (result)
-        return result;
+        return result == -EPROTONOSUPPORT ? -EBADMSG : result; /* nobody goes on with another version's */
     *intact = (off_t)scan.offset;
     while ((result = scan_next(&scan, &payload, &size, &damaged)) == 1 || result == -EBADMSG)
         if (result == 1)

@@ -63,7 +63,7 @@ int recording_close(struct recording_writer *writer);
 
 struct recording_reader;
 
-/* 0, -errno, or -EBADMSG if it is no recording. */
+/* 0, -errno, -EBADMSG if it is no recording, or -EPROTONOSUPPORT if it is one of another version. */
 int recording_open(const char *path, struct recording_reader **out);
 
 /*

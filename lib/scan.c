@@ -59,6 +59,15 @@ static int fill(struct scan *s)
     return 0;
 }
 
+/* The same but for the digit at its end. */
+static bool is_other_version(const unsigned char *start)
+{
+    size_t digit = sizeof(RECORDING_MAGIC) - 2;
+
+    return memcmp(start, RECORDING_MAGIC, digit) == 0 && start[digit] >= '0' && start[digit] <= '9' &&
+           start[digit] != RECORDING_MAGIC[digit];
+}
+
 int scan_magic(struct scan *s, size_t *got)
 {
     size_t size = sizeof(RECORDING_MAGIC) - 1, have;
@@ -70,6 +79,8 @@ int scan_magic(struct scan *s, size_t *got)
         return err;
     have = available(s) < size ? available(s) : size;
     *got = have;
+    if (have == size && is_other_version(s->buffer + s->start))
+        return -EPROTONOSUPPORT;
     if (have && memcmp(s->buffer + s->start, RECORDING_MAGIC, have) != 0)
         *got = size; /* as much as there should be, and something else */
     else if (have == size) {

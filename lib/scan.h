@@ -21,8 +21,8 @@ struct scan {
     bool ended;      /* the file has no more */
 };
 
-/* Takes RECORDING_MAGIC off the front. 0, -errno, -EBADMSG if it is not there; *got is how many
- * bytes were. */
+/* Takes RECORDING_MAGIC off the front. 0, -errno, -EBADMSG if it is not there, -EPROTONOSUPPORT for that of another
+ * version; *got is how many bytes were. */
 int scan_magic(struct scan *scan, size_t *got);
 
 /*

@@ -13,6 +13,8 @@
 #define PAGE        4096.0
 #define HELPER      0.05       /* of what the largest reader reads: who reads less starts the others, or looks on */
 #define START_UP    0.03125    /* of the mean size by bytes, and of the bytes */
+#define MIDDLE      0.5
+#define NEAR        0.02       /* of a bucket */
 #define CHECKPOINT  1048576.0  /* bytes a file written, at least */
 
 /* What a data set and its reader look like. */
@@ -29,14 +31,18 @@ struct opened {
     double count, bytes, squares;
 };
 
-static struct opened opened_from(const struct histogram *sizes, double least)
+/* Those whose bucket's middle is that large; in their buckets they are so far up, 0 at the lower bounds and 1 at the
+   upper ones. */
+static struct opened opened_from(const struct histogram *sizes, double least, double height)
 {
     struct opened sum = {0};
 
     for (unsigned i = 0; i < sizes->length; i++) {
-        double n = (double)sizes->cells[i].count, size = bucket_middle(sizes->cells[i].bucket);
+        unsigned bucket = sizes->cells[i].bucket;
+        double n = (double)sizes->cells[i].count, low = (double)bucket_lower(bucket);
+        double size = low + height * 2 * (bucket_middle(bucket) - low);
 
-        if (!sizes->cells[i].bucket || size < least)
+        if (!bucket || bucket_middle(bucket) < least)
             continue;
         sum.count += n;
         sum.bytes += n * size;
@@ -45,15 +51,32 @@ static struct opened opened_from(const struct histogram *sizes, double least)
     return sum;
 }
 
-/* The data's, without empty files and without those that a program reads to begin with: small ones, of which all together
-   have hardly any of the bytes. */
-static struct opened opened_data(const struct opened *all, const struct histogram *sizes)
+/* How far up, if each was read whole and once: their bytes are those that were read, less the others'. The middle where
+   they are more or fewer than such files can have; and who reads blocks has files of whole ones, so what is near to it
+   is at the lower bound. */
+static double height_of(const struct histogram *sizes, double least, double read)
 {
-    struct opened data = *all;
+    double lowest = opened_from(sizes, least, 0).bytes, highest = opened_from(sizes, least, 1).bytes;
+    double height = quotient(read - lowest, highest - lowest);
 
-    if (all->count > 0)
-        data = opened_from(sizes, START_UP * all->squares / all->bytes);
-    return data.bytes >= (1 - START_UP) * all->bytes ? data : *all;
+    if (!(height >= -NEAR && height <= 1))
+        return MIDDLE;
+    return height < NEAR ? 0 : height;
+}
+
+/* The data's, without empty files and without those that a program reads to begin with: small ones, of which all together
+   have hardly any of the bytes. So many bytes were read. */
+static struct opened opened_data(const struct histogram *sizes, double read)
+{
+    struct opened all = opened_from(sizes, 0, MIDDLE), data;
+    double least = all.count > 0 ? START_UP * all.squares / all.bytes : 0;
+
+    data = opened_from(sizes, least, MIDDLE);
+    if (data.bytes < (1 - START_UP) * all.bytes) {
+        least = 0;
+        data = all;
+    }
+    return opened_from(sizes, least, height_of(sizes, least, read - (all.bytes - data.bytes)));
 }
 
 /* How many files the data's opens are of, by the bytes of those that were told; files that were made are among these. */
@@ -88,7 +111,7 @@ static void find_shape(const struct job_total *job, const struct volume_total *v
 {
     const struct record *read = &volume->tally.op[OP_READ], *fault = &volume->tally.op[OP_MMAP_FAULT];
     const struct histogram *sizes = &volume->tally.op[OP_OPEN].size;
-    const struct opened all = opened_from(sizes, 0), data = opened_data(&all, sizes);
+    const struct opened data = opened_data(sizes, (double)read->bytes);
     double opens = fmax(data.count, 1), bytes = (double)read->bytes;
     double file = data.count > 0 ? data.bytes / data.count : bytes / opens;
     double filled = fmax((double)histogram_filled(&read->size), 1);
@@ -159,13 +182,14 @@ int export_dlio(const struct export *export, FILE *out)
 {
     const struct job_total *job = NULL;
     const struct volume_total *volume = NULL;
-    uint32_t more = 0;
+    uint32_t more = 0, others = 0;
     struct shape shape;
 
     for (uint32_t j = 0; j < export->totals->job_count; j++) {
         const struct volume_total *busiest = export_volume(export, &export->totals->jobs[j]);
         bool reads = busiest && (busiest->tally.op[OP_READ].bytes || busiest->tally.op[OP_MMAP_FAULT].bytes);
 
+        others += busiest && !reads;
         more += reads && job;
         if (reads && !job) { /* jobs are sorted by bytes */
             job = &export->totals->jobs[j];
@@ -173,7 +197,7 @@ int export_dlio(const struct export *export, FILE *out)
         }
     }
     if (!job)
-        return -ENODATA;
+        return others ? -ENOMSG : -ENODATA;
     find_shape(job, volume, &shape);
     find_pace(job, volume, &shape);
     fputs("# Made by unblend export dlio from job ", out);

@@ -23,7 +23,8 @@ double export_span_s(const struct job_total *job);
 /* A name in a comment of the file: it comes from outside, and a line break in it would be another line. */
 void export_put_name(FILE *out, const char *name);
 
-/* Write the whole file. 0, -ENODATA when no job did anything there, or -ENOMEM. */
+/* Write the whole file. 0, -ENODATA when no job did anything there, -ENOMSG when none read anything there, which is all
+   that DLIO is about, or -ENOMEM. */
 int export_fio(const struct export *export, FILE *out);
 int export_dlio(const struct export *export, FILE *out);
 

@@ -269,7 +269,7 @@ int plan_make(const struct job_total *job, const struct volume_total *volume, st
     };
     struct burst burst = {.period_s = NAN};
     uint64_t empty = histogram_zeros(&tally->op[OP_READ].size);
-    int err = burst_of(&volume->series, DEMAND_BYTES, series_from(&job->series), series_last(&job->series), &burst);
+    int err = burst_within(&volume->series, DEMAND_BYTES, &job->series, &burst);
 
     if (!err && windows_complete(&volume->windows, &volume->series))
         windows_burst(&volume->windows, &job->windows, MEASURE_BYTES, &burst);

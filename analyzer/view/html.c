@@ -126,9 +126,11 @@ static int write_html(struct report *report, FILE *out)
     int err = 0;
 
     head(out);
-    if (!report->totals.batches)
-        fputs("<main><h1>Nothing was recorded in what was asked for.</h1>\n", out);
-    else
+    if (!report->totals.batches) {
+        fputs("<main><h1>Nothing was recorded in what was asked for.</h1>\n<p>", out);
+        html_text(out, report->asked ? report->asked : "");
+        fputs("</p>\n", out);
+    } else
         for (size_t i = 0; !err && i < sizeof(sections) / sizeof(*sections); i++)
             err = sections[i](out, report);
     fputs("</main>\n<footer><p>Counts are exact. A quantile is the nearest rank's, as the lower bound of a bucket that "

@@ -128,7 +128,7 @@ static int bursts(FILE *out, const struct aggregate *totals)
     char text[HUMAN_SIZE];
     struct burst burst;
 
-    if (burst_of(&totals->series, DEMAND_BYTES, series_from(&totals->series), series_last(&totals->series), &burst))
+    if (burst_within(&totals->series, DEMAND_BYTES, &totals->series, &burst))
         return -ENOMEM;
     if (windows_complete(&totals->windows, &totals->series))
         windows_burst(&totals->windows, &totals->windows, MEASURE_BYTES, &burst);

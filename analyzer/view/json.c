@@ -287,7 +287,7 @@ static json_t *coverage(const struct report *report)
 {
     const struct aggregate *totals = &report->totals;
 
-    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:b,s:o,s:o}", "lost_ops", (json_int_t)totals->lost,
+    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:b,s:I,s:I,s:o,s:o}", "lost_ops", (json_int_t)totals->lost,
                      "killed_ops", (json_int_t)totals->killed, "in_flight_ops",
                      (json_int_t)report->in_flight, "unattributed_ops",
                      (json_int_t)totals->unattributed, "overflow_ops", (json_int_t)totals->overflow,
@@ -295,7 +295,8 @@ static json_t *coverage(const struct report *report)
                      totals->dropped_unknown ? json_null() : json_integer((json_int_t)totals->dropped_ops),
                      "shed_ms",
                      aggregate_shed_unknown(totals) ? json_null() : json_shed(totals->shed_ms), "damaged",
-                     report->damaged, "hooks", hooks(report), "bypass", bypasses(report));
+                     report->damaged, "unwatched_ms", (json_int_t)(totals->unwatched_ns / 1000000), "twice_ms",
+                     (json_int_t)(totals->twice_ns / 1000000), "hooks", hooks(report), "bypass", bypasses(report));
 }
 
 json_t *json_report(struct report *report)

@@ -19,11 +19,9 @@ struct burst_source {
 
 static json_t *figures(const struct burst_source *source, enum measure measure)
 {
-    bool used = source->span->length > 0;
     struct burst burst;
 
-    if (burst_of(source->series, measure_demands[measure], used ? series_from(source->span) : 0,
-                 used ? series_last(source->span) : 0, &burst))
+    if (burst_within(source->series, measure_demands[measure], source->span, &burst))
         return NULL;
     if (windows_complete(source->windows, source->series))
         windows_burst(source->windows, source->windows_span, measure, &burst);

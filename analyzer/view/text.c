@@ -90,14 +90,38 @@ static void show_shed(const struct pen *pen, const uint64_t shed_ms[SHED_COUNT])
                     human_duration(span, (double)shed_ms[i] / 1e3), what[i]);
 }
 
+/* What was not watched, or by two. */
+static void show_watched(const struct pen *pen, const struct report *report)
+{
+    const struct aggregate *totals = &report->totals;
+    const struct job_total *first = NULL;
+    uint32_t unended = report_unended(report, &first);
+    char span[HUMAN_SIZE];
+
+    if (unended) {
+        fputs("          ", pen->out);
+        draw_text(pen, first->name, 26);
+        if (unended > 1)
+            fprintf(pen->out, " and %u more", unended - 1);
+        fputs(" had not ended when the recording did\n", pen->out);
+    }
+    if (totals->unwatched_ns)
+        fprintf(pen->out, "          not watched for %s between recordings, which is no idle time\n",
+                human_duration(span, (double)totals->unwatched_ns / 1e9));
+    if (totals->twice_ns)
+        fprintf(pen->out, "          recordings overlap for %s: what both of them saw counts twice\n",
+                human_duration(span, (double)totals->twice_ns / 1e9));
+}
+
 /* One line that is always there, whether it is good news or not. */
 static void show_coverage(const struct pen *pen, const struct report *report)
 {
     const struct aggregate *totals = &report->totals;
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
+    const struct job_total *first;
     bool good = !totals->lost && !totals->overflow && !totals->dropped_batches && !report->damaged &&
                 !totals->shed_ms[SHED_METADATA_ONLY] && !totals->shed_ms[SHED_DETACHED] &&
-                !aggregate_shed_unknown(totals);
+                !aggregate_shed_unknown(totals) && !totals->twice_ns && !report_unended(report, &first);
     unsigned unavailable = aggregate_missing_hooks(totals);
 
     title(pen, "Coverage  ");
@@ -112,6 +136,7 @@ static void show_coverage(const struct pen *pen, const struct report *report)
         fprintf(pen->out, "          %s batch%s dropped on the way to the collector, with %s%s operations\n",
                 human_count(a, totals->dropped_batches), totals->dropped_batches == 1 ? "" : "es",
                 totals->dropped_unknown ? "at least " : "", human_count(b, totals->dropped_ops));
+    show_watched(pen, report);
     show_shed(pen, totals->shed_ms);
     if (unavailable || totals->bypass_count)
         fprintf(pen->out,
@@ -214,8 +239,11 @@ static int write_text(struct report *report, FILE *out)
     int err;
 
     pen_init(&pen, out);
-    if (!totals->batches) {
-        fputs("Nothing was recorded in what was asked for.\n", out);
+    if (!totals->batches || (report->selected && !totals->job_count)) {
+        fprintf(out, "Nothing was recorded in what was asked for%s", report->asked ? ": " : "");
+        if (report->asked)
+            draw_text(&pen, report->asked, 0);
+        fputs(".\n", out);
         return 0;
     }
     show_span(&pen, report);

@@ -250,8 +250,7 @@ static void show_burst(const struct pen *pen, const struct job_total *job)
     struct burst burst;
     char window[HUMAN_SIZE], period[HUMAN_SIZE];
 
-    if (!job->series.length || burst_of(&job->series, DEMAND_BYTES, series_from(&job->series),
-                                        series_last(&job->series), &burst))
+    if (!job->series.length || burst_within(&job->series, DEMAND_BYTES, &job->series, &burst))
         return;
     if (windows_complete(&job->windows, &job->series))
         windows_burst(&job->windows, &job->windows, MEASURE_BYTES, &burst);

@@ -93,7 +93,8 @@ static void show_working_sets(const struct pen *pen, const struct job_total *job
             continue;
         fputs("  working set on ", pen->out);
         draw_text(pen, job->volumes[i].name, 0);
-        fprintf(pen->out, ": %s files", human_count(count, (uint64_t)llround(set->files.value)));
+        fprintf(pen->out, ": %s file%s", human_count(count, (uint64_t)llround(set->files.value)),
+                llround(set->files.value) == 1 ? "" : "s");
         if (set->files.low < set->files.high)
             fprintf(pen->out, " (%s to %s)", human_count(low, (uint64_t)llround(set->files.low)),
                     human_count(high, (uint64_t)llround(set->files.high)));

@@ -129,7 +129,31 @@ class ExportTest(harness.SystemTest):
         for line in "num_files_train: 2", "read_threads: 2", "epochs: 2":
             self.assertIn(f"\n  {line}\n", done.stdout)
         mean = int(re.search(r"record_length_bytes: (\d+)", done.stdout)[1])
-        self.assertAlmostEqual(1, mean / (3.5 * (1 << 20)), delta=0.07)  # of the histogram's buckets
+        self.assertAlmostEqual(1, mean / (3.5 * (1 << 20)), delta=0.001)  # by the bytes, which are exact
+
+    def test_dlio_has_sizes_as_they_are(self):
+        volume = self.make_volume(64)
+        for number in range(50):
+            with open(os.path.join(volume.mount, f"{number}"), "wb") as file:
+                file.write(bytes(50000))
+        name = self.record_on("exact", ["sh", "-c", "cat [0-9]* > /dev/null"], volume, cwd=volume.mount)["volume"]
+        done = self.export("dlio", "--volume", name, self.path("exact.rec"))
+        self.assertIn("\n  record_length_bytes: 50000\n", done.stdout)
+        self.assertIn("\n  num_files_train: 50\n", done.stdout)
+
+    def test_dlio_without_anything_read(self):
+        volume = self.make_volume(64)
+        script = "for i in 1 2 3; do dd if=/dev/zero of=$i bs=1M count=8 2>/dev/null; done"
+        name = self.record_on("saving", ["sh", "-c", script], volume, cwd=volume.mount)["volume"]
+        recording = self.path("saving.rec")
+        done = self.export("dlio", recording)
+        self.assertEqual(1, done.returncode)
+        self.assertEqual(f"unblend: cannot export {recording} for DLIO, which trains on what it reads: no job read "
+                         "anything: choose fio\n", done.stderr)
+        done = self.export("dlio", "--volume", name, "--job", "nosuch", recording)
+        self.assertEqual(1, done.returncode)
+        self.assertEqual(f"unblend: cannot export {recording}: no job like nosuch did anything on {name}: see 'unblend "
+                         "report' for jobs and volumes\n", done.stderr)
 
     def test_wrong_use(self):
         for arguments, words in (([], "fio or dlio"), (["tar", "x"], "'tar'"), (["fio"], "no recording"),

@@ -3,6 +3,7 @@
 """What cannot be written or read: one line says why and what to do, and the exit status that it failed."""
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -86,6 +87,45 @@ class AdviceTest(harness.SystemTest):
         for name in (RECORDING, again):
             self.assertEqual(f"unblend: {name} is named twice, and what it holds counts once: leave one of them out",
                              self.say(1, "report", RECORDING, name))
+
+    def test_another_version(self):
+        other = self.path("other.rec")
+        with open(RECORDING, "rb") as old, open(other, "wb") as new:
+            new.write(old.read().replace(b"UNBLEND1", b"UNBLEND2", 1))
+        self.assertEqual(f"unblend: cannot read {other}: it is a recording of another version of Unblend: read it with "
+                         "that version", self.say(1, "report", other))
+        self.assertEqual(f"unblend: {other}: this is a recording of another version: take that version for it",
+                         self.say(1, "payload", other))
+
+    def test_nothing_in_what_was_asked_for(self):
+        for options, words in ((["--job", "nosuch"], ", jobs like nosuch"),
+                               (["--node", "nosuch"], ", nodes like nosuch"),
+                               (["--since", "2100-01-01T00:00:00Z"], ", from 2100-01-01T00:00:00.000Z"),
+                               (["--until", "2001-01-01T00:00:00Z"], ", before 2001-01-01T00:00:00.000Z")):
+            with self.subTest(options=options):
+                self.assertEqual(f"Nothing was recorded in what was asked for: {RECORDING}{words}.\n",
+                                 harness.must([harness.unblend(), "report", *options, RECORDING],
+                                              env=harness.environment()))
+
+    def test_names_of_profiles(self):
+        out = self.path("profile.json")
+        for name in ("x/y", "", "a=b", "-", "..", "unknown", "two words"):
+            self.assertEqual(f"unblend: a profile cannot be named '{name}': choose letters, digits, '-', '_' and '.'",
+                             self.say(2, "learn", "-o", out, "--", name, RECORDING))
+        self.assertFalse(os.path.exists(out))
+        done = harness.run([harness.unblend(), "learn", "losf", "-o", out, RECORDING], env=harness.environment())
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assert_one_line(done.stderr, "unblend: warning: there is a profile losf already: a report that reads "
+                             "both takes the learned one")
+        os.unlink(out)
+        done = harness.run([harness.unblend(), "learn", "mine", "-o", out, RECORDING], env=harness.environment())
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+
+    def test_copies(self):
+        again = self.path("copy.rec")
+        shutil.copy(RECORDING, again)
+        self.assertEqual(f"unblend: {again} holds what {RECORDING} holds, and it counts once: leave one of them out",
+                         self.say(1, "report", RECORDING, again))
 
     def test_files_to_write(self):
         place = self.path("missing/out")

@@ -78,6 +78,31 @@ static void jitter_makes_no_peak(void **state)
     series_clear(&series);
 }
 
+/* As much in each second from the sixth on: ten of them in whole windows of ten, four and six at the ends. */
+static void windows_that_the_span_cuts_do_not_count(void **state)
+{
+    struct series series = {0};
+    struct burst burst;
+
+    for (int i = 6; i < 36; i++)
+        add(&series, i, 0, 100);
+    assert_int_equal(burst_of(&series, DEMAND_BYTES, series_from(&series), series_last(&series), &burst), 0);
+    assert_true(burst.cv[2] > 0.2);
+    assert_int_equal(burst_within(&series, DEMAND_BYTES, &series, &burst), 0);
+    near(burst.peak_to_mean[1], 1);
+    near(burst.peak_to_mean[2], 1);
+    near(burst.cv[2], 0);
+    series_clear(&series);
+    for (int i = 8; i < 22; i++)
+        add(&series, i, 0, 100);
+    assert_int_equal(burst_within(&series, DEMAND_BYTES, &series, &burst), 0);
+    assert_true(isnan(burst.peak_to_mean[2]) && isnan(burst.idle[2]));
+    near(burst.idle[1], 0);
+    series_clear(&series);
+    assert_int_equal(burst_within(&series, DEMAND_BYTES, &series, &burst), 0);
+    assert_true(isnan(burst.idle[1]) && isnan(burst.period_s));
+}
+
 static void longer_intervals_coarsen(void **state)
 {
     const struct demand_slot slot = {.demand = {[DEMAND_READ_BYTES] = 5}};
@@ -390,6 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_by_hand),
         cmocka_unit_test(jitter_makes_no_peak),
+        cmocka_unit_test(windows_that_the_span_cuts_do_not_count),
         cmocka_unit_test(longer_intervals_coarsen),
         cmocka_unit_test(a_long_series_stays_small),
         cmocka_unit_test(periods),

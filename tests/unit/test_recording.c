@@ -324,8 +324,10 @@ static void other_files_are_no_recordings(void **state)
     struct recording_writer *writer = NULL;
     uint64_t cut;
 
-    put_file("UNBLEND2........", 16);
+    put_file("UNBLENDX........", 16);
     assert_int_equal(recording_open(path, &reader), -EBADMSG);
+    put_file("UNBLEND2........", 16);
+    assert_int_equal(recording_open(path, &reader), -EPROTONOSUPPORT);
     assert_int_equal(recording_append(path, &writer, &cut), -EBADMSG);
     assert_int_equal(file_size(), 16);
     put_file("UNX", 3);

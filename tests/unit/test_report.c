@@ -239,6 +239,59 @@ static void grouping_of_batches_does_not_matter(void **state)
     json_decref(b);
 }
 
+static struct batch *of_stream(int second, const char *stream)
+{
+    struct batch *batch = history_batch(second);
+
+    history_ops(batch, "j", 0, OP_READ, 4096, 10);
+    assert_int_equal(batch_set(batch, &batch->stream, stream), 0);
+    return batch;
+}
+
+static bool has_gap(const json_t *json, const char *name)
+{
+    size_t i;
+    json_t *hook;
+
+    json_array_foreach(at(json, "coverage/hooks"), i, hook)
+        if (strcmp(json_string_value(json_object_get(hook, "hook")), name) == 0)
+            return true;
+    return false;
+}
+
+static void time_between_recordings_is_told(void **state)
+{
+    struct batch *apart[] = {of_stream(0, "a"), of_stream(1, "a"), of_stream(9, "b")};
+    struct batch *unnamed[] = {of_stream(0, ""), of_stream(9, "")};
+    json_t *json = report_of(apart, 3, GROUP_JOB);
+
+    assert_int_equal(integer(json, "coverage/unwatched_ms"), 7000);
+    assert_int_equal(integer(json, "coverage/twice_ms"), 0);
+    assert_true(has_gap(json, "unwatched") && !has_gap(json, "twice"));
+    json_decref(json);
+    /* a database has no streams, and no intervals in which nothing was done */
+    json = report_of(unnamed, 2, GROUP_JOB);
+    assert_int_equal(integer(json, "coverage/unwatched_ms"), 0);
+    assert_false(has_gap(json, "unwatched"));
+    json_decref(json);
+}
+
+static void recordings_that_overlap_are_told(void **state)
+{
+    struct batch *both[] = {of_stream(0, "a"), of_stream(1, "a"), of_stream(1, "b"), of_stream(2, "b")};
+    struct batch *nodes[] = {of_stream(0, "a"), of_stream(0, "b")};
+    json_t *json = report_of(both, 4, GROUP_JOB);
+
+    assert_int_equal(integer(json, "coverage/twice_ms"), 1000);
+    assert_int_equal(integer(json, "coverage/unwatched_ms"), 0);
+    assert_true(has_gap(json, "twice") && !has_gap(json, "unwatched"));
+    json_decref(json);
+    assert_int_equal(batch_set(nodes[1], &nodes[1]->node, "n2"), 0);
+    json = report_of(nodes, 2, GROUP_JOB);
+    assert_int_equal(integer(json, "coverage/twice_ms"), 0);
+    json_decref(json);
+}
+
 static void jobs_can_be_added_up(void **state)
 {
     struct batch *batch = history_batch(0);
@@ -411,6 +464,8 @@ int main(void)
         cmocka_unit_test(details_are_told),
         cmocka_unit_test(figures_by_hand),
         cmocka_unit_test(grouping_of_batches_does_not_matter),
+        cmocka_unit_test(time_between_recordings_is_told),
+        cmocka_unit_test(recordings_that_overlap_are_told),
         cmocka_unit_test(jobs_can_be_added_up),
         cmocka_unit_test(filters),
         cmocka_unit_test(filters_leave_no_station_twice),

@@ -36,6 +36,27 @@ static void spikes_and_their_period_are_found(void **state)
     series_clear(&series);
 }
 
+/* Every ten seconds for half a second, which lies in two slots: all of its bytes are the spike's, beyond the usual. */
+static void spikes_have_what_lies_in_the_slots_beside_them(void **state)
+{
+    struct series series = {0};
+    struct rhythm r;
+
+    for (int second = 0; second < SECONDS; second++)
+        add(&series, second, second % 10 == 4 ? 650 : second % 10 == 5 ? 250 : 50);
+    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, &r), 0);
+    assert_int_equal(r.spike_count, 96);
+    assert_true(fabs(r.bytes - 850) < 1e-6 && fabs(r.length_s - 1 - 200 / 650.0) < 1e-9);
+    assert_true(fabs(r.spikes[7].bytes - 850) < 1e-6 && r.spikes[7].start_ms == 74000);
+    series_clear(&series);
+    /* with a slot between two of them each has half of it */
+    for (int second = 0; second < SECONDS; second++)
+        add(&series, second, second % 20 == 4 || second % 20 == 6 ? 800 : second % 20 == 5 ? 300 : 0);
+    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, &r), 0);
+    assert_true(fabs(r.bytes - 950) < 1e-6);
+    series_clear(&series);
+}
+
 static void even_demand_has_no_spikes(void **state)
 {
     struct series series = {0};
@@ -83,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spikes_and_their_period_are_found),
+        cmocka_unit_test(spikes_have_what_lies_in_the_slots_beside_them),
         cmocka_unit_test(even_demand_has_no_spikes),
         cmocka_unit_test(spikes_at_odd_times_have_no_period),
         cmocka_unit_test(a_slow_start_shows),

@@ -19,6 +19,8 @@ static void near(double got, double expected)
         fail_msg("%.12g instead of %.12g", got, expected);
 }
 
+static const struct watched always = {0};
+
 /* One interval of a second whose tenth `slot` has so many bytes read. */
 static void add(struct windows *windows, int64_t slot, uint64_t bytes)
 {
@@ -28,7 +30,7 @@ static void add(struct windows *windows, int64_t slot, uint64_t bytes)
 
     assert_int_equal(flow_add(&flow, slot, &amount), 0);
     windows_cover(windows, start_ns, 10 * SLOT_NS);
-    assert_int_equal(windows_add(windows, start_ns, &flow), 0);
+    assert_int_equal(windows_add(windows, &always, start_ns, &flow), 0);
     flow_clear(&flow);
 }
 
@@ -40,7 +42,7 @@ static void figures_by_hand(void **state)
 
     for (int second = 0; second < 60; second++)
         add(&windows, START + 10 * second + second % 10, 1000);
-    windows_finish(&windows);
+    windows_finish(&windows, &always);
     windows_burst(&windows, &windows, MEASURE_BYTES, &burst);
     near(burst.peak_to_mean[0], 10);
     near(burst.idle[0], 0.9);
@@ -70,8 +72,8 @@ static void nodes_add_up_at_the_same_instant(void **state)
         add(&apart, START + 10 * second + 3, 500);
         add(&apart, START + 10 * second + 4, 500);
     }
-    windows_finish(&together);
-    windows_finish(&apart);
+    windows_finish(&together, &always);
+    windows_finish(&apart, &always);
     windows_burst(&together, &together, MEASURE_BYTES, &burst);
     near(burst.peak_to_mean[0], 10);
     windows_burst(&apart, &apart, MEASURE_BYTES, &burst);
@@ -94,10 +96,10 @@ static void a_slot_may_come_in_parts_and_a_little_late(void **state)
         struct flow flow = {0};
 
         assert_int_equal(flow_add(&flow, START + 9, &rest), 0);
-        assert_int_equal(windows_add(&windows, (START + 40) * SLOT_NS, &flow), 0);
+        assert_int_equal(windows_add(&windows, &always, (START + 40) * SLOT_NS, &flow), 0);
         flow_clear(&flow);
     }
-    windows_finish(&windows);
+    windows_finish(&windows, &always);
     windows_burst(&windows, &windows, MEASURE_BYTES, &burst);
     near(burst.peak_to_mean[0], 1000 / (1003 / 40.0));
     windows_clear(&windows);
@@ -111,10 +113,67 @@ static void memory_is_that_of_an_interval(void **state)
     for (int second = 0; second < 200000; second++)
         add(&windows, START + 10 * second + 5, 7);
     assert_true(windows.pending.capacity < 1000);
-    windows_finish(&windows);
+    windows_finish(&windows, &always);
     windows_burst(&windows, &windows, MEASURE_BYTES, &burst);
     near(burst.peak_to_mean[0], 10);
     windows_clear(&windows);
+}
+
+/* From the sixth second to the thirty-fifth, as much each: the windows of 10 s at both ends have four and six. */
+static void windows_that_the_span_cuts_do_not_count(void **state)
+{
+    struct windows windows = {0};
+    struct burst burst;
+
+    for (int second = 6; second < 36; second++)
+        add(&windows, START + 10 * second + 5, 1000);
+    windows_finish(&windows, &always);
+    windows_burst(&windows, &windows, MEASURE_BYTES, &burst);
+    near(burst.peak_to_mean[2], 1);
+    near(burst.cv[2], 0);
+    near(burst.idle[2], 0);
+    near(burst.peak_to_mean[1], 1);
+    windows_clear(&windows);
+    /* fourteen seconds have one whole window, which tells nothing */
+    for (int second = 8; second < 22; second++)
+        add(&windows, START + 10 * second + 5, 1000);
+    windows_finish(&windows, &always);
+    windows_burst(&windows, &windows, MEASURE_BYTES, &burst);
+    assert_true(isnan(burst.peak_to_mean[2]) && isnan(burst.cv[2]) && isnan(burst.idle[2]));
+    near(burst.peak_to_mean[0], 10);
+    windows_clear(&windows);
+}
+
+/* Twenty-five seconds, nobody for fifteen, and thirty-five again. */
+static void time_that_nobody_watched_is_not_idle(void **state)
+{
+    struct windows windows = {0};
+    struct watched watched = {0};
+    struct burst burst;
+
+    for (int second = 0; second < 75; second++) {
+        const struct demand_slot amount = {{[DEMAND_READ_BYTES] = 1000}};
+        int64_t slot = START + 10 * second;
+        struct flow flow = {0};
+
+        if (second >= 25 && second < 40)
+            continue;
+        assert_int_equal(flow_add(&flow, slot + 5, &amount), 0);
+        assert_int_equal(watched_add(&watched, slot, slot + 9), 0);
+        windows_cover(&windows, slot * SLOT_NS, 10 * SLOT_NS);
+        assert_int_equal(windows_add(&windows, &watched, slot * SLOT_NS, &flow), 0);
+        flow_clear(&flow);
+    }
+    windows_finish(&windows, &watched);
+    windows_burst(&windows, &windows, MEASURE_BYTES, &burst);
+    near(burst.idle[0], 0.9);
+    near(burst.idle[1], 0);
+    for (unsigned w = 1; w < BURST_WINDOWS; w++) {
+        near(burst.peak_to_mean[w], 1);
+        near(burst.cv[w], 0);
+    }
+    windows_clear(&windows);
+    watched_clear(&watched);
 }
 
 static void slots_that_lack_demand_are_not_complete(void **state)
@@ -128,10 +187,10 @@ static void slots_that_lack_demand_are_not_complete(void **state)
         assert_int_equal(series_add(&series, (START + 10 * i) * SLOT_NS, 1000000000, 1000, &second), 0);
     for (int i = 0; i < 9; i++)
         add(&windows, START + 10 * i, 1000);
-    windows_finish(&windows);
+    windows_finish(&windows, &always);
     assert_false(windows_complete(&windows, &series));
     add(&windows, START + 99, 1000);
-    windows_finish(&windows);
+    windows_finish(&windows, &always);
     assert_true(windows_complete(&windows, &series));
     windows_clear(&windows);
     series_clear(&series);
@@ -171,6 +230,8 @@ int main(void)
         cmocka_unit_test(nodes_add_up_at_the_same_instant),
         cmocka_unit_test(a_slot_may_come_in_parts_and_a_little_late),
         cmocka_unit_test(memory_is_that_of_an_interval),
+        cmocka_unit_test(windows_that_the_span_cuts_do_not_count),
+        cmocka_unit_test(time_that_nobody_watched_is_not_idle),
         cmocka_unit_test(slots_that_lack_demand_are_not_complete),
         cmocka_unit_test(jobs_overlap_by_tenths_of_a_second),
     };

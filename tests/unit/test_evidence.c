@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/evidence.h"
+#include "lib/bucket.h"
+
+static void add(struct part *part, enum operation op, uint64_t size, double count)
+{
+    double *sizes = op == OP_READ ? part->read : part->write;
+
+    part->ok[op] += count;
+    part->bytes[op] += count * (double)size;
+    sizes[bucket_of(size)] += count;
+    if (part->filled < BUCKET_COUNT)
+        part->filled = BUCKET_COUNT;
+}
+
+/* Whether one of the sentences is that. */
+static bool says(const struct part *part, const char *words)
+{
+    struct profile_share share = {0};
+    bool found = false;
+
+    assert_int_equal(evidence_of_part(part, NULL, &share), 0);
+    for (uint32_t i = 0; i < share.evidence_count; i++) {
+        found = found || strcmp(share.evidence[i], words) == 0;
+        free(share.evidence[i]);
+    }
+    free(share.evidence);
+    return found;
+}
+
+static void pieces_fit_the_bytes(void **state)
+{
+    struct part hundred = {0}, three = {0}, blocks = {0}, mixed = {0}, uneven = {0};
+
+    add(&hundred, OP_WRITE, 100, 1000);
+    assert_true(says(&hundred, "1,000 writes move 97.7 KiB in pieces of 100 B"));
+    add(&three, OP_READ, 3000, 50);
+    assert_true(says(&three, "50 reads move 146 KiB in pieces of 2.93 KiB"));
+    add(&blocks, OP_READ, 65536, 16);
+    assert_true(says(&blocks, "16 reads move 1 MiB in pieces of 64 KiB"));
+    add(&mixed, OP_READ, 65536, 1000);
+    add(&mixed, OP_READ, 4096, 1000);
+    add(&mixed, OP_READ, 3000, 3);
+    assert_true(says(&mixed, "2,003 reads move 66.4 MiB in pieces of 4 KiB to 64 KiB, 4 KiB in the middle"));
+    add(&uneven, OP_READ, 97, 2);
+    add(&uneven, OP_READ, 102, 1);
+    assert_true(says(&uneven, "3 reads move 296 B in pieces of about 99 B"));
+}
+
+static void one_is_one(void **state)
+{
+    struct part part = {0};
+
+    add(&part, OP_WRITE, 88, 1);
+    assert_true(says(&part, "1 write moves 88 B"));
+}
+
+/* A search path: of ten opens, nine find nothing. */
+static void opens_are_one_figure(void **state)
+{
+    struct part part = {0};
+
+    add(&part, OP_READ, 1 << 20, 10);
+    part.ok[OP_OPEN] = 10;
+    part.failed[OP_OPEN] = 90;
+    assert_true(says(&part, "91 % of operations are opens (100)"));
+    assert_true(says(&part, "10 opens per MiB"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_fit_the_bytes),
+        cmocka_unit_test(one_is_one),
+        cmocka_unit_test(opens_are_one_figure),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
