@@ -6,6 +6,7 @@ volume, without its process, in one volume. A blend is sums of programs of diffe
 operations and bytes, counted.
 """
 import collections
+import hashlib
 import json
 import os
 import random
@@ -59,7 +60,8 @@ def sum_of(batches, meta, into):
     """The sum of what a job did."""
     of_job = together([one for batch in batches for one in batches_of(batch, meta["mount"])])
     target = os.path.join(into, meta["name"] + ".rec")
-    lines = [json.dumps({**one, "seq": number + 1}) for number, one in enumerate(of_job)]
+    stream = hashlib.md5(meta["name"].encode()).hexdigest()  # of its own: who recorded it, did others with it
+    lines = [json.dumps({**one, "stream": stream, "seq": number + 1}) for number, one in enumerate(of_job)]
     subprocess.run([os.path.join(harness.bindir(), "tests/system/json_recording"), target], check=True, text=True,
                    input="\n".join(lines) + "\n")
     ops = only(harness.report(target, "--by", "volume").data)["ops"]
