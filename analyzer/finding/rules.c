@@ -122,23 +122,23 @@ const struct rule finding_rules[] = {
      .cost_high = TRAIT_METADATA_TIME,
      .remedy = "look up less: ask for a file's attributes once and keep them, walk a tree once and keep its list in a "
                "file that others read, take types of files from the listing (d_type) in the place of a stat each",
-     .instead = {{LEAST(TRAIT_UNLINK_SHARE, 0.5, "who deletes has no use for files that are packed"),
-                  "drop the data set, subvolume, snapshot or volume as a whole, by the storage's own means, or delete "
-                  "in the background, where nobody waits; fewer, larger files are sooner gone"},
-                 {LEAST(TRAIT_MISSING_SHARE, 0.5, "what is not there cannot be packed"),
-                  "look for files where they are: shorten search paths (PATH, PYTHONPATH, LD_LIBRARY_PATH), and ask once "
-                  "for what may not exist, or list its folder"},
-                 {LEAST(TRAIT_CHANGE_SHARE, 0.5, "who changes files one by one waits for each"),
-                  "make files with the name and the attributes that they are to have (umask, install -m), rename or "
-                  "protect the folder above them once in the place of each file, or let several processes share the "
-                  "work"},
-                 {LEAST(TRAIT_IMPORT_SHARE, 0.5, "what a program imports is no data to be packed"),
-                  "start fewer processes, as each looks for all its modules anew; shorten the search path, compile modules "
-                  "once, and zip imports or put the environment into a container image"},
-                 {LEAST(TRAIT_READ_FILES_SHARE, 0.2, "small files that are opened and read can be packed"),
-                  "pack small files into shards (tar, TFRecord, Parquet); keep the list of files in one file; ask for "
-                  "attributes once",
-                  TRAIT_METADATA_LOW, "metadata operations beyond 25 % of all, at their mean time"}},
+     .instead = {{.when = LEAST(TRAIT_UNLINK_SHARE, 0.5, "who deletes has no use for files that are packed"),
+                  .remedy = "drop the data set, subvolume, snapshot or volume as a whole, by the storage's own means, or "
+                            "delete in the background, where nobody waits; fewer, larger files are sooner gone"},
+                 {.when = LEAST(TRAIT_MISSING_SHARE, 0.5, "what is not there cannot be packed"),
+                  .remedy = "look for files where they are: shorten search paths (PATH, PYTHONPATH, LD_LIBRARY_PATH), and "
+                            "ask once for what may not exist, or list its folder"},
+                 {.when = LEAST(TRAIT_CHANGE_SHARE, 0.5, "who changes files one by one waits for each"),
+                  .remedy = "make files with the name and the attributes that they are to have (umask, install -m), rename "
+                            "or protect the folder above them once in the place of each file, or let several processes "
+                            "share the work"},
+                 {.when = LEAST(TRAIT_IMPORT_SHARE, 0.5, "what a program imports is no data to be packed"),
+                  .remedy = "start fewer processes, as each looks for all its modules anew; shorten the search path, compile "
+                            "modules once, and zip imports or put the environment into a container image"},
+                 {.when = LEAST(TRAIT_READ_FILES_SHARE, 0.2, "small files that are opened and read can be packed"),
+                  .remedy = "pack small files into shards (tar, TFRecord, Parquet); keep the list of files in one file; ask "
+                            "for attributes once",
+                  .cost_low = TRAIT_METADATA_LOW, .gain = "metadata operations beyond 25 % of all, at their mean time"}},
      .gain = "cannot be told: which of them are needed is the program's to say",
      .confidence = 0.95},
     {.id = "small-files",
