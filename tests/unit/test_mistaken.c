@@ -483,6 +483,25 @@ static void tiny_files_are_many_small_files_in_sums_too(void **state)
     check_first(classified_sum(counted, 0, 15000, 0), "losf");
 }
 
+/* A loader maps libraries, after their headers of 832 bytes; who maps pictures reads nothing of them. */
+static void libraries_are_no_pictures(void **state)
+{
+    for (unsigned pictures = 0; pictures < 2; pictures++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 200 * KIB, 60);
+        history_ops(batch, "j", 9, OP_STAT, 0, 65);
+        history_ops(batch, "j", 9, OP_READ, 832, pictures ? 3 : 60);
+        history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, pictures ? 3 : 60);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 60);
+        history_minor_faults(batch, "j", 9, 560);
+        classified(batch, false, &list);
+        assert_true((classified_ops(&list, "cv-training") > 0.9) == pictures);
+        profile_list_clear(&list);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +525,7 @@ int main(void)
         cmocka_unit_test(pages_of_one_file_are_saved_when_they_are_forced),
         cmocka_unit_test(who_serves_readers_may_save),
         cmocka_unit_test(saves_may_jump_about),
+        cmocka_unit_test(libraries_are_no_pictures),
         cmocka_unit_test(ranks_that_jump_may_load_a_model),
         cmocka_unit_test(tiny_files_are_many_small_files_in_sums_too),
         cmocka_unit_test(who_reads_and_then_writes_packs_nothing),
