@@ -483,6 +483,25 @@ static void tiny_files_are_many_small_files_in_sums_too(void **state)
     check_first(classified_sum(counted, 0, 15000, 0), "losf");
 }
 
+/* Who opens a large file for each record of it picks records; who maps it after a look at its header does not. */
+static void records_may_be_opened_one_by_one(void **state)
+{
+    for (unsigned maps = 0; maps < 2; maps++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 256 * MIB, 9000);
+        history_ops(batch, "j", 9, OP_READ, 4 * KIB, 9000);
+        history_order(batch, "j", 9, OP_READ, ORDER_RANDOM, 9000);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 9000);
+        if (maps)
+            history_minor_faults(batch, "j", 9, 90000);
+        classified(batch, false, &list);
+        assert_true((classified_ops(&list, "sample-read") > 0.95) == !maps);
+        profile_list_clear(&list);
+    }
+}
+
 /* A loader maps libraries, after their headers of 832 bytes; who maps pictures reads nothing of them. */
 static void libraries_are_no_pictures(void **state)
 {
@@ -525,6 +544,7 @@ int main(void)
         cmocka_unit_test(pages_of_one_file_are_saved_when_they_are_forced),
         cmocka_unit_test(who_serves_readers_may_save),
         cmocka_unit_test(saves_may_jump_about),
+        cmocka_unit_test(records_may_be_opened_one_by_one),
         cmocka_unit_test(libraries_are_no_pictures),
         cmocka_unit_test(ranks_that_jump_may_load_a_model),
         cmocka_unit_test(tiny_files_are_many_small_files_in_sums_too),
