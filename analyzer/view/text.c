@@ -209,13 +209,15 @@ static void show_blend(struct pen *pen, const struct report *report)
 {
     char together[HUMAN_SIZE], alone[HUMAN_SIZE];
 
-    fprintf(pen->out, "\nA volume sees %.1f profiles at a time (blend index %.2f).\n", report->blend.effective,
-            report->blend.blend);
+    fprintf(pen->out, "\nA volume sees %.1f profiles at a time, by the time in their operations (blend index %.2f).\n",
+            report->blend.effective, report->blend.blend);
     for (uint32_t i = 0; i < report->blend.meeting_count && i < MEETINGS; i++) {
         const struct meeting *m = &report->blend.meetings[i];
 
         if (!(m->cost_s > 0))
             break;
+        if (m->together_ns <= m->alone_high_ns)
+            continue; /* no longer than alone, as far as that is known */
         human_ns(together, m->together_ns);
         human_ns(alone, m->alone_ns);
         fputs("  ", pen->out);
