@@ -209,8 +209,8 @@ static void show_blend(struct pen *pen, const struct report *report)
 {
     char together[HUMAN_SIZE], alone[HUMAN_SIZE];
 
-    fprintf(pen->out, "\nA volume sees %.1f profiles at a time, by the time in their operations (blend index %.2f).\n",
-            report->blend.effective, report->blend.blend);
+    fprintf(pen->out, "\nA volume sees %.1f profiles at a time, weighed by time (blend index %.2f).\n", report->blend.effective,
+            report->blend.blend);
     for (uint32_t i = 0; i < report->blend.meeting_count && i < MEETINGS; i++) {
         const struct meeting *m = &report->blend.meetings[i];
 
