@@ -54,7 +54,7 @@ struct volume_total *aggregate_volume(struct aggregate *a, struct volume_total *
    batch, not once a record. */
 struct places {
     uint32_t *jobs, *volumes;
-    const bool *serves; /* by process: it serves a file system; NULL: none does */
+    const bool *serves; /* by process: it serves a file system; NULL: nobody knows of any */
     uint32_t job, from, at; /* the last record's: job among the totals, volume in the batch, and that among the job's */
 };
 
@@ -224,34 +224,41 @@ static int add_space(struct aggregate *a, const struct batch *batch, const struc
     return volume ? filling_add(&volume->filling, batch->start_ns, &from->space) : -ENOMEM;
 }
 
-/* Which of the processes serve a file system: a station knows its server by its job and its command. NULL: none does. */
-static const bool *note_servers(const struct batch *batch, bool *serves)
+static bool is_server(const struct process *process, const struct station *station)
 {
-    bool any = false;
+    return process->job == station->job && process->command && strcmp(process->command, station->server) == 0;
+}
 
+/* Which of the processes serve a file system: a station knows its server by its job and its command. *serves is malloc'ed,
+   or NULL where no station has one. 0 or -ENOMEM. */
+static int note_servers(const struct batch *batch, bool **serves)
+{
     for (uint32_t s = 0; s < batch->station_count; s++) {
         const struct station *station = &batch->stations[s];
 
-        for (uint32_t p = 0; station->party == PARTY_SERVER && station->server && p < batch->process_count; p++)
-            if (batch->processes[p].job == station->job && batch->processes[p].command &&
-                strcmp(batch->processes[p].command, station->server) == 0)
-                any = serves[p] = true;
+        if (station->party != PARTY_SERVER || !station->server)
+            continue;
+        if (!*serves && !(*serves = calloc(batch->process_count + 1u, sizeof(**serves))))
+            return -ENOMEM;
+        for (uint32_t p = 0; p < batch->process_count; p++)
+            (*serves)[p] |= is_server(&batch->processes[p], station);
     }
-    return any ? serves : NULL;
+    return 0;
 }
 
 int aggregate_add(struct aggregate *a, const struct batch *batch)
 {
-    _cleanup_free_ uint32_t *jobs = calloc(batch->job_count + batch->volume_count + batch->process_count + 1, sizeof(*jobs));
+    _cleanup_free_ uint32_t *jobs = calloc(batch->job_count + batch->volume_count + 1, sizeof(*jobs));
+    _cleanup_free_ bool *serves = NULL;
     struct places places = {.jobs = jobs, .volumes = jobs + batch->job_count, .job = NO_INDEX};
     struct node_total *node = aggregate_node(a, batch);
     struct demand_slot nothing = {{0}};
     int err = 0;
 
-    if (!jobs || !node)
+    if (!jobs || !node || note_servers(batch, &serves))
         return -ENOMEM;
+    places.serves = serves;
     memset(places.volumes, 0xff, batch->volume_count * sizeof(*places.volumes));
-    places.serves = note_servers(batch, (bool *)(places.volumes + batch->volume_count));
     a->midway |= node->last_ns == INT64_MIN && batch->seq > 1;
     if (aggregate_coverage(a, node, batch))
         return -ENOMEM;

@@ -48,21 +48,20 @@ static void clear_stage(struct stage *stage)
     free(stage->guests);
 }
 
+static const struct series *busy_of_guest(const struct aggregate *totals, const struct guest *guest)
+{
+    return &totals->jobs[guest->job].volumes[guest->volume].busy;
+}
+
 /* The slots that all guests' series can be brought to. */
 static void measure(struct stage *stage, const struct aggregate *totals)
 {
     for (uint32_t i = 0; i < stage->count; i++) {
-        const struct job_total *job = &totals->jobs[stage->guests[i].job];
+        const struct series *busy = busy_of_guest(totals, &stage->guests[i]);
 
-        for (uint32_t v = 0; v < job->volume_count; v++) {
-            const struct series *busy = &job->volumes[v].busy;
-
-            if (strcmp(job->volumes[v].name, stage->volume->name) != 0)
-                continue;
-            stage->slot_ms = busy->slot_ms > stage->slot_ms ? busy->slot_ms : stage->slot_ms;
-            stage->from = !i || series_from(busy) < stage->from ? series_from(busy) : stage->from;
-            stage->last = !i || series_last(busy) > stage->last ? series_last(busy) : stage->last;
-        }
+        stage->slot_ms = busy->slot_ms > stage->slot_ms ? busy->slot_ms : stage->slot_ms;
+        stage->from = !i || series_from(busy) < stage->from ? series_from(busy) : stage->from;
+        stage->last = !i || series_last(busy) > stage->last ? series_last(busy) : stage->last;
     }
 }
 
@@ -96,11 +95,8 @@ static int set_stage(struct stage *stage, const struct aggregate *totals, const 
                     .job = j, .volume = v, .times = lists[j].times + (size_t)v * stage->profiles * BUSY_KINDS,
                     .spells = &lists[j].spells};
     measure(stage, totals);
-    for (uint32_t i = 0; !err && i < stage->count; i++) {
-        const struct job_total *job = &totals->jobs[stage->guests[i].job];
-
-        err = fill(stage, &volume_named(job->volumes, job->volume_count, stage->volume->name)->busy, &stage->guests[i]);
-    }
+    for (uint32_t i = 0; !err && i < stage->count; i++)
+        err = fill(stage, busy_of_guest(totals, &stage->guests[i]), &stage->guests[i]);
     if (!err && stage->count)
         qsort(stage->guests, stage->count, sizeof(*stage->guests), by_total);
     return err;

@@ -63,13 +63,13 @@ void court_add_time(struct part *part, const struct tally *tally)
     }
 }
 
-int court_note_spell(struct court *court, uint32_t profile, const struct unit *unit, const struct part *part)
+int court_note_spell(struct court *court, uint32_t profile, const struct unit *unit, const double times[BUSY_KINDS])
 {
     double time = 0;
 
     for (unsigned k = 0; k < BUSY_KINDS; k++)
-        time += part->time[k];
-    return court->spells && unit && time > 0 ? spells_add(court->spells, court->volume, profile, unit, part->time) : 0;
+        time += times[k];
+    return court->spells && unit && time > 0 ? spells_add(court->spells, court->volume, profile, unit, times) : 0;
 }
 
 /* 1 for a process that is judged by itself, once for all its volumes and sides. */
@@ -109,7 +109,7 @@ int court_give(struct court *court, const struct profile *profile, const struct 
     part.processes = process ? count_process(court, index) : 0;
     court_add_time(&part, tally);
     part_add(&court->parts[index], &part);
-    return court_note_spell(court, index, court->unit, &part);
+    return court_note_spell(court, index, court->unit, part.time);
 }
 
 int court_divide(struct court *court, const struct tally *tally, uint32_t peers)
@@ -124,7 +124,7 @@ int court_divide(struct court *court, const struct tally *tally, uint32_t peers)
         court_add_time(&parts[p], tally);
         parts[p].processes = enough ? count_process(court, p) : 0;
         part_add(&court->parts[p], &parts[p]);
-        err = court_note_spell(court, p, court->unit, &parts[p]);
+        err = court_note_spell(court, p, court->unit, parts[p].time);
     }
     return err;
 }

@@ -40,8 +40,8 @@ bool court_is_small(const struct tally *side, const struct tally *whole);
 /* A part takes as much of an operation's time as it has of its calls. */
 void court_add_time(struct part *part, const struct tally *tally);
 
-/* A process's part, on the volume that is judged. 0 or -ENOMEM. */
-int court_note_spell(struct court *court, uint32_t profile, const struct unit *unit, const struct part *part);
+/* A process's time inside operations that are a profile's, on the volume that is judged. 0 or -ENOMEM. */
+int court_note_spell(struct court *court, uint32_t profile, const struct unit *unit, const double times[BUSY_KINDS]);
 
 /* All of a tally is a profile's. 0 or -ENOMEM. */
 int court_give(struct court *court, const struct profile *profile, const struct tally *tally, double match, bool process);

@@ -93,11 +93,6 @@ static int mention_failures(const struct part *part, struct profile_share *share
     return evidence_add(share, "%.0f %% of operations fail", 100 * failed / total);
 }
 
-static double width(unsigned bucket)
-{
-    return 2 * (bucket_middle(bucket) - (double)bucket_lower(bucket));
-}
-
 /* How far from their buckets' lower bounds, 0, to the upper ones, 1, transfers are of which all have so many bytes.
    Blocks of whole powers of two, as most are, are all the way down. */
 static double height_of(const double sizes[BUCKET_COUNT], double bytes)
@@ -108,7 +103,7 @@ static double height_of(const double sizes[BUCKET_COUNT], double bytes)
         if (!(sizes[bucket] > 0))
             continue;
         lowest += sizes[bucket] * (double)bucket_lower(bucket);
-        widths += sizes[bucket] * width(bucket);
+        widths += sizes[bucket] * bucket_width(bucket);
     }
     height = widths > 0 ? fmin(fmax((bytes - lowest) / widths, 0), 1) : 0;
     return height < EXACT ? 0 : height;
@@ -119,7 +114,7 @@ static double size_at(const double sizes[BUCKET_COUNT], double q, double height)
 {
     uint64_t lower = part_quantile(sizes, q);
 
-    return (double)lower + height * width(bucket_of(lower));
+    return (double)lower + height * bucket_width(bucket_of(lower));
 }
 
 static int mention_sizes(const char *what, double transfers, const double sizes[BUCKET_COUNT],

@@ -124,13 +124,13 @@ static int note_spells(struct court *court, uint32_t profile, const bool *in)
 
     for (uint32_t i = 0; !err && i < job->unit_count; i++) {
         const struct unit *unit = &job->units[i];
-        struct part part = {0};
+        double times[BUSY_KINDS] = {0};
 
         if (!in[i] || court_volume(job, unit->volume) != court->volume)
             continue;
         for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
-            part.time[busy_of(op)] += (double)unit->tally.op[op].latency_sum_ns;
-        err = court_note_spell(court, profile, unit, &part);
+            times[busy_of(op)] += (double)unit->tally.op[op].latency_sum_ns;
+        err = court_note_spell(court, profile, unit, times);
     }
     return err;
 }

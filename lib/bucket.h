@@ -98,6 +98,12 @@ static inline uint64_t bucket_last(unsigned bucket)
     return bucket + 1 < BUCKET_COUNT ? bucket_lower(bucket + 1) - 1 : UINT64_MAX;
 }
 
+/* From its smallest value to its largest. */
+static inline double bucket_width(unsigned bucket)
+{
+    return (double)(bucket_last(bucket) - bucket_lower(bucket));
+}
+
 /* What values of a bucket are on average, were they spread evenly. */
 static inline double bucket_middle(unsigned bucket)
 {

@@ -39,8 +39,7 @@ static struct opened opened_from(const struct histogram *sizes, double least, do
 
     for (unsigned i = 0; i < sizes->length; i++) {
         unsigned bucket = sizes->cells[i].bucket;
-        double n = (double)sizes->cells[i].count, low = (double)bucket_lower(bucket);
-        double size = low + height * 2 * (bucket_middle(bucket) - low);
+        double n = (double)sizes->cells[i].count, size = (double)bucket_lower(bucket) + height * bucket_width(bucket);
 
         if (!bucket || bucket_middle(bucket) < least)
             continue;

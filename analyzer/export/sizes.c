@@ -20,8 +20,8 @@ struct cells {
 
 static uint64_t size_at(const struct cells *cells, unsigned i)
 {
-    uint64_t lower = bucket_lower(cells->cell[i].bucket), width = bucket_last(cells->cell[i].bucket) - lower;
-    uint64_t size = lower + (uint64_t)(cells->within * (double)width + 0.5);
+    unsigned bucket = cells->cell[i].bucket;
+    uint64_t size = bucket_lower(bucket) + (uint64_t)(cells->within * bucket_width(bucket) + 0.5);
 
     return size < cells->align ? cells->align : size / cells->align * cells->align;
 }
@@ -111,7 +111,7 @@ static void place(struct cells *cells)
         const struct histogram_cell *cell = &cells->cell[i];
 
         lower += (double)cell->count * (double)bucket_lower(cell->bucket);
-        width += (double)cell->count * (double)(bucket_last(cell->bucket) - bucket_lower(cell->bucket));
+        width += (double)cell->count * bucket_width(cell->bucket);
     }
     cells->within = width > 0 ? fmin(fmax((cells->bytes - lower) / width, 0), 1) : 0;
     if (cells->bytes < 1.001 * lower)
