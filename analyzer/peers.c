@@ -21,6 +21,8 @@
 #define INTERVALS_MIN 4
 #define FEW        2   /* such files are no more than one checkpoint, and its ranks may each have their own */
 #define SHARED     1.2 /* bytes of all files that were opened on the volume, to those of one process: others read the same */
+#define OWN        0.9 /* of what so many would open if no two opened the same */
+#define PIECE      (4u << 20) /* bytes a read: who loads what only he needs reads it by more, and who streams by less */
 
 struct load {
     double amount;
@@ -116,6 +118,23 @@ static bool may_share(const struct unit *unit, double opened)
     return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE);
 }
 
+/* Those so many who read as much did so from other files: even without all that anybody else opened or wrote there, there
+   is as much as they all opened. */
+static bool have_their_own(const struct unit *unit, uint32_t peers, const struct volume_total *volume)
+{
+    double own = figure_bytes_of(&unit->tally.op[OP_OPEN].size, 1) * (peers + 1.0);
+    double all = figure_bytes_of(&volume->tally.op[OP_OPEN].size, 1);
+    double written = (double)volume->tally.op[OP_WRITE].bytes;
+    struct working_opens opens;
+
+    return own > 0 && working_opens(&volume->working, &opens) && opens.bytes.low - fmax(0, all - own) - written >= OWN * own;
+}
+
+static bool reads_pieces(const struct unit *unit)
+{
+    return bytes_read(unit) < PIECE * (double)histogram_filled(&unit->tally.op[OP_READ].size);
+}
+
 /* By short intervals, and some of them. */
 static double apart(const struct unit *first)
 {
@@ -139,10 +158,14 @@ int peers_of(const struct job_total *job, struct peers **out)
     for (uint32_t i = 0; i < count; i++) {
         const struct unit *unit = &job->units[i];
 
+        uint32_t volume = court_volume(job, unit->volume);
+
         peers[i].apart = apart(&job->units[unit->process]);
-        peers[i].opened = opened[court_volume(job, unit->volume)];
+        peers[i].opened = opened[volume];
         if (bytes_read(unit) >= BYTES_MIN && may_share(unit, peers[i].opened))
             peers[i].exact = count_alike(bytes, count, unit, bytes_read(unit), 1, EXACT);
+        if (peers[i].exact && reads_pieces(unit) && have_their_own(unit, peers[i].exact, &job->volumes[volume]))
+            peers[i].exact = 0;
         if (pages_touched(unit) >= FAULTS_MIN)
             peers[i].mapped = count_alike(pages, count, unit, pages_touched(unit), 65536, ALIKE);
     }

@@ -135,6 +135,30 @@ static void equal_shards_are_no_model(void **state)
     }
 }
 
+/* Two workers read two shards each; ranks load the two parts of one checkpoint, or two each of their own, by large reads. */
+static void few_equal_shards_are_no_model(void **state)
+{
+    static const struct {
+        unsigned files;
+        uint64_t read;
+        const char *profile;
+    } cases[] = {{4, 256 * KIB, "shard-streaming"}, {2, 256 * KIB, "model-load"}, {4, 16 * MIB, "model-load"}};
+
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct batch *batch = history_batch(0);
+
+        for (uint32_t pid = 10; pid < 12; pid++) {
+            history_ops(batch, "j", pid, OP_OPEN, 128 * MIB, 2);
+            history_ops(batch, "j", pid, OP_READ, cases[i].read, 256 * MIB / cases[i].read);
+            history_order(batch, "j", pid, OP_READ, ORDER_CONSECUTIVE, 256 * MIB / cases[i].read);
+            history_ops(batch, "j", pid, OP_CLOSE, 0, 2);
+        }
+        history_ops(batch, "j", 20, OP_OPEN, 128 * MIB, 1); /* what others open is no sign of it */
+        told(batch, cases[i].files + 1, 128 * MIB);
+        check_first(batch, cases[i].profile);
+    }
+}
+
 /* Sixteen shards, three times, of which a program that has opened as many modules reads each from front to end. */
 static void shards_are_so_in_each_epoch(void **state)
 {
@@ -529,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_cold_program_that_walks_maps_nothing),
         cmocka_unit_test(one_large_file_again_and_again_is_no_sample),
         cmocka_unit_test(equal_shards_are_no_model),
+        cmocka_unit_test(few_equal_shards_are_no_model),
         cmocka_unit_test(shards_are_so_in_each_epoch),
         cmocka_unit_test(files_that_are_read_once_are_less_surely_samples),
         cmocka_unit_test(who_unpacks_copies_nothing),
