@@ -118,16 +118,15 @@ static bool may_share(const struct unit *unit, double opened)
     return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE);
 }
 
-/* Those so many who read as much did so from other files: even without all that anybody else opened or wrote there, there
-   is as much as they all opened. */
+/* Those so many who read as much did so from other files: even without all that anybody else opened there, as much was opened
+   as by all of them. */
 static bool have_their_own(const struct unit *unit, uint32_t peers, const struct volume_total *volume)
 {
     double own = figure_bytes_of(&unit->tally.op[OP_OPEN].size, 1) * (peers + 1.0);
     double all = figure_bytes_of(&volume->tally.op[OP_OPEN].size, 1);
-    double written = (double)volume->tally.op[OP_WRITE].bytes;
     struct working_opens opens;
 
-    return own > 0 && working_opens(&volume->working, &opens) && opens.bytes.low - fmax(0, all - own) - written >= OWN * own;
+    return own > 0 && working_opens(&volume->working, &opens) && opens.bytes.low - fmax(0, all - own) >= OWN * own;
 }
 
 static bool reads_pieces(const struct unit *unit)
