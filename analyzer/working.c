@@ -51,7 +51,7 @@ int working_add(struct working *working, int64_t start_ns, uint64_t read_bytes, 
         bin->read_bytes += read_bytes;
         bin->told |= files->count > 0;
     }
-    sketch_raise(&working->files, files->shift);
+    sketch_thin(&working->files, files);
     for (uint32_t i = 0; i < files->count && !err; i++) {
         struct sketch_file file = files->files[i];
 

@@ -29,17 +29,46 @@ static uint32_t place_of(const struct sketch *sketch, uint64_t hash)
     return low;
 }
 
-void sketch_raise(struct sketch *sketch, uint32_t shift)
+/* Bits of a hash that have to be zero, of a file that is so large. */
+static uint32_t shift_of(const struct sketch *sketch, uint64_t bytes)
+{
+    uint64_t large = sketch->plain ? 0 : bytes >> SKETCH_LARGE;
+    uint32_t less = large ? 64 - (uint32_t)__builtin_clzll(large) : 0;
+
+    less = less < SKETCH_LARGE_MAX ? less : SKETCH_LARGE_MAX;
+    return sketch->shift > less ? sketch->shift - less : 0;
+}
+
+static bool takes(const struct sketch *sketch, const struct sketch_file *file)
+{
+    return !(file->hash & ((1ull << shift_of(sketch, file->bytes)) - 1));
+}
+
+static void leave_out(struct sketch *sketch)
 {
     uint32_t kept = 0;
 
-    if (shift <= sketch->shift)
-        return;
     for (uint32_t i = 0; i < sketch->count; i++)
-        if (sketch_takes(shift, sketch->files[i].hash))
+        if (takes(sketch, &sketch->files[i]))
             sketch->files[kept++] = sketch->files[i];
     sketch->count = kept;
+}
+
+void sketch_raise(struct sketch *sketch, uint32_t shift)
+{
+    if (shift <= sketch->shift)
+        return;
     sketch->shift = shift;
+    leave_out(sketch);
+}
+
+void sketch_thin(struct sketch *dst, const struct sketch *src)
+{
+    if (src->plain && !dst->plain) {
+        dst->plain = true;
+        leave_out(dst);
+    }
+    sketch_raise(dst, src->shift);
 }
 
 static struct sketch_file *find(const struct sketch *sketch, uint64_t hash)
@@ -56,11 +85,13 @@ int sketch_add(struct sketch *sketch, const struct sketch_file *file)
 
     if (known) {
         *known = *file;
+        if (!takes(sketch, file)) /* it was larger */
+            leave_out(sketch);
         return 0;
     }
-    while (sketch->count == SKETCH_MAX && sketch->shift < SKETCH_SHIFT_MAX && sketch_takes(sketch->shift, file->hash))
+    while (sketch->count == SKETCH_MAX && sketch->shift < SKETCH_SHIFT_MAX && takes(sketch, file))
         sketch_raise(sketch, sketch->shift + 1);
-    if (!sketch_takes(sketch->shift, file->hash) || sketch->count == SKETCH_MAX)
+    if (!takes(sketch, file) || sketch->count == SKETCH_MAX)
         return 0; /* with the largest shift so many would be no hashes */
     at = place_of(sketch, file->hash);
     if (sketch->count == sketch->capacity) {
@@ -82,7 +113,7 @@ int sketch_merge(struct sketch *dst, const struct sketch *src)
 {
     int err = 0;
 
-    sketch_raise(dst, src->shift);
+    sketch_thin(dst, src);
     for (uint32_t i = 0; i < src->count && !err; i++)
         err = sketch_add(dst, &src->files[i]);
     return err;
@@ -94,35 +125,45 @@ void sketch_clear(struct sketch *sketch)
     *sketch = (struct sketch){0};
 }
 
-/* A sum over the sample, of which the part known for sure is a lower bound. */
-static struct sketch_estimate estimate(const struct sketch *sketch, double sum, double squares)
-{
-    double share = ldexp(1, -(int)sketch->shift), value = sum / share;
-    double error = Z_95 * sqrt(squares * (1 - share)) / share;
+/* A sum over the sample, each file times what it stands for: the sum of those that are known for sure is a lower bound. */
+struct sum {
+    double known, value, variance;
+};
 
-    return (struct sketch_estimate){value, value - error > sum ? value - error : sum, value + error};
+static void sum_add(struct sum *sum, const struct sketch *sketch, const struct sketch_file *file, double amount)
+{
+    double weight = ldexp(1, (int)shift_of(sketch, file->bytes));
+
+    sum->known += amount;
+    sum->value += amount * weight;
+    sum->variance += amount * amount * weight * (weight - 1);
+}
+
+static struct sketch_estimate estimate(const struct sum *sum)
+{
+    double error = Z_95 * sqrt(sum->variance);
+
+    return (struct sketch_estimate){sum->value, fmax(sum->known, sum->value - error), sum->value + error};
 }
 
 struct sketch_estimate sketch_files(const struct sketch *sketch, int64_t since_ns)
 {
-    double sum = 0;
+    struct sum sum = {0};
 
     for (uint32_t i = 0; i < sketch->count; i++)
-        sum += sketch->files[i].seen_ns >= since_ns;
-    return estimate(sketch, sum, sum);
+        if (sketch->files[i].seen_ns >= since_ns)
+            sum_add(&sum, sketch, &sketch->files[i], 1);
+    return estimate(&sum);
 }
 
 struct sketch_estimate sketch_bytes(const struct sketch *sketch, int64_t since_ns)
 {
-    double sum = 0, squares = 0;
+    struct sum sum = {0};
 
-    for (uint32_t i = 0; i < sketch->count; i++) {
-        double bytes = sketch->files[i].seen_ns >= since_ns ? (double)sketch->files[i].bytes : 0;
-
-        sum += bytes;
-        squares += bytes * bytes;
-    }
-    return estimate(sketch, sum, squares);
+    for (uint32_t i = 0; i < sketch->count; i++)
+        if (sketch->files[i].seen_ns >= since_ns)
+            sum_add(&sum, sketch, &sketch->files[i], (double)sketch->files[i].bytes);
+    return estimate(&sum);
 }
 
 char *sketch_text(const struct sketch *sketch)
@@ -132,6 +173,8 @@ char *sketch_text(const struct sketch *sketch)
     if (!text)
         return NULL;
     to = decimal_put(to, sketch->shift);
+    if (sketch->shift && !sketch->plain)
+        *to++ = '+';
     for (uint32_t i = 0; i < sketch->count; i++)
         to += sprintf(to, " %" PRIx64 ":%" PRIu64, sketch->files[i].hash,
                       sketch->files[i].bytes > INT64_MAX ? (uint64_t)INT64_MAX : sketch->files[i].bytes);
@@ -165,11 +208,13 @@ int sketch_parse(const char *text, struct sketch *sketch)
     if (err)
         return err;
     sketch->shift = (uint32_t)shift;
+    sketch->plain = shift && *text != '+';
+    text += shift && *text == '+';
     while (!err && *text) {
         if (*text++ != ' ' || hexadecimal_get(&text, &file.hash) || *text++ != ':')
             return -EINVAL;
         err = decimal_get(&text, &file.bytes);
-        if (!err && (!sketch_takes(sketch->shift, file.hash) ||
+        if (!err && (!takes(sketch, &file) ||
                      (sketch->count && file.hash <= sketch->files[sketch->count - 1].hash)))
             err = -EINVAL;
         if (!err && sketch->count == SKETCH_MAX)

@@ -402,7 +402,9 @@ struct abi_file_told {
 
 #define ABI_EPOCH_SHIFT 39   /* of ns: nine minutes */
 #define ABI_FILES_TOLD  1024
-#define ABI_FILES_SHIFT_MAX 40 /* as in lib/sketch.h */
+#define ABI_FILES_SHIFT_MAX 40 /* these as in lib/sketch.h */
+#define ABI_FILES_LARGE     20
+#define ABI_FILES_LARGE_MAX 20
 
 #ifndef __bpf__
 static_assert(sizeof(struct abi_page) == 64, "a page is a cache line");

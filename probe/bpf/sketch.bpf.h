@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which files are opened: a sample by their hashes, each told once an epoch, once more when it is no longer empty. */
+/* Which files are opened: a sample by their hashes, in which large ones are sooner (lib/sketch.h), each told once an epoch,
+   once more when it is no longer empty. */
 #ifndef UNBLEND_PROBE_SKETCH_H
 #define UNBLEND_PROBE_SKETCH_H
 
@@ -76,8 +77,20 @@ static __always_inline __u64 hash_of_file(struct inode *inode)
     return mixed(LOAD(inode, i_ino) ^ mixed(LOAD(inode, i_generation)));
 }
 
-static __always_inline bool is_left_out(__u64 hash, __u32 shift)
+static __always_inline bool is_left_out(__u64 hash, __u32 shift, struct inode *inode)
 {
+    __u64 large;
+
+    if (!(hash & ((1ULL << (shift & 63)) - 1)))
+        return false;
+    large = (__u64)LOAD(inode, i_size) >> ABI_FILES_LARGE;
+    if (!large)
+        return true;
+#pragma unroll
+    for (int i = 0; i < ABI_FILES_LARGE_MAX; i++) {
+        shift -= shift && large;
+        large >>= 1;
+    }
     return hash & ((1ULL << (shift & 63)) - 1);
 }
 
@@ -101,7 +114,7 @@ __noinline int tell_file(__u64 address, __u64 volume, __u64 process_job, __u64 n
     sample = files_of(&told.key, now);
     if (!sample)
         return 0;
-    if (is_left_out(told.hash, sample->shift))
+    if (is_left_out(told.hash, sample->shift, inode))
         return sample->shift;
     /* A place in the table of processes is another one's soon; its start is its own. And execve changes its job. */
     hash = job || !owner ? (__u64)job << 32 : owner->start_ns ^ (__u64)owner->ticket << 32;
@@ -132,7 +145,7 @@ static __always_inline void tell_next_file(struct abi_thread *thread, const __u6
     struct abi_process *process;
 
     if (thread->files_shift && thread->files_second == second &&
-        is_left_out(hash_of_file((struct inode *)*inode), thread->files_shift))
+        is_left_out(hash_of_file((struct inode *)*inode), thread->files_shift, (struct inode *)*inode))
         return;
     process = process_at(thread->process);
     if (!process)

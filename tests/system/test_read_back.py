@@ -75,6 +75,13 @@ class TestReadBack(Database):
                          f"12|{4 * (4096 + 7 + 9000000000)}")
         self.assertEqual(self.sql("select (unblend.files_together(array['0 1:5 2:6', '0 2:8'])).*"), "2|13")
 
+    def test_large_files_in_sql(self):
+        """They stand for fewer others than small ones do, unless an older agent's list is among them."""
+        self.assertEqual(self.sql("select (unblend.files_together(array['2+ 2:1048576 4:5 11:4194303'])).*"),
+                         f"7|{2 * 1048576 + 4 * 5 + 4194303}")
+        self.assertEqual(self.sql("select (unblend.files_together(array['2+ 2:1048576 4:5', '2 8:9'])).*"), "8|56")
+        self.assertEqual(self.sql("select (unblend.files_together(array['30+ 400:1099511627776'])).files"), "1024")
+
     def test_a_step_that_came_between(self):
         """It is the one that is missing, whatever stands behind it; one that nobody knows is a newer program's."""
         self.sql("drop database if exists between")

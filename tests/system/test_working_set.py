@@ -71,6 +71,20 @@ class WorkingSetTest(harness.SystemTest):
         self.assertLess(abs(size["value"] - truth), 2.4 * (size["high"] - size["value"]))
         self.assertAlmostEqual(2, found["windows"][0]["reread"], delta=0.5)
 
+    def test_large_files_are_not_left_out(self):
+        """Four shards have most of the bytes that are opened beside so many others, and are known one by one."""
+        mount = self.mount_tmpfs(self.path("mixed"))
+        self.make_files(mount, 5000)
+        for n in range(5000, 5004):
+            with open(os.path.join(mount, str(n % 64), str(n)), "wb") as file:
+                file.truncate(64 << 20)
+        found = self.working_set(self.record(self.command(mount, 0, 5004, 1)), mount)
+        size = found["windows"][0]["bytes"]
+        self.assertLess(found["sampled"], 1)
+        truth = (4 * 64 << 20) + sum(size_of(n) for n in range(5000))
+        self.assertTrue(4 * 64 << 20 < size["low"] <= size["value"] <= size["high"] < (4 * 64 + 8 << 20), size)
+        self.assertLess(abs(size["value"] - truth), 2.4 * (size["high"] - size["value"]))
+
     def test_few_files_beside_many(self):
         """A thread that has opened so many files that most are left out goes to others, of which none is, in the same second."""
         other = self.mount_tmpfs(self.path("other"))

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/sketch.h"
@@ -82,20 +83,68 @@ static void what_several_have_seen_counts_once(void **state)
     sketch_clear(&two);
 }
 
+/* Four shards have nearly all bytes of ten thousand files. */
+static void large_files_are_not_left_out(void **state)
+{
+    const uint64_t shard = 128ull << 20;
+
+    for (unsigned plain = 0; plain < 2; plain++) {
+        struct sketch sketch = {0}, older = {.shift = 2, .plain = true};
+        struct sketch_estimate files, bytes;
+
+        add(&sketch, 1, 10001, 0);
+        for (uint64_t n = 20001; n < 20005; n++)
+            assert_int_equal(sketch_add(&sketch, &(struct sketch_file){.hash = hash_of(n), .bytes = shard}), 0);
+        assert_true(sketch.shift > 0);
+        if (plain)
+            assert_int_equal(sketch_merge(&sketch, &older), 0);
+        assert_int_equal(sketch.plain, plain);
+        files = sketch_files(&sketch, 0);
+        bytes = sketch_bytes(&sketch, 0);
+        assert_true(files.low < 10004 && files.high > 10004 && files.high < 1.2 * files.value);
+        if (!plain)
+            assert_true(bytes.low > 4.0 * (double)shard && bytes.high < 4.01 * (double)shard + 10e6);
+        sketch_clear(&sketch);
+    }
+}
+
+/* A file that was large, and is in a sample only because of that. */
+static void who_shrinks_is_left_out(void **state)
+{
+    struct sketch_file file = {.hash = 1 << 2, .bytes = 2u << SKETCH_LARGE};
+    struct sketch sketch = {.shift = 4};
+
+    assert_int_equal(sketch_add(&sketch, &file), 0);
+    assert_int_equal(sketch.count, 1);
+    assert_true(sketch_files(&sketch, 0).value == 4);
+    file.bytes = 1;
+    assert_int_equal(sketch_add(&sketch, &file), 0);
+    assert_int_equal(sketch.count, 0);
+    sketch_clear(&sketch);
+}
+
 static void text_comes_back(void **state)
 {
     const char *refused[] = {"",          " 1:2",      "0 ",    "0 1", "0 1:",  "0 g:1",                 "0 1:2 ",
                              "0 2:1 1:1", "0 1:1 1:1", "1 1:1", "41",  "0 A:1", "0 11111111111111111:1", "00",
-                             "0 1:01",    "0  1:1",    "0 1:9223372036854775808"};
-    struct sketch sketch = {0}, back = {0};
-    _cleanup_free_ char *text = NULL, *again = NULL;
+                             "0 1:01",    "0  1:1",    "0 1:9223372036854775808", "0+ 1:1", "1+ 1:1", "1+1", "+"};
+    struct sketch back = {0};
 
-    add(&sketch, 1, 5000, 0);
-    text = sketch_text(&sketch);
-    assert_int_equal(sketch_parse(text, &back), 0);
-    again = sketch_text(&back);
-    assert_string_equal(text, again);
-    sketch_clear(&sketch);
+    for (unsigned plain = 0; plain < 2; plain++) {
+        struct sketch sketch = {.shift = plain, .plain = plain};
+        _cleanup_free_ char *text = NULL, *again = NULL;
+
+        add(&sketch, 1, 5000, 0);
+        text = sketch_text(&sketch);
+        assert_int_equal(strchr(text, '+') == NULL, plain);
+        assert_int_equal(sketch_parse(text, &back), 0);
+        assert_int_equal(back.plain, plain);
+        again = sketch_text(&back);
+        assert_string_equal(text, again);
+        sketch_clear(&sketch);
+        sketch_clear(&back);
+    }
+    assert_int_equal(sketch_parse("1+ 1:1048576", &back), 0);
     sketch_clear(&back);
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
         int err = sketch_parse(refused[i], &back);
@@ -111,6 +160,8 @@ int main(void)
         cmocka_unit_test(few_are_known_exactly),
         cmocka_unit_test(many_are_estimated),
         cmocka_unit_test(what_several_have_seen_counts_once),
+        cmocka_unit_test(large_files_are_not_left_out),
+        cmocka_unit_test(who_shrinks_is_left_out),
         cmocka_unit_test(text_comes_back),
     };
 
