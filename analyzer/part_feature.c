@@ -282,6 +282,12 @@ static double whole_write_jumps(const struct feature_context *c)
     return c->write_jumps;
 }
 
+/* What a process writes here and there into files that are there already, as databases do: of its bytes. */
+static double whole_updates(const struct feature_context *c)
+{
+    return c->process && !(creates(c->whole) > 0) ? c->write_jumps * whole_write_share(c) : NAN;
+}
+
 static double whole_received(const struct feature_context *c)
 {
     return c->received;
@@ -364,6 +370,7 @@ static const struct {
     {"whole.bytes_per_fsync", whole_bytes_per_fsync},
     {"whole.jumps", whole_jumps},
     {"whole.write_jumps", whole_write_jumps},
+    {"whole.updates", whole_updates},
     {"whole.received", whole_received},
     {"whole.creates_per_open", whole_creates_per_open},
     {"whole.made", whole_made},

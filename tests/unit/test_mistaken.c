@@ -496,6 +496,25 @@ static void ranks_that_jump_may_load_a_model(void **state)
     }
 }
 
+/* A database reads pages of its file here and there, and writes others back; a reader of records writes nothing there. */
+static void who_updates_reads_no_samples(void **state)
+{
+    for (unsigned updates = 0; updates < 2; updates++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 64 * MIB, 1);
+        history_ops(batch, "j", 9, OP_READ, 8 * KIB, 4000);
+        history_order(batch, "j", 9, OP_READ, ORDER_RANDOM, 4000);
+        history_ops(batch, "j", 9, OP_WRITE, 8 * KIB, 3900);
+        history_order(batch, "j", 9, OP_WRITE, updates ? ORDER_RANDOM : ORDER_CONSECUTIVE, 3900);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 1);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "sample-read") > 0.4) == !updates);
+        profile_list_clear(&list);
+    }
+}
+
 /* Labels and captions are files of some hundred bytes, whose readers cannot be told apart on a storage node. */
 static void tiny_files_are_many_small_files_in_sums_too(void **state)
 {
@@ -572,6 +591,7 @@ int main(void)
         cmocka_unit_test(records_may_be_opened_one_by_one),
         cmocka_unit_test(libraries_are_no_pictures),
         cmocka_unit_test(ranks_that_jump_may_load_a_model),
+        cmocka_unit_test(who_updates_reads_no_samples),
         cmocka_unit_test(tiny_files_are_many_small_files_in_sums_too),
         cmocka_unit_test(who_reads_and_then_writes_packs_nothing),
     };
