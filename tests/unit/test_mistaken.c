@@ -506,8 +506,8 @@ static void who_updates_reads_no_samples(void **state)
         history_ops(batch, "j", 9, OP_OPEN, 64 * MIB, 1);
         history_ops(batch, "j", 9, OP_READ, 8 * KIB, 4000);
         history_order(batch, "j", 9, OP_READ, ORDER_RANDOM, 4000);
-        history_ops(batch, "j", 9, OP_WRITE, 8 * KIB, 3900);
-        history_order(batch, "j", 9, OP_WRITE, updates ? ORDER_RANDOM : ORDER_CONSECUTIVE, 3900);
+        history_ops(batch, "j", 9, OP_WRITE, 12 * KIB, 2000);
+        history_order(batch, "j", 9, OP_WRITE, updates ? ORDER_RANDOM : ORDER_CONSECUTIVE, 2000);
         history_ops(batch, "j", 9, OP_CLOSE, 0, 1);
         classified(batch, false, &list);
         assert_true((classified_bytes(&list, "sample-read") > 0.4) == !updates);
