@@ -111,7 +111,7 @@ static double stray_reads(const struct record *open, const struct record *read)
 static void of_transfers(const struct tally *tally, struct behaviour *out)
 {
     const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
-    double jumps = (double)read->order[ORDER_SEQUENTIAL] + (double)read->order[ORDER_RANDOM], large = 0, all = 0;
+    double large = 0, all = 0;
     double fsyncs = (double)tally_succeeded(tally, OP_FSYNC);
 
     for (unsigned i = 0; i < write->size.length; i++) {
@@ -122,7 +122,7 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     }
     out->jumps = figure_jumps(read);
     out->write_jumps = figure_jumps(write);
-    out->returns = quotient((double)read->order[ORDER_RANDOM], jumps);
+    out->returns = figure_returns(read);
     out->bytes_per_jump = quotient(out->read_bytes, out->jumps * (double)histogram_filled(&read->size));
     out->read_mean = quotient(out->read_bytes, (double)histogram_filled(&read->size));
     out->write_mean = quotient(out->write_bytes, (double)histogram_filled(&write->size));

@@ -100,6 +100,13 @@ double figure_jumps(const struct record *transfers)
                : NAN;
 }
 
+double figure_returns(const struct record *transfers)
+{
+    double back = (double)transfers->order[ORDER_RANDOM];
+
+    return quotient(back, back + (double)transfers->order[ORDER_SEQUENTIAL]);
+}
+
 double figure_renames_per_create(double renames, double creates)
 {
     return renames < RENAMES_MIN ? 0 : renames / fmax(creates, 1);

@@ -50,6 +50,9 @@ double figure_direct(const char *fstype, const struct record *read);
 /* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */
 double figure_jumps(const struct record *transfers);
 
+/* Share of the transfers that jump which go back. NAN: none jumps. */
+double figure_returns(const struct record *transfers);
+
 /* Of who saves again and again under a name that only what is whole gets, about 1; of a few renames 0. */
 double figure_renames_per_create(double renames, double creates);
 

@@ -127,6 +127,7 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, con
         .peers = peers,
         .jumps = figure_jumps(&tally->op[OP_READ]),
         .write_jumps = figure_jumps(&tally->op[OP_WRITE]),
+        .returns = figure_returns(&tally->op[OP_READ]),
         .received = figure_received(&tally->op[OP_WRITE]),
     };
     fitting->context.samples = samples_of(fitting, (double)tally->op[OP_MMAP_FAULT].bytes);

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/mixture.h"
 #include "analyzer/peers.h"
 #include "analyzer/pipes.h"
+#include "analyzer/seeks.h"
 #include "lib/cleanup.h"
 
 #define TINY_FAULTS 1000
@@ -43,10 +45,10 @@ static int is_blend(const struct court *court, const struct tally *tally, bool s
     return court_is_part(tally, &court->job->tally, LITTLE) ? 0 : blended(court->catalogue, tally, serves, read, written);
 }
 
-/* One process on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
-static int judge_unit(struct court *court, const struct unit *unit, const struct peers *peers)
+/* What a process did on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
+static int judge_tally(struct court *court, const struct unit *unit, const struct tally *tally,
+                       const struct peers *peers)
 {
-    const struct tally *tally = &unit->tally;
     struct tally sides[2] = {court_side(tally, false), court_side(tally, true)};
     const struct profile *profiles[2];
     struct behaviour behaviour;
@@ -69,6 +71,27 @@ static int judge_unit(struct court *court, const struct unit *unit, const struct
     for (unsigned i = 0; !err && i < 2; i++)
         err = profiles[i] ? court_give(court, profiles[i], &sides[i], match[i], true)
                           : court_divide(court, &sides[i], i ? 0 : peers->exact);
+    return err;
+}
+
+/* One process on one volume: the same. */
+static int judge_unit(struct court *court, const struct unit *unit, const struct peers *peers)
+{
+    uint32_t count = court->catalogue->count;
+    _cleanup_free_ struct part *before = NULL;
+    struct tally left;
+    int err;
+
+    if (!seeks_go_with_transfers(&unit->tally))
+        return judge_tally(court, unit, &unit->tally, peers);
+    before = calloc(count + 1, sizeof(*before));
+    if (!before)
+        return -ENOMEM;
+    memcpy(before, court->parts, (count + 1) * sizeof(*before));
+    left = seeks_left_out(&unit->tally);
+    err = judge_tally(court, unit, &left, peers);
+    if (!err)
+        seeks_add(&unit->tally, before, court->parts, count + 1);
     return err;
 }
 

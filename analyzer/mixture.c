@@ -10,6 +10,7 @@
 #include "analyzer/confidence.h"
 #include "analyzer/preludes.h"
 #include "analyzer/rivals.h"
+#include "analyzer/seeks.h"
 #include "analyzer/selection.h"
 #include "analyzer/standing.h"
 #include "lib/cleanup.h"
@@ -109,7 +110,17 @@ static double name_part(struct fitting *fitting, uint32_t profile)
     return 0;
 }
 
-static int fit_all(struct fitting *fitting, struct part *parts, struct draws *draws)
+static void add_seeks(struct fitting *fitting, const struct tally *sought, struct part *rest)
+{
+    uint32_t count = fitting->catalogue->count;
+
+    fitting->at[count] = *rest;
+    seeks_add(sought, NULL, fitting->at, count + 1);
+    *rest = fitting->at[count];
+}
+
+/* sought: whose seeks go with the transfers, which were not fitted; NULL: none. */
+static int fit_all(struct fitting *fitting, const struct tally *sought, struct part *parts, struct draws *draws)
 {
     uint32_t count = fitting->catalogue->count;
     _cleanup_free_ double *alone = calloc(count + 1, sizeof(*alone)); /* operations before companions came */
@@ -137,6 +148,8 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
         preludes_take(fitting->catalogue, fitting->at);
         companions_take_little(fitting->catalogue, &rest, fitting->at);
     }
+    if (sought)
+        add_seeks(fitting, sought, &rest);
     for (uint32_t p = 0; p < count; p++) {
         note_sum(fitting, &fitting->at[p]);
         part_add(&parts[p], &fitting->at[p]);
@@ -153,11 +166,13 @@ static int fit_all(struct fitting *fitting, struct part *parts, struct draws *dr
 int mixture_add(const struct catalogue *catalogue, const struct tally *tally, const struct concert *concert, bool process,
                 uint32_t peers, struct part *parts, struct draws *draws)
 {
+    bool sought = !process && seeks_go_with_transfers(tally);
+    const struct tally fitted = sought ? seeks_left_out(tally) : *tally;
     struct fitting fitting;
-    int err = fitting_init(&fitting, catalogue, tally, concert, process, peers);
+    int err = fitting_init(&fitting, catalogue, &fitted, concert, process, peers);
 
     if (!err)
-        err = fit_all(&fitting, parts, draws);
+        err = fit_all(&fitting, sought ? tally : NULL, parts, draws);
     fitting_clear(&fitting);
     return err;
 }

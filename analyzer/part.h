@@ -113,6 +113,7 @@ struct feature_context {
     double bytes_per_fault_write; /* bytes of these faults to each that was to write; INFINITY: none is known */
     uint32_t peers;           /* other processes of the job that read as many bytes */
     double jumps, write_jumps; /* share of its reads, and writes, that do not start where the one before ended; NAN: not known */
+    double returns;            /* of the reads that jump, those that go back; NAN: none does */
     double received;          /* share of the bytes written that had just come from the network; NAN: none were written */
     double samples;           /* bytes of files that are not FILE_LARGE and were opened and may have been read; NAN: not known */
 };

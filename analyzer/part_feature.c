@@ -282,6 +282,12 @@ static double whole_write_jumps(const struct feature_context *c)
     return c->write_jumps;
 }
 
+/* Where nothing jumps, nothing says that it only goes forward. */
+static double whole_returns(const struct feature_context *c)
+{
+    return isnan(c->returns) ? 1 : c->returns;
+}
+
 /* What a process writes here and there into files that are there already, as databases do: of its bytes. */
 static double whole_updates(const struct feature_context *c)
 {
@@ -371,6 +377,7 @@ static const struct {
     {"whole.jumps", whole_jumps},
     {"whole.write_jumps", whole_write_jumps},
     {"whole.updates", whole_updates},
+    {"whole.returns", whole_returns},
     {"whole.received", whole_received},
     {"whole.creates_per_open", whole_creates_per_open},
     {"whole.made", whole_made},
