@@ -7,6 +7,7 @@
 
 #include "analyzer/figure.h"
 #include "analyzer/mixture.h"
+#include "analyzer/remaking.h"
 #include "lib/cleanup.h"
 
 #define LARGE_OPS    0.1   /* of the operations: more than a library does beside */
@@ -131,7 +132,8 @@ int blended(const struct catalogue *catalogue, const struct tally *tally, bool s
                             .bytes = (double)tally_file_bytes(tally)};
     int err;
 
-    serves &= !(read && read->alone); /* sums tear apart who reads and writes what he has read */
+    if (read && read->alone) /* sums tear apart who reads and writes what he has read */
+        serves &= read->reads && !remaking_keeps_bytes(tally);
     /* What a start or a mapping is beside is not told, and who reads and writes does one of them anyway. */
     if ((read && !read->work && !read->alone) || !(serves || (read && read->alone ? more & (more - 1) : more)))
         return 0;

@@ -127,6 +127,7 @@ struct profile {
     bool pipeline;
     bool alone; /* a process does nothing else, or it is not this: never one of several parts */
     bool prelude; /* processes of other profiles do some of it first: who reads files lists them */
+    const char *reads, *writes; /* profiles that it looks like where nobody tells who does what; NULL: it says none */
     unsigned work; /* enum work; 0: it is not told, or may go with any other */
     double confidence; /* the most that this catalogue entry can justify */
     double worth;      /* nats that it has to explain more for each of its operations to be found in a sum */

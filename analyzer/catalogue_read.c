@@ -250,7 +250,7 @@ static const char *read_work(const char *name, struct profile *profile)
 const char *catalogue_read(struct catalogue *catalogue, const json_t *json, struct profile *out)
 {
     const json_t *signatures = json_object_get(json, "signatures"), *worth = json_object_get(json, "worth");
-    const json_t *once = json_object_get(json, "once"), *item;
+    const json_t *once = json_object_get(json, "once"), *made_of = json_object_get(json, "made_of"), *item;
     const char *kind = text(json, "kind"), *wrong = NULL;
     size_t i;
 
@@ -263,6 +263,8 @@ const char *catalogue_read(struct catalogue *catalogue, const json_t *json, stru
     out->prelude = json_is_true(json_object_get(json, "prelude"));
     out->confidence = json_number_value(json_object_get(json, "confidence"));
     out->limit = keep(catalogue, text(json, "limit"));
+    out->reads = keep(catalogue, text(made_of, "reads"));
+    out->writes = keep(catalogue, text(made_of, "writes"));
     out->worth = worth ? json_number_value(worth) : WORTH;
     out->once = once ? json_number_value(once) : 1;
     if (!(out->confidence > 0 && out->confidence <= 1))
@@ -271,6 +273,8 @@ const char *catalogue_read(struct catalogue *catalogue, const json_t *json, stru
         return "worth is no number of nats";
     if (!(out->once > 0 && out->once <= 1))
         return "once is no number above 0 and up to 1";
+    if (made_of && !(out->reads && out->writes))
+        return "made_of names no profile that reads and one that writes";
     wrong = read_work(text(json, "work"), out);
     if (wrong)
         return wrong;

@@ -6,10 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "analyzer/mixture.h"
 #include "analyzer/peers.h"
 #include "analyzer/pipes.h"
+#include "analyzer/remaking.h"
 #include "analyzer/seeks.h"
 #include "lib/cleanup.h"
 
@@ -45,6 +47,12 @@ static int is_blend(const struct court *court, const struct tally *tally, bool s
     return court_is_part(tally, &court->job->tally, LITTLE) ? 0 : blended(court->catalogue, tally, serves, read, written);
 }
 
+/* One that does what its clients do: it serves a file system, or seeks before each transfer. */
+static bool is_server(const struct court *court, const struct unit *unit)
+{
+    return court->job->units[unit->process].serves || seeks_go_with_transfers(&unit->tally);
+}
+
 /* What a process did on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
 static int judge_tally(struct court *court, const struct unit *unit, const struct tally *tally,
                        const struct peers *peers)
@@ -60,7 +68,7 @@ static int judge_tally(struct court *court, const struct unit *unit, const struc
         profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])
         return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally, peers->exact);
-    if (profiles[0] && (err = is_blend(court, tally, court->job->units[unit->process].serves, profiles[0],
+    if (profiles[0] && (err = is_blend(court, tally, is_server(court, unit), profiles[0],
                                        profiles[1])))
         return err > 0 ? IS_BLEND : err;
     if (!profiles[0] && goes_with_files(&sides[0], tally))
@@ -74,25 +82,44 @@ static int judge_tally(struct court *court, const struct unit *unit, const struc
     return err;
 }
 
+/* What a process did on a volume, with how much of what it read it did in intervals in which it wrote: sums of processes
+   have that from who summed them up (lib/reworked.h). */
+static struct tally with_reworked(const struct court *court, const struct unit *unit)
+{
+    struct tally tally = unit->tally;
+    uint64_t read = tally.op[OP_READ].bytes + tally.op[OP_MMAP_FAULT].bytes;
+
+    tally.op[OP_WRITE].cache[CACHE_REWORKED_BYTES] = MIN(read, court->job->units[unit->process].turn.reworked);
+    return tally;
+}
+
+/* A server on one volume: the same. */
+static int judge_server(struct court *court, const struct unit *unit, const struct peers *peers)
+{
+    uint32_t count = court->catalogue->count + 1;
+    _cleanup_free_ struct part *before = calloc(count, sizeof(*before));
+    bool sought = seeks_go_with_transfers(&unit->tally);
+    struct tally tally = with_reworked(court, unit);
+    int err;
+
+    if (!before)
+        return -ENOMEM;
+    memcpy(before, court->parts, count * sizeof(*before));
+    if (sought)
+        tally = seeks_left_out(&tally);
+    err = judge_tally(court, unit, &tally, peers);
+    if (err)
+        return err;
+    remaking_join(court->catalogue, &tally, before, court->parts);
+    if (sought)
+        seeks_add(&unit->tally, before, court->parts, count);
+    return 0;
+}
+
 /* One process on one volume: the same. */
 static int judge_unit(struct court *court, const struct unit *unit, const struct peers *peers)
 {
-    uint32_t count = court->catalogue->count;
-    _cleanup_free_ struct part *before = NULL;
-    struct tally left;
-    int err;
-
-    if (!seeks_go_with_transfers(&unit->tally))
-        return judge_tally(court, unit, &unit->tally, peers);
-    before = calloc(count + 1, sizeof(*before));
-    if (!before)
-        return -ENOMEM;
-    memcpy(before, court->parts, (count + 1) * sizeof(*before));
-    left = seeks_left_out(&unit->tally);
-    err = judge_tally(court, unit, &left, peers);
-    if (!err)
-        seeks_add(&unit->tally, before, court->parts, count + 1);
-    return err;
+    return is_server(court, unit) ? judge_server(court, unit, peers) : judge_tally(court, unit, &unit->tally, peers);
 }
 
 /* A unit, where it belongs in order: units of one process lie beside each other, and the two ends of a pipe. */
@@ -183,7 +210,9 @@ struct rests {
 
 static int leave_to_rest(const struct court *court, struct rests *rests, const struct unit *unit)
 {
-    return tally_merge(&rests->tallies[court_volume(court->job, unit->volume)], &unit->tally);
+    const struct tally tally = with_reworked(court, unit);
+
+    return tally_merge(&rests->tallies[court_volume(court->job, unit->volume)], &tally);
 }
 
 /* All that a process did, whatever it does on each volume. */
@@ -213,7 +242,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
         tiny = is_tiny(whole);
         behaviour_of(whole, &peers[places->unit], &behaviour);
         profile = tiny ? NULL : behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
-        err = profile ? is_blend(court, whole, court->job->units[places->process].serves, profile, profile) : 0;
+        err = profile ? is_blend(court, whole, is_server(court, &court->job->units[places->unit]), profile, profile) : 0;
     }
     tally_clear(&sum);
     if (!err && profile)

@@ -9,6 +9,7 @@
 #include "analyzer/companions.h"
 #include "analyzer/confidence.h"
 #include "analyzer/preludes.h"
+#include "analyzer/remaking.h"
 #include "analyzer/rivals.h"
 #include "analyzer/seeks.h"
 #include "analyzer/selection.h"
@@ -110,17 +111,18 @@ static double name_part(struct fitting *fitting, uint32_t profile)
     return 0;
 }
 
-static void add_seeks(struct fitting *fitting, const struct tally *sought, struct part *rest)
+static void add_seeks(struct fitting *fitting, const struct tally *tally, struct part *rest)
 {
     uint32_t count = fitting->catalogue->count;
 
     fitting->at[count] = *rest;
-    seeks_add(sought, NULL, fitting->at, count + 1);
+    seeks_add(tally, NULL, fitting->at, count + 1);
     *rest = fitting->at[count];
 }
 
-/* sought: whose seeks go with the transfers, which were not fitted; NULL: none. */
-static int fit_all(struct fitting *fitting, const struct tally *sought, struct part *parts, struct draws *draws)
+/* sought: of the tally, seeks go with the transfers, and were not fitted. */
+static int fit_all(struct fitting *fitting, const struct tally *tally, bool sought, struct part *parts,
+                   struct draws *draws)
 {
     uint32_t count = fitting->catalogue->count;
     _cleanup_free_ double *alone = calloc(count + 1, sizeof(*alone)); /* operations before companions came */
@@ -148,8 +150,10 @@ static int fit_all(struct fitting *fitting, const struct tally *sought, struct p
         preludes_take(fitting->catalogue, fitting->at);
         companions_take_little(fitting->catalogue, &rest, fitting->at);
     }
+    if (!fitting->context.process && remaking_join(fitting->catalogue, tally, NULL, fitting->at) && draws)
+        draws->undrawn = true;
     if (sought)
-        add_seeks(fitting, sought, &rest);
+        add_seeks(fitting, tally, &rest);
     for (uint32_t p = 0; p < count; p++) {
         note_sum(fitting, &fitting->at[p]);
         part_add(&parts[p], &fitting->at[p]);
@@ -172,7 +176,7 @@ int mixture_add(const struct catalogue *catalogue, const struct tally *tally, co
     int err = fitting_init(&fitting, catalogue, &fitted, concert, process, peers);
 
     if (!err)
-        err = fit_all(&fitting, sought ? tally : NULL, parts, draws);
+        err = fit_all(&fitting, tally, sought, parts, draws);
     fitting_clear(&fitting);
     return err;
 }

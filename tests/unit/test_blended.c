@@ -168,6 +168,55 @@ static void who_serves_does_what_its_clients_do(void **state)
     }
 }
 
+/* A packer behind a file server, beside a reader of records: it writes what it reads of files, or somebody saves as much. */
+static void who_writes_the_bytes_that_he_reads_packs(void **state)
+{
+    const struct station server = {.layer = LAYER_FUSE, .request = REQUEST_ALL, .party = PARTY_SERVER, .server = "x"};
+
+    for (unsigned times = 1; times <= 2; times++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+        struct station *station;
+
+        whole_files(batch, 16 * KIB, 4000);
+        history_ops(batch, "j", PID, OP_CREATE, 0, 1);
+        history_ops(batch, "j", PID, OP_WRITE, 128 * KIB, 500 * times);
+        history_order(batch, "j", PID, OP_WRITE, ORDER_CONSECUTIVE, 500 * times);
+        records(batch, 20000);
+        assert_int_equal(batch_station(batch, &server, &station), 0);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "preprocess") > 0.15) == (times == 1));
+        assert_true((classified_bytes(&list, "losf") > 0.05) == (times == 2));
+        assert_true((classified_bytes(&list, "checkpoint") > 0.1) == (times == 2));
+        profile_list_clear(&list);
+    }
+}
+
+/* An SFTP server seeks before each read and write: pictures and checkpoints have their own. */
+static void seeks_before_each_transfer_are_nobodys_work(void **state)
+{
+    const double read = 300 + 600 + 3600 + 300, written = 3 + 12000 + 3 + 3 + 3, seeks = 3600 + 12000;
+    const double ops = read + written + seeks;
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", PID, OP_OPEN, 384 * KIB, 300);
+    history_ops(batch, "j", PID, OP_STAT, 0, 600);
+    history_ops(batch, "j", PID, OP_READ, 32 * KIB, 3600);
+    history_order(batch, "j", PID, OP_READ, ORDER_CONSECUTIVE, 3600);
+    history_ops(batch, "j", PID, OP_CREATE, 0, 3);
+    history_ops(batch, "j", PID, OP_WRITE, 32 * KIB, 12000);
+    history_order(batch, "j", PID, OP_WRITE, ORDER_CONSECUTIVE, 12000);
+    history_ops(batch, "j", PID, OP_FSYNC, 0, 3);
+    history_ops(batch, "j", PID, OP_RENAME, 0, 3);
+    history_ops(batch, "j", PID, OP_CLOSE, 0, 303);
+    history_ops(batch, "j", PID, OP_SEEK, 0, (uint64_t)seeks);
+    classified(batch, false, &list);
+    is(&list, "cv-training", (read + 3600) / ops, 3600 / seeks);
+    is(&list, "checkpoint", (written + 12000) / ops, 12000 / seeks);
+    profile_list_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +226,8 @@ int main(void)
         cmocka_unit_test(one_program_is_one),
         cmocka_unit_test(packing_is_one_thing),
         cmocka_unit_test(who_serves_does_what_its_clients_do),
+        cmocka_unit_test(who_writes_the_bytes_that_he_reads_packs),
+        cmocka_unit_test(seeks_before_each_transfer_are_nobodys_work),
     };
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
 }

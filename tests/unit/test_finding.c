@@ -45,6 +45,7 @@ static struct batch *tell(struct batch *batch, uint64_t first, uint64_t end, uin
     struct flow *flow;
 
     assert_int_equal(batch_flow(batch, 0, 0, &flow), 0);
+    flow->files.plain = shift > 0;
     sketch_raise(&flow->files, shift);
     for (uint64_t n = first; n < end; n++)
         assert_int_equal(sketch_add(&flow->files, &(struct sketch_file){.hash = n, .bytes = LARGE}), 0);
