@@ -109,7 +109,8 @@ static int add_job_record(struct aggregate *a, struct places *places, uint32_t a
     if (!operation_is_file(record->op))
         return 0;
     if ((err = aggregate_demand(&job->series, batch, slot)) || (err = aggregate_demand(&volume->series, batch, slot)) ||
-        (err = aggregate_demand(&volume->busy, batch, busy)))
+        (err = aggregate_demand(&volume->busy, batch, busy)) ||
+        (err = kinds_add(&volume->kinds, &volume->busy, batch, record)))
         return err;
     windows_cover(&job->windows, batch->start_ns, batch->duration_ns);
     return 0;

@@ -16,6 +16,7 @@
 #include "analyzer/feature.h"
 #include "analyzer/filling.h"
 #include "analyzer/forest.h"
+#include "analyzer/kinds.h"
 #include "analyzer/overlap.h"
 #include "analyzer/series.h"
 #include "analyzer/windows.h"
@@ -71,6 +72,7 @@ struct volume_total {
     struct working working;
     struct forest forest;
     struct series busy;    /* time inside operations, see busy_of() */
+    struct kinds kinds;    /* the same by what compares; of jobs' volumes only */
     /* Of the cluster's volumes only: what the block layer was asked for, or a file system's server or platform, as the
        first of its layers to speak tells; and the time in it. */
     struct series reached, reached_busy;

@@ -12,6 +12,7 @@ static void clear_volume(struct volume_total *volume)
     concert_clear(&volume->concert);
     series_clear(&volume->series);
     series_clear(&volume->busy);
+    kinds_clear(&volume->kinds);
     series_clear(&volume->reached);
     series_clear(&volume->reached_busy);
     windows_clear(&volume->windows);

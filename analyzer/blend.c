@@ -10,7 +10,6 @@
 #include "lib/cleanup.h"
 #include "lib/vector.h"
 
-#define SPREAD_MIN 5 /* slots, to tell how they vary */
 #define NOTICED_SHARE 0.01
 #define KINDS 5 /* of enum busy */
 
@@ -186,86 +185,69 @@ static bool have_met(const struct stage *stage, uint32_t victim, uint32_t other,
            !is_handed_over(stage, victim, other, slot);
 }
 
-/* Sums of some slots: time and operations of data and of metadata. */
-struct sums {
-    double time[2], ops[2];
-};
-
-static void add_slot(const struct guest *guest, size_t slot, struct sums *to)
+/* What a job did in slots of one side. */
+static double ops_on(const struct guest *guest, const struct sides *sides, enum kinds_side side, uint32_t *slots)
 {
-    to->time[0] += guest->slots[BUSY_READ][slot] + guest->slots[BUSY_WRITE][slot];
-    to->time[1] += guest->slots[BUSY_METADATA][slot];
-    to->ops[0] += guest->slots[BUSY_DATA_OPS][slot];
-    to->ops[1] += guest->slots[BUSY_METADATA_OPS][slot];
+    double ops = 0;
+
+    *slots = 0;
+    for (size_t slot = 0; slot < sides->count; slot++)
+        if (sides->side[slot] == side) {
+            ops += ops_in(guest, slot);
+            (*slots)++;
+        }
+    return ops;
 }
 
-/* How the time of an operation varies from slot to slot. */
-struct spread {
-    double n, time, ops, time2, ops2, both;
-};
-
-static void add_to_spread(const struct guest *guest, size_t slot, struct spread *to)
+static void compare(const struct kinds *kinds, const struct sides *sides, double ops, double time, struct meeting *out)
 {
-    double time = time_in(guest, slot), ops = ops_in(guest, slot);
+    struct contrast contrast;
 
-    to->n++;
-    to->time += time;
-    to->ops += ops;
-    to->time2 += time * time;
-    to->ops2 += ops * ops;
-    to->both += time * ops;
+    kinds_compare(kinds, sides, &contrast);
+    out->compared_ops = contrast.ops;
+    out->compared_slots = contrast.windows;
+    out->together_ns = contrast.ops > 0 ? contrast.time_ns / contrast.ops : time / ops;
+    out->alone_ns = contrast.ops > 0 ? contrast.expected_ns / contrast.ops : NAN;
+    out->alone_low_ns = isnan(contrast.doubt) ? NAN : out->alone_ns * fmax(1 - contrast.doubt, 0);
+    out->alone_high_ns = out->alone_ns * (1 + contrast.doubt);
+    out->cost_s = contrast.ops > 0 ? (contrast.time_ns - contrast.expected_ns) / 1e9 : NAN;
 }
 
-/* Twice the standard error of time / operations, as a share of it: a ratio estimator's (Cochran 1977, ch. 6). */
-static double doubt(const struct spread *s)
+/* Marks the slots in which two have met. The time of the victim's operations in them. */
+static double mark_together(const struct stage *stage, uint32_t victim, uint32_t other, uint8_t *side)
 {
-    double ratio = s->time / s->ops, rest = s->time2 - 2 * ratio * s->both + ratio * ratio * s->ops2;
+    double time = 0;
 
-    if (s->n < SPREAD_MIN || !(s->ops > 0) || !(s->time > 0))
-        return NAN;
-    return 1.96 * sqrt(fmax(rest, 0) * s->n / (s->n - 1)) / s->time;
-}
-
-/* Latencies of data and of metadata are compared apart, and weighed by what was done together. */
-static void compare(const struct sums *together, const struct sums *alone, struct meeting *out)
-{
-    double time = 0, expected = 0, ops = 0;
-
-    for (unsigned k = 0; k < 2; k++) {
-        if (!(together->ops[k] > 0))
+    for (size_t slot = 0; slot < stage->slots; slot++) {
+        side[slot] = side[slot] == KINDS_ALONE ? KINDS_ALONE : KINDS_NEITHER;
+        if (!have_met(stage, victim, other, slot))
             continue;
-        time += together->time[k];
-        ops += together->ops[k];
-        expected += alone->ops[k] > 0 ? together->ops[k] * alone->time[k] / alone->ops[k] : NAN;
+        side[slot] = KINDS_TOGETHER; /* nobody is alone there */
+        time += time_in(&stage->guests[victim], slot);
     }
-    out->together_ns = ops > 0 ? time / ops : NAN;
-    out->alone_ns = ops > 0 ? expected / ops : NAN;
-    out->cost_s = (time - expected) / 1e9;
+    return time;
 }
 
-static int meet(const struct stage *stage, uint32_t victim, struct blend *blend)
+static int meet(const struct stage *stage, const struct aggregate *totals, uint32_t victim, struct blend *blend)
 {
     const struct guest *guest = &stage->guests[victim];
-    double slot_s = stage->slot_ms / 1e3, share;
-    struct sums alone = {0};
-    struct spread spread = {0};
+    const struct kinds *kinds = &totals->jobs[guest->job].volumes[guest->volume].kinds;
+    _cleanup_free_ uint8_t *side = calloc(stage->slots + 1, sizeof(*side));
+    struct sides sides = {.window_ms = stage->slot_ms, .from = stage->from, .side = side, .count = stage->slots};
+    double slot_s = stage->slot_ms / 1e3, alone_ops;
+    uint32_t alone;
 
+    if (!side)
+        return -ENOMEM;
     for (size_t slot = 0; slot < stage->slots; slot++)
-        if (time_in(guest, slot) > 0 && is_alone(stage, victim, slot)) {
-            add_slot(guest, slot, &alone);
-            add_to_spread(guest, slot, &spread);
-        }
-    share = doubt(&spread);
+        side[slot] = time_in(guest, slot) > 0 && is_alone(stage, victim, slot) ? KINDS_ALONE : KINDS_NEITHER;
+    alone_ops = ops_on(guest, &sides, KINDS_ALONE, &alone);
     for (uint32_t other = 0; other < stage->count && other < BLEND_JOBS; other++) {
-        struct sums together = {0};
+        double time = mark_together(stage, victim, other, side), ops;
         struct meeting *meeting;
-        uint32_t slots = 0;
+        uint32_t slots;
 
-        for (size_t slot = 0; slot < stage->slots; slot++)
-            if (have_met(stage, victim, other, slot)) {
-                add_slot(guest, slot, &together);
-                slots++;
-            }
+        ops = ops_on(guest, &sides, KINDS_TOGETHER, &slots);
         if (!slots)
             continue;
         if (vector_reserve((void **)&blend->meetings, &blend->meeting_capacity, blend->meeting_count,
@@ -275,12 +257,10 @@ static int meet(const struct stage *stage, uint32_t victim, struct blend *blend)
         *meeting = (struct meeting){.volume = stage->volume, .victim = guest->job,
                                     .other = stage->guests[other].job,
                                     .seconds = (double)slots * stage->slot_ms / 1000,
-                                    .slots = slots};
-        compare(&together, &alone, meeting);
-        meeting->alone_low_ns = isnan(share) ? NAN : meeting->alone_ns * fmax(1 - share, 0);
-        meeting->alone_high_ns = meeting->alone_ns * (1 + share);
-        meeting->together_ops_s = (together.ops[0] + together.ops[1]) / ((double)slots * slot_s);
-        meeting->alone_ops_s = spread.n > 0 ? spread.ops / (spread.n * slot_s) : NAN;
+                                    .slots = slots, .alone_slots = alone};
+        compare(kinds, &sides, ops, time, meeting);
+        meeting->together_ops_s = ops / ((double)slots * slot_s);
+        meeting->alone_ops_s = alone ? alone_ops / (alone * slot_s) : NAN;
     }
     return 0;
 }
@@ -315,7 +295,7 @@ int blend_of(const struct aggregate *totals, const struct profile_list *lists, u
         if (!err)
             err = add_entropy(&stage, &weighted, &weight);
         for (uint32_t i = 0; !err && i < stage.count && i < BLEND_JOBS; i++)
-            err = meet(&stage, i, &blend);
+            err = meet(&stage, totals, i, &blend);
         blend.slot_ms = stage.slot_ms > blend.slot_ms ? stage.slot_ms : blend.slot_ms;
         clear_stage(&stage);
         err = err == -ENODATA ? 0 : err;

@@ -22,7 +22,10 @@ struct meeting {
     uint32_t victim, other; /* positions in the aggregate's jobs */
     double seconds;         /* in which both were inside operations, */
     uint32_t slots;         /* and in so many slots */
-    double together_ns, alone_ns; /* of an operation, weighed alike; alone is NAN for who is never alone */
+    uint32_t alone_slots;   /* in which the victim had the volume to itself */
+    uint32_t compared_slots; /* of those together, with what it does alone, too: */
+    double compared_ops;     /* so many operations, of kinds (analyzer/kinds.h) seen on both sides; 0: none */
+    double together_ns, alone_ns; /* of one of those, weighed alike; without any, together of all, and alone NAN */
     double alone_low_ns, alone_high_ns; /* where alone_ns lies with 95 % confidence; NAN: too few slots alone to tell */
     double together_ops_s, alone_ops_s; /* how many operations a second of its own, in slots with any */
     double cost_s;          /* operation-seconds more than they would have taken alone; NAN with alone_ns */

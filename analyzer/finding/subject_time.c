@@ -84,67 +84,51 @@ int subjects_stuck(const struct finding_matter *matter, subject_take take, void 
     return 0;
 }
 
-/* A volume's writing beside a job's reading, slot by slot. */
-struct slots {
-    double *written, *reads, *time;
-    size_t count;
-    uint32_t slot_ms;
-};
-
-static void clear_slots(struct slots *slots)
+/* Slots in which a volume is written to much, and in which it is not. 0, -ENOMEM, or -ENODATA where slots cannot be
+   aligned; side is malloc'ed. */
+static int find_sides(const struct volume_total *whole, const struct volume_total *volume, struct sides *sides,
+                      uint8_t **side)
 {
-    free(slots->written);
-    free(slots->reads);
-    free(slots->time);
-}
-
-/* 0, -ENOMEM, or -ENODATA where slots cannot be aligned. */
-static int fill_slots(const struct volume_total *whole, const struct volume_total *volume, struct slots *slots)
-{
-    int64_t from, last;
+    _cleanup_free_ double *written = NULL;
+    double most = 0;
     int err;
 
-    if (!whole->series.length || !volume->series.length || !volume->busy.length)
+    if (!whole->series.length || !volume->busy.length)
         return -ENODATA;
-    from = series_from(&whole->series);
-    last = series_last(&whole->series);
-    slots->slot_ms = whole->series.slot_ms > volume->series.slot_ms ? whole->series.slot_ms : volume->series.slot_ms;
-    err = series_windows(&whole->series, DEMAND_BIT(DEMAND_WRITE_BYTES), slots->slot_ms, from, last, &slots->written,
-                         &slots->count);
-    if (!err)
-        err = series_windows(&volume->series, DEMAND_BIT(DEMAND_READ_OPS), slots->slot_ms, from, last, &slots->reads,
-                             &slots->count);
-    if (!err)
-        err = series_windows(&volume->busy, DEMAND_BIT(BUSY_READ), slots->slot_ms, from, last, &slots->time,
-                             &slots->count);
-    return err;
+    sides->window_ms = whole->series.slot_ms > volume->busy.slot_ms ? whole->series.slot_ms : volume->busy.slot_ms;
+    sides->from = series_from(&whole->series);
+    sides->op = OP_READ;
+    err = series_windows(&whole->series, DEMAND_BIT(DEMAND_WRITE_BYTES), sides->window_ms, sides->from,
+                         series_last(&whole->series), &written, &sides->count);
+    if (err)
+        return err;
+    *side = malloc(sides->count + 1);
+    if (!*side)
+        return -ENOMEM;
+    for (size_t i = 0; i < sides->count; i++)
+        most = fmax(most, written[i]);
+    most = fmax(most * MUCH_WRITTEN, WRITE_MIN * sides->window_ms / 1e3);
+    for (size_t i = 0; i < sides->count; i++)
+        (*side)[i] = written[i] >= most ? KINDS_TOGETHER : KINDS_ALONE;
+    sides->side = *side;
+    return 0;
 }
 
-static void compare(const struct slots *slots, struct subject *subject)
+static void compare(const struct volume_total *volume, const struct sides *sides, struct subject *subject)
 {
-    double most = 0, reads[2] = {0}, time[2] = {0}, n = 0, alone, together;
+    struct contrast contrast;
+    double together, alone;
 
-    for (size_t i = 0; i < slots->count; i++)
-        most = fmax(most, slots->written[i]);
-    most = fmax(most * MUCH_WRITTEN, WRITE_MIN * slots->slot_ms / 1e3);
-    for (size_t i = 0; i < slots->count; i++) {
-        bool written = slots->written[i] >= most;
-
-        if (!(slots->reads[i] > 0))
-            continue;
-        reads[written] += slots->reads[i];
-        time[written] += slots->time[i] / 1e9;
-        n += written;
-    }
-    if (!(reads[0] > 0) || !(reads[1] > 0))
+    kinds_compare(&volume->kinds, sides, &contrast);
+    if (!(contrast.ops > 0))
         return;
-    alone = time[0] / reads[0];
-    together = time[1] / reads[1];
+    together = contrast.time_ns / 1e9;
+    alone = contrast.expected_ns / 1e9;
     subject->values[TRAIT_SLOWDOWN] = together / alone;
-    subject->values[TRAIT_WRITE_SLOTS] = n;
-    subject->values[TRAIT_READS] = reads[0];
-    subject->values[TRAIT_TOGETHER_HIGH] = time[1] - reads[1] * alone;
-    subject->values[TRAIT_TOGETHER_LOW] = time[1] - 2 * reads[1] * alone; /* within the rule's bound */
+    subject->values[TRAIT_WRITE_SLOTS] = contrast.windows;
+    subject->values[TRAIT_READS] = contrast.alone_ops;
+    subject->values[TRAIT_TOGETHER_HIGH] = together - alone;
+    subject->values[TRAIT_TOGETHER_LOW] = together - 2 * alone; /* within the rule's bound */
 }
 
 /* A job's time in writes and syncs on a volume, and what of it is of checkpoints. */
@@ -198,13 +182,14 @@ static double *checkpoint_shares(const struct finding_matter *matter)
 static int meet(const struct job_total *job, const struct volume_total *volume, const struct volume_total *whole,
                 double checkpoints, const struct writing *own, subject_take take, void *to)
 {
-    struct slots slots = {0};
+    _cleanup_free_ uint8_t *side = NULL;
+    struct sides sides = {0};
     struct subject subject;
-    int err = fill_slots(whole, volume, &slots);
+    int err = find_sides(whole, volume, &sides, &side);
 
     if (!err) {
         subject_init(&subject, SUBJECT_CHECKPOINT, job, volume);
-        compare(&slots, &subject);
+        compare(volume, &sides, &subject);
         subject.values[TRAIT_CHECKPOINT_SHARE] = checkpoints;
         subject.values[TRAIT_OWN_CHECKPOINT_SHARE] = quotient(own->checkpoints, own->all);
         if (!(subject.values[TRAIT_SLOWDOWN] >= SLOW)) /* else that is told */
@@ -212,7 +197,6 @@ static int meet(const struct job_total *job, const struct volume_total *volume, 
         if (!err)
             err = subject_give(&subject, take, to);
     }
-    clear_slots(&slots);
     return err == -ENODATA ? 0 : err;
 }
 

@@ -191,6 +191,14 @@ static json_t *cluster_burst(const struct aggregate *totals)
     return NULL;
 }
 
+/* Why it cannot be told what a meeting costs; NULL: it can. */
+static const char *why_not(const struct meeting *meeting)
+{
+    if (meeting->compared_ops > 0)
+        return NULL;
+    return meeting->alone_slots ? "what it does then it does not do alone" : "it is never alone";
+}
+
 /* Who is in the way of whom, the dearest first. */
 static json_t *meetings(const struct report *report)
 {
@@ -202,14 +210,15 @@ static json_t *meetings(const struct report *report)
         const struct job_total *victim = &report->totals.jobs[m->victim], *other = &report->totals.jobs[m->other];
 
         json_add(&failed, list,
-                 json_pack("{s:s,s:s,s:o,s:s,s:o,s:f,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "volume", m->volume->name,
+                 json_pack("{s:s,s:s,s:o,s:s,s:o,s:f,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o}", "volume", m->volume->name,
                            "job", victim->name, "node", json_text(victim->node), "with", other->name, "with_node",
                            json_text(other->node), "seconds", m->seconds, "latency_together_ns",
                            json_number(m->together_ns),
                            "latency_alone_ns", json_number(m->alone_ns), "latency_alone_low_ns",
                            json_number(m->alone_low_ns), "latency_alone_high_ns", json_number(m->alone_high_ns),
                            "ops_s_together", json_number(m->together_ops_s), "ops_s_alone", json_number(m->alone_ops_s),
-                           "cost_op_seconds", json_number(m->cost_s)));
+                           "cost_op_seconds", json_number(m->cost_s), "compared_ops", m->compared_ops, "why",
+                           json_text(why_not(m))));
     }
     if (!failed)
         return list;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/blend.h"
 #include "tests/unit/classified.h"
@@ -128,6 +129,94 @@ static void victims_are_told_their_price(void **state)
     aggregate_clear(&totals);
 }
 
+/* What the quiet job does in a second, each of it so long. */
+struct deed {
+    enum operation op;
+    uint64_t size, count, each_ns;
+};
+
+#define DEEDS 3
+
+/* Ten seconds of it, alone and beside the loud one in turns; the quiet one's meeting. */
+static struct meeting meeting_of(const struct deed alone[DEEDS], const struct deed together[DEEDS])
+{
+    struct aggregate totals = {0};
+    struct profile_list lists[2] = {0};
+    struct meeting meeting = {0};
+    struct blend blend;
+
+    for (int at = 0; at < 10; at++) {
+        struct batch *batch = history_batch(at);
+        const struct deed *deeds = at % 2 ? together : alone;
+
+        for (unsigned i = 0; i < DEEDS && deeds[i].count; i++) {
+            history_ops(batch, "quiet", 5, deeds[i].op, deeds[i].size, deeds[i].count);
+            batch->records[i].latency_sum_ns = deeds[i].count * deeds[i].each_ns;
+        }
+        if (at % 2)
+            history_ops(batch, "loud", 6, OP_READ, MIB, 1000);
+        history_into(&totals, batch);
+    }
+    assert_int_equal(aggregate_sort(&totals), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(classify_job(&classified_by, &totals.jobs[i], false, &lists[i]), 0);
+    assert_int_equal(blend_of(&totals, lists, classified_by.count + 1, &blend), 0);
+    for (uint32_t i = 0; i < blend.meeting_count; i++)
+        if (strcmp(totals.jobs[blend.meetings[i].victim].name, "quiet") == 0)
+            meeting = blend.meetings[i];
+    assert_int_equal(meeting.slots, 5);
+    blend_clear(&blend);
+    for (uint32_t i = 0; i < 2; i++)
+        profile_list_clear(&lists[i]);
+    aggregate_clear(&totals);
+    return meeting;
+}
+
+/* It reads larger pieces then, or writes, which takes longer by itself. */
+static void who_does_something_else_then_is_not_slowed_down(void **state)
+{
+    const struct deed small[DEEDS] = {{OP_READ, 65536, 1000, 100000}};
+    const struct deed large[DEEDS] = {{OP_READ, 4 * MIB, 100, 4000000}};
+    const struct deed writes[DEEDS] = {{OP_WRITE, 65536, 100, 5000000}};
+    struct meeting meeting = meeting_of(small, large);
+
+    assert_true(isnan(meeting.alone_ns) && isnan(meeting.alone_high_ns) && isnan(meeting.cost_s));
+    assert_true(fabs(meeting.together_ns - 4e6) < 1);
+    assert_true(meeting.compared_ops == 0);
+    assert_int_equal(meeting.alone_slots, 5);
+    meeting = meeting_of(small, writes);
+    assert_true(isnan(meeting.alone_ns) && isnan(meeting.cost_s));
+}
+
+/* Each takes as long as ever, of what takes longer there is more. */
+static void what_is_done_more_often_is_weighed_so(void **state)
+{
+    const struct deed few[] = {{OP_STAT, 0, 900, 10000}, {OP_RENAME, 0, 100, 2000000}, {OP_READ, 4096, 50, 10000}};
+    const struct deed many[] = {{OP_STAT, 0, 100, 10000}, {OP_RENAME, 0, 900, 2000000}, {OP_READ, 4096, 50, 10000}};
+    const struct deed slow[] = {{OP_STAT, 0, 100, 30000}, {OP_RENAME, 0, 900, 6000000}, {OP_READ, 4096, 50, 30000}};
+    struct meeting meeting = meeting_of(few, many);
+
+    assert_true(fabs(meeting.together_ns / meeting.alone_ns - 1) < 1e-9);
+    assert_true(fabs(meeting.alone_high_ns / meeting.alone_low_ns - 1) < 1e-6);
+    assert_true(fabs(meeting.cost_s) < 1e-9);
+    meeting = meeting_of(few, slow);
+    assert_true(fabs(meeting.together_ns / meeting.alone_ns - 3) < 1e-9);
+    assert_true(fabs(meeting.cost_s - 5 * (100 * 20e-6 + 900 * 4e-3 + 50 * 20e-6)) < 1e-6);
+}
+
+/* One file is opened beside the other, none alone. */
+static void what_is_not_done_alone_hides_nothing_else(void **state)
+{
+    const struct deed alone[DEEDS] = {{OP_READ, 65536, 100, 10000}},
+                      together[DEEDS] = {{OP_READ, 65536, 100, 30000}, {OP_OPEN, 0, 1, 90000}};
+    struct meeting meeting = meeting_of(alone, together);
+
+    assert_true(fabs(meeting.alone_ns - 10000) < 1 && fabs(meeting.together_ns - 30000) < 1);
+    assert_true(fabs(meeting.cost_s - 0.01) < 1e-9);
+    assert_true(meeting.compared_ops == 500);
+    assert_int_equal(meeting.compared_slots, 5);
+}
+
 /* A second of one job, of the other one, or of both: they take longer when both are there. */
 static void shift(struct aggregate *totals, int at, char who)
 {
@@ -178,6 +267,9 @@ int main(void)
         cmocka_unit_test(blends_are_measured),
         cmocka_unit_test(what_comes_one_after_the_other_is_no_blend),
         cmocka_unit_test(victims_are_told_their_price),
+        cmocka_unit_test(who_does_something_else_then_is_not_slowed_down),
+        cmocka_unit_test(what_is_done_more_often_is_weighed_so),
+        cmocka_unit_test(what_is_not_done_alone_hides_nothing_else),
         cmocka_unit_test(who_comes_when_the_other_one_goes_has_not_met_it),
         cmocka_unit_test(who_does_next_to_nothing_is_in_nobodys_way),
     };

@@ -210,8 +210,9 @@ static void add_database(struct batch *batch, uint32_t pid)
     history_ops(batch, "j", pid, OP_CLOSE, 0, 40);
 }
 
-/* Whether those who write in every second interval are said to be checkpoints that stop who reads in all of them. */
-static bool stops_readers(void (*add_writer)(struct batch *, uint32_t))
+/* Whether those who write in every second interval are said to be checkpoints that stop who reads in all of them, pieces
+   of that size then. */
+static bool stops_readers(void (*add_writer)(struct batch *, uint32_t), uint64_t size)
 {
     struct given given = {.count = 4};
     const struct finding *finding;
@@ -221,7 +222,7 @@ static bool stops_readers(void (*add_writer)(struct batch *, uint32_t))
     for (unsigned i = 0; i < given.count; i++) {
         struct batch *batch = given.batches[i] = history_batch((int)i);
 
-        history_ops(batch, "reader", 1, OP_READ, 65536, 1000);
+        history_ops(batch, "reader", 1, OP_READ, i % 2 ? size : 65536, 1000);
         batch->records[0].latency_sum_ns *= i % 2 ? 5 * SCALE : SCALE;
         if (i % 2)
             add_writer(batch, 2);
@@ -233,8 +234,13 @@ static bool stops_readers(void (*add_writer)(struct batch *, uint32_t))
 
 static void what_stops_readers_is_a_checkpoint(void **state)
 {
-    assert_true(stops_readers(history_checkpoint));
-    assert_false(stops_readers(add_database));
+    assert_true(stops_readers(history_checkpoint, 65536));
+    assert_false(stops_readers(add_database, 65536));
+}
+
+static void larger_reads_take_longer_by_themselves(void **state)
+{
+    assert_false(stops_readers(history_checkpoint, 327680));
 }
 
 /* A rank that reads with that latency until a second is over, on a node of its own; in that order they are named. */
@@ -479,6 +485,7 @@ int main(void)
         cmocka_unit_test(packed_files_help_nobody_who_changes_them),
         cmocka_unit_test(a_storm_takes_time),
         cmocka_unit_test(what_stops_readers_is_a_checkpoint),
+        cmocka_unit_test(larger_reads_take_longer_by_themselves),
         cmocka_unit_test(who_reads_nothing_while_it_saves_is_stopped),
         cmocka_unit_test(who_reads_on_while_it_saves_is_not),
         cmocka_unit_test(who_has_nothing_to_read_may_save),
