@@ -140,14 +140,29 @@ static void doubt_label(const struct aggregate *totals)
         log_warning("--by %s: no job has such a label: all of them are added up as '?'", totals->label);
 }
 
+/* They are in no list of names, as whoever reads that drains them. */
+static void warn_of_unlike(const struct suspects *suspects)
+{
+    uint32_t nodes = 0;
+
+    for (uint32_t i = 0; i < suspects->unlike_count; i++)
+        nodes += !i || strcmp(suspects->unlike[i].node, suspects->unlike[i - 1].node) != 0;
+    if (nodes)
+        log_warning("--suspects: %u node%s longer than others, but for something else (other sizes, order or "
+                    "outcomes), and cannot be compared: -f json names %s in suspects_unlike",
+                    nodes, nodes == 1 ? " takes" : "s take", nodes == 1 ? "it" : "them");
+}
+
 static int write_report(const struct view *view, struct report *report, const char *path)
 {
     FILE *out = path ? fopen(path, "we") : stdout;
     bool names = report->look_for_suspects && view == &view_text;
     int err = out ? 0 : -errno;
 
-    if (!err && names)
+    if (!err && names) {
         view_suspects(&report->suspects, out);
+        warn_of_unlike(&report->suspects);
+    }
     else if (!err)
         err = view->write(report, out);
     if (!err)

@@ -41,11 +41,7 @@ int suspects_add(struct suspects *s, const struct batch *batch)
             err = suspects_find_sighting(s->state, member, slot_ms, &sighting);
         if (err)
             break;
-        sighting->ops += record_ops(record);
-        sighting->errors += record->errors;
-        if (record->oldest_ns > sighting->oldest_ns)
-            sighting->oldest_ns = record->oldest_ns;
-        err = histogram_merge(&sighting->latency_ns, &record->latency_ns);
+        err = suspects_note(sighting, batch, record);
     }
     return err;
 }
@@ -68,7 +64,7 @@ static void clear_state(struct suspect_state *state)
     if (!state)
         return;
     for (uint32_t i = 0; i < state->sighting_count; i++)
-        histogram_clear(&state->sightings[i].latency_ns);
+        suspects_clear_sighting(&state->sightings[i]);
     lookup_clear(&state->group_index);
     lookup_clear(&state->member_index);
     lookup_clear(&state->sighting_index);
@@ -78,33 +74,55 @@ static void clear_state(struct suspect_state *state)
     free(state);
 }
 
+/* Appends what is known of a member's symptom. 0 or -ENOMEM. */
+static int tell(const struct suspect_state *state, const struct member *member, enum symptom symptom, uint32_t bad,
+                struct suspect **list, uint32_t *count, uint32_t *capacity)
+{
+    const struct group *group = &state->groups[member->group];
+    struct suspect *suspect;
+
+    if (vector_reserve((void **)list, capacity, *count, sizeof(*suspect)))
+        return -ENOMEM;
+    suspect = &(*list)[(*count)++];
+    *suspect = member->worst[symptom];
+    suspect->cluster = group->cluster;
+    suspect->node = member->node;
+    suspect->job = group->job;
+    suspect->volume = member->volume;
+    suspect->op = group->op;
+    suspect->symptom = symptom;
+    suspect->bad = bad;
+    suspect->intervals = member->intervals;
+    return 0;
+}
+
+static int tell_all(struct suspects *s)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < s->state->member_count; i++)
+        for (unsigned symptom = 0; !err && symptom < SYMPTOMS; symptom++) {
+            const struct member *member = &s->state->members[i];
+
+            if (member->is[symptom])
+                err = tell(s->state, member, symptom, member->bads[symptom], &s->list, &s->count, &s->capacity);
+            else if (member->unlike[symptom] >= SUSPECT_BAD)
+                err = tell(s->state, member, symptom, member->unlike[symptom], &s->unlike, &s->unlike_count,
+                           &s->unlike_capacity);
+        }
+    return err;
+}
+
 int suspects_finish(struct suspects *s)
 {
     int err = s->state ? suspects_retire(s->state, INT64_MAX) : 0;
 
-    for (uint32_t i = 0; !err && s->state && i < s->state->member_count; i++)
-        for (unsigned symptom = 0; symptom < SYMPTOMS; symptom++) {
-            const struct member *member = &s->state->members[i];
-            const struct group *group = &s->state->groups[member->group];
-            struct suspect *suspect;
-
-            if (!member->is[symptom])
-                continue;
-            if (vector_reserve((void **)&s->list, &s->capacity, s->count, sizeof(*suspect)))
-                return -ENOMEM;
-            suspect = &s->list[s->count++];
-            *suspect = member->worst[symptom];
-            suspect->cluster = group->cluster;
-            suspect->node = member->node;
-            suspect->job = group->job;
-            suspect->volume = member->volume;
-            suspect->op = group->op;
-            suspect->symptom = symptom;
-            suspect->bad = member->bads[symptom];
-            suspect->intervals = member->intervals;
-        }
+    if (!err && s->state)
+        err = tell_all(s);
     if (!err && s->count)
         qsort(s->list, s->count, sizeof(*s->list), by_node);
+    if (!err && s->unlike_count)
+        qsort(s->unlike, s->unlike_count, sizeof(*s->unlike), by_node);
     clear_state(s->state);
     s->state = NULL;
     return err;
@@ -114,6 +132,7 @@ void suspects_clear(struct suspects *s)
 {
     clear_state(s->state);
     free(s->list);
+    free(s->unlike);
     arena_clear(&s->arena);
     *s = (struct suspects){0};
 }

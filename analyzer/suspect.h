@@ -6,6 +6,11 @@
  * absolute deviations above its peers, of which there are SUSPECT_PEERS at least. It is a suspect when that is so in
  * SUSPECT_BAD of SUSPECT_OF intervals. Where a slow node did few operations, their median stands for the p99.
  *
+ * How long operations take is compared with peers that do the same: of like sizes (the p99 of either within a factor
+ * of 1.5), of which about as many jump (stats: are by name) and as many find nothing; syncs after no more was written.
+ * Failures that tell what there is (no such name, it exists) are no errors. Who would stand out, but does something
+ * else, is told apart.
+ *
  * Fed with batches in the order of their start; memory is that of a few intervals, and of who stood out.
  */
 #ifndef UNBLEND_ANALYZER_SUSPECT_H
@@ -38,6 +43,8 @@ struct suspects {
     struct arena arena;
     struct suspect *list; /* once it is finished: by node, the worst first */
     uint32_t count, capacity;
+    struct suspect *unlike; /* who would stand out, in `bad` intervals, were it not for what it does; no values */
+    uint32_t unlike_count, unlike_capacity;
     struct suspect_state *state; /* private, until it is finished */
 };
 

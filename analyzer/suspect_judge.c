@@ -20,7 +20,7 @@ static const struct {
 
 static double value_of(const struct sighting *sighting, enum symptom symptom)
 {
-    uint64_t p99;
+    uint64_t p99, ops;
 
     switch (symptom) {
     case SYMPTOM_P99:
@@ -28,7 +28,8 @@ static double value_of(const struct sighting *sighting, enum symptom symptom)
                    ? (double)p99 / 1e9
                    : NAN;
     case SYMPTOM_ERRORS:
-        return sighting->ops >= OPS_MIN ? (double)sighting->errors / (double)sighting->ops : NAN;
+        ops = sighting->ops - sighting->answers;
+        return ops >= OPS_MIN ? (double)sighting->errors / (double)ops : NAN;
     default:
         return (double)sighting->oldest_ns / 1e9;
     }
@@ -59,24 +60,59 @@ static void advance(const struct suspect_state *state, struct member *member, in
     member->intervals++;
 }
 
-static void judge(struct suspect_state *state, const struct sighting *sighting, enum symptom symptom, double *others,
-                  uint32_t peers)
+/* Those of one operation of a job on a volume, in one interval. */
+struct row {
+    const struct sighting *first;
+    uint32_t count;
+    enum operation op;
+    double *values; /* room for as many */
+};
+
+/* What the others have of a symptom: all of them, or those that do the same. How many there are. */
+static uint32_t gather(const struct row *row, const struct sighting *judged, enum symptom symptom, bool all)
 {
-    struct member *member = &state->members[sighting->member];
-    struct suspect *worst = &member->worst[symptom];
-    double value = own_value_of(sighting, symptom), mads;
+    uint32_t peers = 0;
+
+    for (uint32_t k = 0; k < row->count; k++) {
+        const struct sighting *other = &row->first[k];
+        double value = other == judged ? NAN : value_of(other, symptom);
+
+        if (!isnan(value) && (all || symptom != SYMPTOM_P99 || suspects_alike(judged, other, row->op)))
+            row->values[peers++] = value;
+    }
+    return peers;
+}
+
+/* Whether it stands out among so many others. */
+static bool stands_out(const struct row *row, double value, enum symptom symptom, uint32_t peers, struct suspect *out)
+{
     struct peer_norm norm;
 
     if (isnan(value) || peers < SUSPECT_PEERS)
+        return false;
+    peer_norm_of(row->values, peers, floors[symptom].relative, floors[symptom].absolute, &norm);
+    *out = (struct suspect){
+        .value = value, .median = norm.median, .mads = peer_mads(&norm, value), .peers = peers};
+    return out->mads > SUSPECT_MADS;
+}
+
+static void judge(struct suspect_state *state, const struct row *row, const struct sighting *sighting,
+                  enum symptom symptom)
+{
+    struct member *member = &state->members[sighting->member];
+    double value = own_value_of(sighting, symptom);
+    uint32_t peers = gather(row, sighting, symptom, false);
+    struct suspect found;
+
+    if (!stands_out(row, value, symptom, peers, &found)) {
+        if (peers < SUSPECT_PEERS)
+            member->unlike[symptom] += stands_out(row, value, symptom, gather(row, sighting, symptom, true), &found);
         return;
-    peer_norm_of(others, peers, floors[symptom].relative, floors[symptom].absolute, &norm);
-    mads = peer_mads(&norm, value);
-    if (!(mads > SUSPECT_MADS))
-        return;
+    }
     member->bad[symptom] |= 1;
     member->bads[symptom]++;
-    if (mads > worst->mads)
-        *worst = (struct suspect){.value = value, .median = norm.median, .mads = mads, .peers = peers};
+    if (found.mads > member->worst[symptom].mads)
+        member->worst[symptom] = found;
     member->is[symptom] |= __builtin_popcount(member->bad[symptom]) >= SUSPECT_BAD;
 }
 
@@ -91,23 +127,13 @@ static int by_group(const void *a, const void *b, void *context)
     return p != q ? (p > q) - (p < q) : (x->member > y->member) - (x->member < y->member);
 }
 
-/* One operation of a job on a volume, in one interval. */
-static void compare(struct suspect_state *state, const struct sighting *first, uint32_t count, double *values)
+static void compare(struct suspect_state *state, const struct row *row)
 {
-    for (uint32_t i = 0; i < count; i++)
-        advance(state, &state->members[first[i].member], first[i].slot_ms);
-    for (unsigned symptom = 0; symptom < SYMPTOMS && count > SUSPECT_PEERS; symptom++)
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t peers = 0;
-
-            for (uint32_t k = 0; k < count; k++) {
-                double value = k == i ? NAN : value_of(&first[k], symptom);
-
-                if (!isnan(value))
-                    values[peers++] = value;
-            }
-            judge(state, &first[i], symptom, values, peers);
-        }
+    for (uint32_t i = 0; i < row->count; i++)
+        advance(state, &state->members[row->first[i].member], row->first[i].slot_ms);
+    for (unsigned symptom = 0; symptom < SYMPTOMS && row->count > SUSPECT_PEERS; symptom++)
+        for (uint32_t i = 0; i < row->count; i++)
+            judge(state, row, &row->first[i], symptom);
 }
 
 int suspects_retire(struct suspect_state *state, int64_t before_ms)
@@ -121,16 +147,17 @@ int suspects_retire(struct suspect_state *state, int64_t before_ms)
         qsort_r(state->sightings, state->sighting_count, sizeof(*state->sightings), by_group, state);
     while (done < state->sighting_count && state->sightings[done].slot_ms < before_ms) {
         const struct sighting *first = &state->sightings[done];
-        uint32_t count = 1;
+        uint32_t group = state->members[first->member].group;
+        struct row row = {.first = first, .count = 1, .op = state->groups[group].op, .values = values};
 
-        while (done + count < state->sighting_count && first[count].slot_ms == first->slot_ms &&
-               state->members[first[count].member].group == state->members[first->member].group)
-            count++;
-        compare(state, first, count, values);
-        done += count;
+        while (done + row.count < state->sighting_count && first[row.count].slot_ms == first->slot_ms &&
+               state->members[first[row.count].member].group == group)
+            row.count++;
+        compare(state, &row);
+        done += row.count;
     }
     for (uint32_t i = 0; i < done; i++)
-        histogram_clear(&state->sightings[i].latency_ns);
+        suspects_clear_sighting(&state->sightings[i]);
     left = state->sighting_count - done;
     if (left)
         memmove(state->sightings, state->sightings + done, left * sizeof(*state->sightings));

@@ -64,6 +64,12 @@ int suspects_find_member(struct suspects *s, const struct batch *batch, const st
     return 0;
 }
 
+void suspects_clear_sighting(struct sighting *sighting)
+{
+    histogram_clear(&sighting->latency_ns);
+    histogram_clear(&sighting->size);
+}
+
 uint32_t suspects_sighting_hash(uint32_t member, int64_t slot_ms)
 {
     const int64_t key[2] = {member, slot_ms};

@@ -311,10 +311,12 @@ static json_t *coverage(const struct report *report)
 json_t *json_report(struct report *report)
 {
     bool failed = false;
-    json_t *json = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", REPORT_SCHEMA, "span",
+    json_t *json = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", REPORT_SCHEMA, "span",
                      span(report), "nodes", nodes(report), "jobs", jobs(report), "cluster",
                      cluster(report), "storage", json_storage(report), "findings", json_findings(&report->findings),
                      "suspects", report->look_for_suspects ? json_suspects(&report->suspects) : json_null(),
+                     "suspects_unlike",
+                     report->look_for_suspects ? json_suspects_unlike(&report->suspects) : json_null(),
                      "coverage", coverage(report));
 
     if (json && report->comparison)

@@ -56,5 +56,7 @@ json_t *json_findings(const struct finding_list *findings);
 json_t *json_rhythm(const struct job_total *job);
 json_t *json_wait(const struct job_total *job);
 json_t *json_suspects(const struct suspects *suspects);
+/* Who would be one, were it not that it does something else. */
+json_t *json_suspects_unlike(const struct suspects *suspects);
 
 #endif

@@ -27,6 +27,26 @@ json_t *json_suspects(const struct suspects *suspects)
     return NULL;
 }
 
+json_t *json_suspects_unlike(const struct suspects *suspects)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (uint32_t i = 0; i < suspects->unlike_count; i++) {
+        const struct suspect *s = &suspects->unlike[i];
+
+        json_add(&failed, list,
+                 json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:i}", "cluster", s->cluster, "node", s->node, "job", s->job,
+                           "volume", s->volume, "op", operation_info(s->op)->name, "metric",
+                           symptom_names[s->symptom], "unlike_intervals", (int)s->bad, "intervals",
+                           (int)s->intervals));
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 void view_suspects(const struct suspects *suspects, FILE *out)
 {
     for (uint32_t i = 0; i < suspects->count; i++)

@@ -9,8 +9,8 @@ INTERVALS = 12
 
 
 class SuspectTest(harness.SystemTest):
-    def batch(self, node, second, time=130, errors=0, oldest_ns=0, ops=500, local=False):
-        read = made.record(0, 0, None, "read", ops, time, 120, errors=errors)
+    def batch(self, node, second, time=130, errors=0, oldest_ns=0, ops=500, local=False, size=120):
+        read = made.record(0, 0, None, "read", ops, time, size, errors=errors)
         read.pop("process")
         if oldest_ns:
             read.update(in_flight=1, oldest_ns=oldest_ns, in_flight_ns=oldest_ns)
@@ -56,9 +56,21 @@ class SuspectTest(harness.SystemTest):
         self.assertEqual([], self.suspects(self.recording("few.rec", lambda node, _: {"time": 160} if node == 3 else {},
                                                           nodes=5)))
 
+    def test_a_node_that_does_something_else(self):
+        path = self.recording("rank0.rec", lambda node, _: {"time": 160, "size": 150} if node == 0 else {})
+        done = harness.run([harness.unblend(), "report", "--suspects", path])
+        self.assertEqual((0, ""), (done.returncode, done.stdout))
+        self.assertIn("1 node takes longer than others, but for something else", done.stderr)
+        data = harness.report(path, "--suspects").data
+        self.assertEqual([], data["suspects"])
+        self.assertEqual([("n0", "read", "p99_s", INTERVALS)],
+                         [(one["node"], one["op"], one["metric"], one["unlike_intervals"])
+                          for one in data["suspects_unlike"]])
+
     def test_without_asking(self):
         path = self.recording("even.rec", lambda node, _: {"time": 130 + node % 3})
         self.assertIsNone(harness.report(path).data["suspects"])
+        self.assertIsNone(harness.report(path).data["suspects_unlike"])
         self.assertEqual([], self.suspects(path))
 
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -166,6 +167,99 @@ static void who_tells_less_often_has_peers_of_its_own(void **state)
     suspects_clear(&suspects);
 }
 
+/* What a node does in an interval. */
+struct deed {
+    enum operation op;
+    uint64_t size, count, latency_ns;
+    int code; /* 0: none fails; of which so many fail: */
+    uint64_t failed;
+    uint64_t by_name, by_descriptor; /* of stats */
+    uint64_t wrote;                  /* of syncs */
+};
+
+static void do_it(struct suspects *suspects, unsigned i, int second, const struct deed *deed)
+{
+    struct batch *batch = history_batch(second);
+    struct record *record;
+    char name[16];
+
+    snprintf(name, sizeof(name), "n%u", i);
+    assert_int_equal(batch_set(batch, &batch->node, name), 0);
+    history_ops(batch, "j", 0, deed->op, deed->size, deed->count);
+    if (deed->failed)
+        history_errors(batch, "j", 0, deed->op, deed->code, deed->failed);
+    record = &batch->records[0];
+    record->order[ORDER_BY_NAME] = deed->by_name;
+    record->order[ORDER_OF_OPEN] = deed->by_descriptor;
+    histogram_clear(&record->latency_ns);
+    assert_int_equal(histogram_add(&record->latency_ns, deed->latency_ns, deed->count + deed->failed), 0);
+    if (deed->wrote)
+        history_ops(batch, "j", 0, OP_WRITE, deed->wrote, 1);
+    assert_int_equal(suspects_add(suspects, batch), 0);
+    batch_free(batch);
+}
+
+/* How many are suspects, and how many do something else, where the first node does that, and all others this. */
+static void judge(const struct deed *first, const struct deed *others, unsigned count, unsigned unlike)
+{
+    struct suspects suspects = {0};
+
+    for (int second = 0; second < 5; second++)
+        for (unsigned i = 0; i < NODES; i++)
+            do_it(&suspects, i, second, i ? others : first);
+    assert_int_equal(suspects_finish(&suspects), 0);
+    assert_int_equal(suspects.count, count);
+    assert_int_equal(suspects.unlike_count, unlike);
+    if (unlike) {
+        assert_string_equal(suspects.unlike[0].node, "n0");
+        assert_int_equal(suspects.unlike[0].symptom, SYMPTOM_P99);
+        assert_int_equal(suspects.unlike[0].bad, 5);
+    }
+    suspects_clear(&suspects);
+}
+
+static void who_moves_larger_pieces_is_not_slow(void **state)
+{
+    const struct deed log = {.op = OP_WRITE, .size = 4096, .count = 30, .latency_ns = 50000};
+    const struct deed checkpoint = {.op = OP_WRITE, .size = 4 << 20, .count = 50, .latency_ns = 8000000};
+    const struct deed few = {.op = OP_WRITE, .size = 4 << 20, .count = 5, .latency_ns = 8000000};
+    const struct deed slow = {.op = OP_WRITE, .size = 4096, .count = 30, .latency_ns = 500000};
+
+    judge(&checkpoint, &log, 0, 1);
+    judge(&few, &log, 0, 1);
+    judge(&slow, &log, 1, 0);
+}
+
+static void who_looks_for_what_is_not_there_is_not_ill(void **state)
+{
+    const struct deed opens = {.op = OP_OPEN, .count = 100, .latency_ns = 20000};
+    const struct deed looks = {.op = OP_OPEN, .count = 10, .latency_ns = 20000, .code = ENOENT, .failed = 90};
+    const struct deed unknown = {.op = OP_OPEN, .count = 10, .latency_ns = 20000, .failed = 90};
+    const struct deed stale = {.op = OP_OPEN, .count = 10, .latency_ns = 20000, .code = ESTALE, .failed = 90};
+    const struct deed long_looks = {.op = OP_OPEN, .count = 10, .latency_ns = 400000, .code = ENOENT, .failed = 90};
+
+    judge(&looks, &opens, 0, 0);
+    judge(&unknown, &opens, 0, 0);
+    judge(&stale, &opens, 1, 0);
+    judge(&long_looks, &opens, 0, 1);
+    judge(&long_looks, &looks, 1, 0);
+}
+
+static void who_asks_by_name_or_syncs_more_is_not_slow(void **state)
+{
+    const struct deed open = {.op = OP_STAT, .count = 100, .latency_ns = 3000, .by_descriptor = 100};
+    const struct deed named = {.op = OP_STAT, .count = 100, .latency_ns = 300000, .by_name = 100};
+    const struct deed slow = {.op = OP_STAT, .count = 100, .latency_ns = 300000, .by_descriptor = 100};
+    const struct deed log = {.op = OP_FSYNC, .count = 30, .latency_ns = 1000000, .wrote = 1 << 20};
+    const struct deed saves = {.op = OP_FSYNC, .count = 30, .latency_ns = 90000000, .wrote = 1 << 30};
+    const struct deed late = {.op = OP_FSYNC, .count = 30, .latency_ns = 90000000};
+
+    judge(&named, &open, 0, 1);
+    judge(&slow, &open, 1, 0);
+    judge(&saves, &log, 0, 1);
+    judge(&late, &log, 1, 0); /* written an interval earlier */
+}
+
 static void nothing_is_no_suspect(void **state)
 {
     struct suspects suspects = {0};
@@ -186,6 +280,9 @@ int main(void)
         cmocka_unit_test(nodes_may_come_late),
         cmocka_unit_test(intervals_that_become_longer_begin_anew),
         cmocka_unit_test(who_tells_less_often_has_peers_of_its_own),
+        cmocka_unit_test(who_moves_larger_pieces_is_not_slow),
+        cmocka_unit_test(who_looks_for_what_is_not_there_is_not_ill),
+        cmocka_unit_test(who_asks_by_name_or_syncs_more_is_not_slow),
         cmocka_unit_test(nothing_is_no_suspect),
     };
 
