@@ -36,7 +36,8 @@ static int prune(struct store *store, const struct values *values, void *context
         return away(store, "prune");
     err = upkeep_once(db, &retention, &batches, &done);
     if (err) {
-        log_error("cannot prune: %s: run it as the owner of the tables", store_why(store));
+        log_error("cannot prune: %s: %s", store_why(store),
+                  err == -EACCES ? "run it as the owner of the tables" : "see the database's log");
         return err;
     }
     printf("%" PRId64 " batches summed up, %u pieces dropped, %u wait, %" PRIu64 " MiB in use\n", batches, done.dropped,

@@ -58,6 +58,7 @@ static int classify(const char *state)
     } classes[] = {
         {"3F000", -ENOENT}, /* no such schema */
         {"42P01", -ENOENT}, /* no such table */
+        {"42501", -EACCES}, /* not the owner, or no right */
         {"25006", -EAGAIN}, /* a standby: it may be promoted */
         {"55P03", -EAGAIN}, /* lock not available */
         /* 23514: the default partition has lost that day to one of its own while we waited for it

@@ -8,6 +8,7 @@
  *   -EDEADLK  the transaction lost against another: try it again at once
  *   -EINVAL   PostgreSQL does not take the data
  *   -ENOENT   the schema is not there
+ *   -EACCES   the role may not: it does not own the tables, or has no right to them
  *   -EIO      anything else
  * db->why then holds a line for people.
  */

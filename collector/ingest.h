@@ -15,6 +15,10 @@
 #define BODY_MAX  (16u << 20)  /* as it comes over the wire */
 #define PLAIN_MAX (128u << 20) /* decompressed */
 
+/* Bytes of a job's or volume's name. Sums are found by it, and a row of an index, with the cluster's name, has 2,704 at
+   most; agents make none of more than 1,023. */
+#define INGEST_NAME_MAX 2000
+
 /* What the client is told. */
 struct answer {
     unsigned status; /* HTTP */

@@ -24,6 +24,33 @@ static int wrong(struct codec_error *error, const char *field, const char *why)
     return -EBADMSG;
 }
 
+static int check_name(const char *table, const char *field, uint32_t at, const char *name, struct codec_error *error)
+{
+    const struct field_place place = {.error = error, .table = table, .indexed = true, .at = at};
+
+    return strlen(name) > INGEST_NAME_MAX ? field_refuse(&place, field, "is longer than %d bytes", INGEST_NAME_MAX) : 0;
+}
+
+static int check_volume(const struct volume *volume, uint32_t at, struct codec_error *error)
+{
+    const struct field_place place = {.error = error, .table = "volumes", .indexed = true, .at = at};
+
+    if (volume->mount_count > MOUNTS_MAX)
+        return field_refuse(&place, "mounts", "has %u elements, more than %d", volume->mount_count, MOUNTS_MAX);
+    return check_name("volumes", "volume", at, volume->name, error);
+}
+
+static int check_tables(const struct batch *batch, struct codec_error *error)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < batch->job_count && !err; i++)
+        err = check_name("jobs", "job", i, batch->jobs[i].name, error);
+    for (uint32_t i = 0; i < batch->volume_count && !err; i++)
+        err = check_volume(&batch->volumes[i], i, error);
+    return err;
+}
+
 int ingest_validate(const struct batch *batch, struct codec_error *error)
 {
     static const char *const roles[] = {"client", "storage", "converged"};
@@ -47,14 +74,7 @@ int ingest_validate(const struct batch *batch, struct codec_error *error)
         return wrong(error, "duration_ns", "is longer than a week");
     if (!batch->interval_ms)
         return wrong(error, "interval_ms", "must not be 0");
-    for (uint32_t i = 0; i < batch->volume_count; i++)
-        if (batch->volumes[i].mount_count > MOUNTS_MAX) {
-            const struct field_place place = {.error = error, .table = "volumes", .indexed = true, .at = i};
-
-            return field_refuse(&place, "mounts", "has %u elements, more than %d", batch->volumes[i].mount_count,
-                                MOUNTS_MAX);
-        }
-    return batch_plausible(batch, error);
+    return check_tables(batch, error) ? -EBADMSG : batch_plausible(batch, error);
 }
 
 /* Process detail never leaves a node; should it arrive all the same, it is folded into the jobs

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/ingest.h"
 #include "lib/cleanup.h"
 #include "lib/moment.h"
 #include "lib/utf8.h"
@@ -103,6 +104,8 @@ static int check_job(const json_t *job, size_t i, char why[REPORT_WHY])
 
     if (!is_text(json_object_get(job, "job")))
         return wrong(why, "jobs", i, "job", "is no name");
+    if (json_string_length(json_object_get(job, "job")) > INGEST_NAME_MAX)
+        return wrong(why, "jobs", i, "job", "is longer than a name may be");
     if (!json_is_array(nodes) || !json_is_object(ops))
         return wrong(why, "jobs", i, json_is_object(ops) ? "nodes" : "ops", "is missing");
     json_array_foreach (nodes, n, node)

@@ -11,6 +11,11 @@
 
 enum { OF_CLUSTER, OF_NODE, OF_JOB, OF_VOLUME, KINDS };
 
+/* Names are in an index, whose rows have a limit: what was let in when names had none is summed up under its beginning
+   and a hash of all of it. Of UTF-8, 400 characters have 1,600 bytes at most. */
+#define SUBJECT_NAME(name)                                                                                             \
+    "case when octet_length(" name ") <= 2000 then " name " else left(" name ", 400) || '...' || md5(" name ") end"
+
 #define INT2_OID 21
 #define INT8_OID 20
 
@@ -71,9 +76,10 @@ static int find_subjects(struct round *round, const struct db_args *args, struct
         "select 0 as kind, node_id::bigint as id, 'cluster' as subject, cluster, '' as name from unblend.node "
         "where node_id = any($1::integer[]) union all "
         "select 1, node_id, 'node', cluster, node from unblend.node where node_id = any($1::integer[]) union all "
-        "select 2, j.job_id, 'job', n.cluster, j.job from unblend.job as j join unblend.node as n using (node_id) "
+        "select 2, j.job_id, 'job', n.cluster, " SUBJECT_NAME("j.job") " from unblend.job as j "
+        "join unblend.node as n using (node_id) "
         "where j.job_id = any($2::bigint[]) union all "
-        "select 3, v.volume_id, 'volume', n.cluster, v.volume from unblend.volume as v "
+        "select 3, v.volume_id, 'volume', n.cluster, " SUBJECT_NAME("v.volume") " from unblend.volume as v "
         "join unblend.node as n using (node_id) where v.volume_id = any($3::bigint[])) as w "
         "left join unblend.subject as s using (subject, cluster, name) order by w.id";
     _cleanup_result_ PGresult *result = NULL;
@@ -106,9 +112,11 @@ static int get_subjects(struct round *round, struct subjects *subjects)
         "insert into unblend.subject (subject, cluster, name) "
         "select 'cluster', cluster, '' from unblend.node where node_id = any($1::integer[]) union "
         "select 'node', cluster, node from unblend.node where node_id = any($1::integer[]) union "
-        "select 'job', n.cluster, j.job from unblend.job as j join unblend.node as n using (node_id) "
+        "select 'job', n.cluster, " SUBJECT_NAME("j.job") " from unblend.job as j "
+        "join unblend.node as n using (node_id) "
         "where j.job_id = any($2::bigint[]) union "
-        "select 'volume', n.cluster, v.volume from unblend.volume as v join unblend.node as n using (node_id) "
+        "select 'volume', n.cluster, " SUBJECT_NAME("v.volume") " from unblend.volume as v "
+        "join unblend.node as n using (node_id) "
         "where v.volume_id = any($3::bigint[]) except select subject, cluster, name from unblend.subject "
         "on conflict do nothing";
     _cleanup_free_ char *nodes = distinct(round, OF_NODE), *jobs = distinct(round, OF_JOB);

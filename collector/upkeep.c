@@ -111,8 +111,9 @@ static void *work(void *context)
         int64_t now = monotonic_ms();
 
         if (err && err != -EAGAIN && (!upkeep->said_at || now - upkeep->said_at > REPEAT_S * 1000)) {
-            log_warning("cannot look after the database: %s: run unblend-collector prune now and then as its owner",
-                        err == -ENOMEM ? log_errno(err) : upkeep->db.why);
+            log_warning("cannot look after the database: %s: %s", err == -ENOMEM ? log_errno(err) : upkeep->db.why,
+                        err == -EACCES ? "run unblend-collector prune now and then as its owner"
+                                       : "until that is mended nothing is summed up or dropped");
             upkeep->said_at = now;
         } else if (!err) {
             upkeep->said_at = 0;

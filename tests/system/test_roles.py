@@ -157,6 +157,9 @@ class TestManaged(RolesTest):
             self.assertEqual(collector.post(batch(seq, start_ns=start_ns + seq * 10**10), token)[0], 200)
         until(lambda: self.may("eye", "select sum(ops) from unblend.samples_1m") == "3",
               "the writer's collector sums up", seconds=60)
+        self.may("plain", "revoke select on unblend.pending_1m from pen")
+        self.assertRegex(command("prune", "--db", self.words("pen")).stderr,
+                         "cannot prune: permission denied.*: run it as the owner of the tables")
         self.ran("prune", "--db", owner)
         self.assertEqual(self.may("eye", "select count(*), sum(bytes) from unblend.samples"), "2|12288")
         self.assertEqual(self.may("plain", "select distinct tableowner from pg_tables where schemaname = 'unblend'"),

@@ -295,6 +295,29 @@ class TestSums(Rollups):
                                  for r in made(node, seq, self.start + 6 * seq)["records"])))
 
 
+class TestNames(Rollups):
+    def test_a_name_that_no_index_takes(self):
+        """Of a database that let one in once everything is summed up all the same; now it is refused."""
+        at = (int(time.time()) - 600) // 60 * 60
+        token = self.enroll("n1")
+        values = [made("n1", seq, at + 10 * seq) for seq in range(1, 5)]
+        job = {**values[0]["jobs"][0], "job": "j" * 2001}
+        status, answer = self.collector.post({**values[0], "jobs": [job, values[0]["jobs"][1]]}, token)
+        self.assertEqual((status, answer.get("field")), (400, "jobs[0].job"))
+        self.send(token, values[:2])
+        long = "(select string_agg(md5(g::text), '') from generate_series(1, 100) as g)"
+        self.sql(f"update unblend.job set job = {long} where job = 'slurm:1'",
+                 f"update unblend.volume set volume = {long} where volume = '/data1'")
+        self.send(token, values[2:])  # of the same rows
+        done = command("prune", "--db", self.conninfo)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.wait_rolled()
+        for subject in ("cluster", "node", "job", "volume"):
+            self.assertEqual(self.sql(f"select sum(ops), sum(bytes) from unblend.totals_1m where subject = '{subject}'"),
+                             self.sql("select sum(ops), sum(bytes) from unblend.samples"))
+        self.assertEqual(self.sql("select max(octet_length(name)) from unblend.subject"), str(400 + 3 + 32))
+
+
 def counts(report):
     """What must not depend on the tier that a report was read from."""
     def of(ops):

@@ -95,6 +95,26 @@ static void each_field_is_validated(void **state)
     expect_field(&b, "interval_ms");
 }
 
+/* Names that an index of the database does not take would stop all that is summed up. */
+static void names_are_no_longer_than_an_index_takes(void **state)
+{
+    char name[INGEST_NAME_MAX + 2];
+    struct job jobs[] = {{.name = "short"}, {.name = name}};
+    struct volume volumes[] = {{.name = "short"}, {.name = name}};
+    struct codec_error error;
+    struct batch b = valid();
+
+    memset(name, 'x', sizeof(name));
+    name[INGEST_NAME_MAX] = '\0';
+    b.jobs = jobs, b.job_count = 2;
+    b.volumes = volumes, b.volume_count = 2;
+    assert_int_equal(ingest_validate(&b, &error), 0);
+    name[INGEST_NAME_MAX] = 'x', name[INGEST_NAME_MAX + 1] = '\0';
+    expect_field(&b, "jobs[1].job");
+    b.job_count = 1;
+    expect_field(&b, "volumes[1].volume");
+}
+
 static void what_no_node_can_have_done_is_refused(void **state)
 {
     struct record record = {.bytes = UINT64_C(1) << 62};
@@ -244,6 +264,7 @@ int main(void)
         cmocka_unit_test(arrays_are_as_array_recv_takes_them),
         cmocka_unit_test(lines_are_cut),
         cmocka_unit_test(each_field_is_validated),
+        cmocka_unit_test(names_are_no_longer_than_an_index_takes),
         cmocka_unit_test(what_no_node_can_have_done_is_refused),
         cmocka_unit_test(sha256_of_the_standard),
         cmocka_unit_test(tokens_come_as_they_were_made),
