@@ -138,6 +138,9 @@ struct node_total {
 /* What share of the time in which it is known one of its pressures is; NAN for none. */
 double node_pressure(const struct node_total *node, uint64_t ns);
 
+/* By how much its latest interval ends after this moment, and so its clock is wrong, or ours; 0: by less than a minute. */
+int64_t node_ahead_ns(const struct node_total *node);
+
 struct hook_total {
     const char *name;
     const char *why; /* of a missing one; else what the nodes say about it, or NULL */

@@ -8,7 +8,17 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "lib/clock.h"
 #include "probe/probe.h"
+
+#define AHEAD_NS 60000000000
+
+int64_t node_ahead_ns(const struct node_total *node)
+{
+    int64_t ahead = node->last_ns == INT64_MIN ? 0 : node->last_ns - wall_clock_ns();
+
+    return ahead > AHEAD_NS ? ahead : 0;
+}
 
 int aggregate_keep(struct aggregate *a, const char **field, const char *value)
 {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "analyzer/part.h"
 #include "lib/cleanup.h"
@@ -21,6 +22,7 @@ struct guest {
     const double *times; /* by profile and kind of time */
     const struct spells *spells;
     double total;
+    int64_t from, last; /* of its series */
 };
 
 struct stage {
@@ -78,11 +80,9 @@ static int fill(struct stage *stage, const struct series *busy, struct guest *gu
     return 0;
 }
 
-/* 0, -ENOMEM, or -ENODATA for slots that cannot be aligned. */
-static int set_stage(struct stage *stage, const struct aggregate *totals, const struct profile_list *lists)
+/* Who is on the stage's volume. 0 or -ENOMEM. */
+static int find_guests(struct stage *stage, const struct aggregate *totals, const struct profile_list *lists)
 {
-    int err = 0;
-
     stage->guests = calloc(totals->job_count + 1u, sizeof(*stage->guests));
     if (!stage->guests)
         return -ENOMEM;
@@ -92,8 +92,18 @@ static int set_stage(struct stage *stage, const struct aggregate *totals, const 
                 strcmp(totals->jobs[j].volumes[v].name, stage->volume->name) == 0)
                 stage->guests[stage->count++] = (struct guest){
                     .job = j, .volume = v, .times = lists[j].times + (size_t)v * stage->profiles * BUSY_KINDS,
-                    .spells = &lists[j].spells};
+                    .spells = &lists[j].spells,
+                    .from = series_from(&totals->jobs[j].volumes[v].busy),
+                    .last = series_last(&totals->jobs[j].volumes[v].busy)};
     measure(stage, totals);
+    return 0;
+}
+
+/* 0, -ENOMEM, or -ENODATA for slots that cannot be aligned. */
+static int set_stage(struct stage *stage, const struct aggregate *totals)
+{
+    int err = 0;
+
     for (uint32_t i = 0; !err && i < stage->count; i++)
         err = fill(stage, busy_of_guest(totals, &stage->guests[i]), &stage->guests[i]);
     if (!err && stage->count)
@@ -282,6 +292,48 @@ static int by_cost(const void *a, const void *b)
                                   : (x->other > y->other) - (x->other < y->other);
 }
 
+static int play(struct stage *stage, const struct aggregate *totals, struct blend *blend, double *weighted,
+                double *weight)
+{
+    int err = set_stage(stage, totals);
+
+    if (!err)
+        err = add_entropy(stage, weighted, weight);
+    for (uint32_t i = 0; !err && i < stage->count && i < BLEND_JOBS; i++)
+        err = meet(stage, totals, i, blend);
+    blend->slot_ms = stage->slot_ms > blend->slot_ms ? stage->slot_ms : blend->slot_ms;
+    return err == -ENODATA ? 0 : err;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct guest *x = a, *y = b;
+
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Guests who are not there at one time do not meet: where the time between them would take more slots than a series has
+   (a clock that is years ahead), those of each time have the stage for themselves. */
+static int play_apart(struct stage *stage, const struct aggregate *totals, struct blend *blend, double *weighted,
+                      double *weight)
+{
+    uint32_t next;
+    int err = 0;
+
+    qsort(stage->guests, stage->count, sizeof(*stage->guests), by_time);
+    for (uint32_t first = 0; !err && first < stage->count; first = next) {
+        struct stage part = {.volume = stage->volume, .profiles = stage->profiles, .guests = &stage->guests[first]};
+        int64_t last = part.guests->last;
+
+        for (next = first + 1; next < stage->count && stage->guests[next].from <= last + stage->slot_ms; next++)
+            last = MAX(last, stage->guests[next].last);
+        part.count = next - first;
+        measure(&part, totals);
+        err = play(&part, totals, blend, weighted, weight);
+    }
+    return err;
+}
+
 int blend_of(const struct aggregate *totals, const struct profile_list *lists, uint32_t profiles, struct blend *out)
 {
     struct blend blend = {0};
@@ -291,14 +343,12 @@ int blend_of(const struct aggregate *totals, const struct profile_list *lists, u
     for (uint32_t v = 0; !err && v < totals->volume_count; v++) {
         struct stage stage = {.volume = &totals->volumes[v], .profiles = profiles};
 
-        err = set_stage(&stage, totals, lists);
-        if (!err)
-            err = add_entropy(&stage, &weighted, &weight);
-        for (uint32_t i = 0; !err && i < stage.count && i < BLEND_JOBS; i++)
-            err = meet(&stage, totals, i, &blend);
-        blend.slot_ms = stage.slot_ms > blend.slot_ms ? stage.slot_ms : blend.slot_ms;
+        err = find_guests(&stage, totals, lists);
+        if (!err && stage.count && (stage.last - stage.from) / stage.slot_ms >= SERIES_SLOTS_MAX)
+            err = play_apart(&stage, totals, &blend, &weighted, &weight);
+        else if (!err)
+            err = play(&stage, totals, &blend, &weighted, &weight);
         clear_stage(&stage);
-        err = err == -ENODATA ? 0 : err;
     }
     if (err) {
         blend_clear(&blend);

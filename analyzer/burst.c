@@ -66,70 +66,77 @@ double burst_period(const double *values, size_t count)
     return (double)best;
 }
 
-static void statistics(const double *x, size_t count, struct burst *out, unsigned w)
+static void statistics(const struct series_part *part, struct burst *out, unsigned w)
 {
-    double sum = 0, squares = 0, max = 0, mean;
-    size_t empty = 0;
+    const double count = (double)part->windows;
+    double sum = 0, squares, max = 0, mean;
+    size_t used = 0;
 
-    if (count < 2)
+    if (part->windows < 2)
         return;
-    for (size_t i = 0; i < count; i++) {
-        sum += x[i];
-        max = fmax(max, x[i]);
-        empty += x[i] == 0;
+    for (size_t i = 0; i < part->count; i++) {
+        sum += part->sums[i];
+        max = fmax(max, part->sums[i]);
+        used += part->sums[i] != 0;
     }
-    out->idle[w] = (double)empty / (double)count;
+    out->idle[w] = 1 - (double)used / count;
     if (sum == 0)
         return;
-    mean = sum / (double)count;
-    for (size_t i = 0; i < count; i++)
-        squares += (x[i] - mean) * (x[i] - mean);
+    mean = sum / count;
+    squares = mean * mean * (double)(part->windows - part->count);
+    for (size_t i = 0; i < part->count; i++)
+        squares += (part->sums[i] - mean) * (part->sums[i] - mean);
     out->peak_to_mean[w] = max / mean;
-    out->cv[w] = sqrt(squares / (double)count) / mean;
-    out->fano[w] = squares / (double)count / mean;
+    out->cv[w] = sqrt(squares / count) / mean;
+    out->fano[w] = squares / count / mean;
 }
 
-static double period_of(double *x, size_t count, double step_s)
+/* The windows of a span, so many of them added up that they are few enough; which are left over at the end is lost. */
+static double period_of(const struct series_part *part, int64_t first, double step_s)
 {
-    while (count > PERIOD_VALUES_MAX) {
-        count /= 2;
-        for (size_t i = 0; i < count; i++)
-            x[i] = x[2 * i] + x[2 * i + 1];
-        step_s *= 2;
+    _cleanup_free_ double *x = calloc(PERIOD_VALUES_MAX, sizeof(*x));
+    uint64_t count = part->windows;
+    unsigned halved = 0;
+
+    for (; count > PERIOD_VALUES_MAX; count /= 2)
+        halved++;
+    for (size_t i = 0; x && i < part->count; i++) {
+        uint64_t at = (uint64_t)(part->first + (int64_t)i - first) >> halved;
+
+        if (at < count)
+            x[at] += part->sums[i];
     }
-    return burst_period(x, count) * step_s;
+    return x ? burst_period(x, count) * step_s * (double)(UINT64_C(1) << halved) : NAN;
 }
 
 /* Of the windows of that length that hold from..last. 0 or -ENOMEM. */
 static int figures(const struct series *series, unsigned demands, unsigned w, int64_t from, int64_t last,
                    struct burst *out)
 {
-    double *x;
-    size_t count;
+    struct series_part part;
     int err;
 
     out->peak_to_mean[w] = out->cv[w] = out->fano[w] = out->idle[w] = NAN;
-    err = last < from ? -ENODATA : series_windows(series, demands, burst_window_ms[w], from, last, &x, &count);
+    err = last < from ? -ENODATA : series_part(series, demands, burst_window_ms[w], from, last, &part);
     if (err)
         return err == -ENODATA ? 0 : err;
-    statistics(x, count, out, w);
-    free(x);
+    statistics(&part, out, w);
+    free(part.sums);
     return 0;
 }
 
 static int find_period(const struct series *series, unsigned demands, int64_t from, int64_t last, struct burst *out)
 {
-    double *x;
-    size_t count;
+    struct series_part part;
     int err;
 
     if (!series->length)
         return 0;
-    err = series_windows(series, demands, series->slot_ms, from, last, &x, &count);
+    err = series_part(series, demands, series->slot_ms, from, last, &part);
     if (err)
         return err;
-    out->period_s = period_of(x, count, series->slot_ms / 1e3);
-    free(x);
+    out->period_s = period_of(&part, from / series->slot_ms - (from % series->slot_ms < 0), series->slot_ms / 1e3);
+    free(part.sums);
     return 0;
 }
 

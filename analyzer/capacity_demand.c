@@ -18,42 +18,36 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double rank(const double *sorted, size_t count, double q)
-{
-    size_t place = (size_t)ceil(q * (double)count);
-
-    return sorted[place ? place - 1 : 0];
-}
-
 static int64_t floor_div(int64_t a, int64_t b)
 {
     return a / b - (a % b < 0);
 }
 
-static int describe(double *x, size_t count, uint32_t window_ms, int64_t from, struct capacity_demand *out)
+static int describe(const struct series_part *part, uint32_t window_ms, int64_t from, struct capacity_demand *out)
 {
-    _cleanup_free_ double *sorted = malloc(count * sizeof(*sorted));
+    const double *x = part->sums;
+    _cleanup_free_ double *sorted = malloc((part->count + 1) * sizeof(*sorted));
     size_t run = 0, longest = 0, most = 0;
     double sum = 0;
 
     if (!sorted)
         return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < part->count; i++) {
         sum += x[i];
         most = x[i] > x[most] ? i : most;
     }
-    memcpy(sorted, x, count * sizeof(*sorted));
-    qsort(sorted, count, sizeof(*sorted), by_value);
+    memcpy(sorted, x, part->count * sizeof(*sorted));
+    qsort(sorted, part->count, sizeof(*sorted), by_value);
     *out = (struct capacity_demand){
         .known = true,
-        .mean = sum / (double)count,
-        .p50 = rank(sorted, count, 0.5),
-        .p95 = rank(sorted, count, 0.95),
-        .p99 = rank(sorted, count, 0.99),
-        .max = sorted[count - 1],
-        .max_ms = (floor_div(from, window_ms) + (int64_t)most) * window_ms,
+        .mean = sum / (double)part->windows,
+        .p50 = series_rank(sorted, part->count, part->windows, 0.5),
+        .p95 = series_rank(sorted, part->count, part->windows, 0.95),
+        .p99 = series_rank(sorted, part->count, part->windows, 0.99),
+        .max = series_rank(sorted, part->count, part->windows, 1),
     };
-    for (size_t i = 0; i < count; i++) {
+    out->max_ms = (out->max > 0 ? part->first + (int64_t)most : floor_div(from, window_ms)) * window_ms;
+    for (size_t i = 0; i < part->count; i++) {
         run = x[i] > out->p95 ? run + 1 : 0;
         longest = run > longest ? run : longest;
     }
@@ -105,17 +99,18 @@ int capacity_of(const struct load *load, enum metric_id metric, uint32_t window_
     const struct series *series = flight ? load->busy : load->series;
     unsigned demands = flight ? BUSY_TIMES : DEMAND_BIT(metrics[metric].demand);
     double unit = window_ms / 1e3 * (flight ? 1e9 : 1);
-    _cleanup_free_ double *x = NULL;
-    size_t count;
-    int err = series_windows(series, demands, window_ms, from, last, &x, &count);
+    struct series_part part;
+    int err = series_part(series, demands, window_ms, from, last, &part);
 
     if (err == -ENODATA)
         return from_slots(load, metric, window_ms, from, last, out);
     if (err)
         return err;
-    for (size_t i = 0; i < count; i++)
-        x[i] /= unit;
-    return describe(x, count, window_ms, from, out);
+    for (size_t i = 0; i < part.count; i++)
+        part.sums[i] /= unit;
+    err = describe(&part, window_ms, from, out);
+    free(part.sums);
+    return err;
 }
 
 bool capacity_span(const struct series *span, uint32_t window_ms, int64_t *from, int64_t *last)

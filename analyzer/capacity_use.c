@@ -42,60 +42,123 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds what one metric uses of its limit, by window. */
+/* The windows of a span in which a load is, of one metric or the other: no more than its series have slots. Those of
+   time inside operations that the other series does not reach stand behind it. */
+struct places {
+    int64_t first, busy_first; /* numbers of windows */
+    size_t count, all;
+    uint32_t window_ms;
+    int64_t from, last; /* of the span */
+};
+
+static int64_t number_of(const struct places *places, size_t place)
+{
+    return place < places->count ? places->first + (int64_t)place
+                                 : places->busy_first + (int64_t)(place - places->count);
+}
+
+static size_t place_of(const struct places *places, int64_t number)
+{
+    bool first = number >= places->first && number < places->first + (int64_t)places->count;
+
+    return first ? (size_t)(number - places->first) : places->count + (size_t)(number - places->busy_first);
+}
+
+static int find_places(const struct load *load, uint32_t window_ms, int64_t from, int64_t last, struct places *out)
+{
+    struct series_part part, busy = {0};
+    int err = series_part(load->series, 0, window_ms, from, last, &part);
+
+    if (err)
+        return err;
+    err = series_part(load->busy, 0, window_ms, from, last, &busy);
+    if (!err || err == -ENODATA)
+        *out = (struct places){part.first, busy.first, part.count, part.count + busy.count, window_ms, from, last};
+    free(part.sums);
+    free(busy.sums);
+    return err == -ENODATA ? 0 : err;
+}
+
+/* Adds what one metric uses of its limit, by place. */
 static int add_use(const struct load *load, const struct capacity_entry *entry, enum metric_id metric,
-                   uint32_t window_ms, int64_t from, int64_t last, double *use, size_t count)
+                   const struct places *places, double *use)
 {
     bool flight = metric == METRIC_IN_FLIGHT;
-    _cleanup_free_ double *x = NULL;
-    size_t windows;
+    double unit = places->window_ms / 1e3 * (flight ? 1e9 : 1);
+    struct series_part part;
     int err;
 
     if (metric == METRIC_COUNT || !(entry->limit[metric] > 0))
         return 0;
-    err = series_windows(flight ? load->busy : load->series, flight ? BUSY_TIMES : DEMAND_BIT(metrics[metric].demand),
-                         window_ms, from, last, &x, &windows);
+    err = series_part(flight ? load->busy : load->series, flight ? BUSY_TIMES : DEMAND_BIT(metrics[metric].demand),
+                      places->window_ms, places->from, places->last, &part);
     if (err)
         return err == -ENODATA ? 0 : err;
-    for (size_t i = 0; i < windows && i < count; i++)
-        use[i] += x[i] / (window_ms / 1e3) / (flight ? 1e9 : 1) / entry->limit[metric];
+    for (size_t i = 0; i < part.count; i++)
+        use[place_of(places, part.first + (int64_t)i)] += part.sums[i] / unit / entry->limit[metric];
+    free(part.sums);
     return 0;
 }
 
-static int use_of(const struct load *load, struct capacity_entry *entry, unsigned w, int64_t from, int64_t last)
+/* By place: the most that any limit is used, and which one. */
+static int add_pools(const struct load *load, const struct capacity_entry *entry, const struct places *places,
+                     double *use, unsigned char *binding)
 {
-    uint32_t window_ms = capacity_window_ms[w];
-    size_t count = (size_t)(last / window_ms - from / window_ms + 1), most = 0;
-    _cleanup_free_ double *use = calloc(count, sizeof(*use)), *pool = calloc(count, sizeof(*pool));
-    _cleanup_free_ unsigned char *binding = calloc(count, 1);
-    bool shared = entry->source == LIMIT_PLATFORM;
-    double sum = 0;
+    _cleanup_free_ double *pool = calloc(places->all + 1, sizeof(*pool));
 
-    if (!use || !pool || !binding)
+    if (!pool)
         return -ENOMEM;
     for (size_t p = 0; p < sizeof(pools) / sizeof(*pools); p++)
         for (unsigned side = 0; side < 2; side++) {
             int err;
 
-            if (!side || !shared)
-                memset(pool, 0, count * sizeof(*pool));
-            err = add_use(load, entry, pools[p][side], window_ms, from, last, pool, count);
+            if (!side || entry->source != LIMIT_PLATFORM)
+                memset(pool, 0, places->all * sizeof(*pool));
+            err = add_use(load, entry, pools[p][side], places, pool);
             if (err)
                 return err;
-            for (size_t i = 0; i < count; i++)
+            for (size_t i = 0; i < places->all; i++)
                 if (pool[i] > use[i]) {
                     use[i] = pool[i];
                     binding[i] = (unsigned char)pools[p][side];
                 }
         }
-    for (size_t i = 0; i < count; i++) {
+    return 0;
+}
+
+static int use_of(const struct load *load, struct capacity_entry *entry, unsigned w, int64_t from, int64_t last)
+{
+    const uint32_t window_ms = capacity_window_ms[w];
+    const uint64_t windows = (uint64_t)(last / window_ms - from / window_ms + 1);
+    _cleanup_free_ double *use = NULL;
+    _cleanup_free_ unsigned char *binding = NULL;
+    struct capacity_use *out = &entry->use[w];
+    struct places places;
+    size_t used = 0, most = 0;
+    double sum = 0;
+    int err = find_places(load, window_ms, from, last, &places);
+
+    if (err)
+        return err;
+    use = calloc(places.all + 1, sizeof(*use));
+    binding = calloc(places.all + 1, 1);
+    if (!use || !binding)
+        return -ENOMEM;
+    err = add_pools(load, entry, &places, use, binding);
+    if (err)
+        return err;
+    for (size_t i = 0; i < places.all; i++) {
         sum += use[i];
         most = use[i] > use[most] ? i : most;
     }
-    entry->use[w] = (struct capacity_use){true, sum / (double)count, 0, use[most],
-                                          (from / window_ms + (int64_t)most) * window_ms, binding[most]};
-    qsort(use, count, sizeof(*use), by_value);
-    entry->use[w].p95 = use[(size_t)ceil(0.95 * (double)count) - 1];
+    *out = (struct capacity_use){true, sum / (double)windows, 0, use[most],
+                                 use[most] > 0 ? number_of(&places, most) * window_ms : from / window_ms * window_ms,
+                                 binding[most]};
+    for (size_t i = 0; i < places.all; i++)
+        if (use[i] > 0)
+            use[used++] = use[i];
+    qsort(use, used, sizeof(*use), by_value);
+    out->p95 = series_rank(use, used, windows, 0.95);
     return 0;
 }
 

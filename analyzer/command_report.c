@@ -153,6 +153,28 @@ static void warn_of_unlike(const struct suspects *suspects)
                     nodes, nodes == 1 ? " takes" : "s take", nodes == 1 ? "it" : "them");
 }
 
+#define CLOCKS    3 /* nodes that are named */
+#define CLOCK_OFF 86400000000000
+
+/* Nothing of it is left out, but spans and what is reckoned by them are longer than what happened. */
+static void doubt_clocks(const struct aggregate *totals)
+{
+    char text[HUMAN_SIZE];
+    uint32_t said = 0;
+
+    for (uint32_t i = 0; i < totals->node_count; i++) {
+        const struct node_total *node = &totals->nodes[i];
+        int64_t ahead = node_ahead_ns(node);
+
+        if (ahead > CLOCK_OFF && said++ < CLOCKS)
+            log_warning("the clock of node %s of %s is %s ahead of this one: set the clocks; --until or --node makes a "
+                        "report without it",
+                        node->node, node->cluster, human_duration(text, (double)ahead / 1e9));
+    }
+    if (said > CLOCKS)
+        log_warning("the clocks of %u more nodes are ahead", said - CLOCKS);
+}
+
 static int write_report(const struct view *view, struct report *report, const char *path)
 {
     FILE *out = path ? fopen(path, "we") : stdout;
@@ -239,6 +261,7 @@ static int make(const struct arguments *a, const struct view *view, const struct
     progress_stop(progress); /* before the report, which may go to the same terminal */
     if (!err) {
         doubt_label(&report.totals);
+        doubt_clocks(&report.totals);
         err = write_report(view, &report, a->out);
     }
     comparison_clear(&comparison);

@@ -2,8 +2,10 @@
 #include "analyzer/series.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 static int64_t floor_div(int64_t a, int64_t b)
 {
@@ -125,6 +127,21 @@ int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, ui
     return 0;
 }
 
+/* Windows first.., so many of them. */
+static void add_up(const struct series *series, unsigned demands, uint32_t window_ms, int64_t first, size_t windows,
+                   double *sum)
+{
+    for (uint32_t i = 0; i < series->length; i++) {
+        int64_t at = floor_div((series->first + i) * series->slot_ms, window_ms) - first;
+
+        if (at < 0 || (size_t)at >= windows)
+            continue;
+        for (unsigned d = 0; d < DEMAND_COUNT; d++)
+            if (demands & DEMAND_BIT(d))
+                sum[at] += (double)series->slots[i].demand[d];
+    }
+}
+
 int series_windows(const struct series *series, unsigned demands, uint32_t window_ms, int64_t from,
                    int64_t last, double **sums, size_t *count)
 {
@@ -137,18 +154,35 @@ int series_windows(const struct series *series, unsigned demands, uint32_t windo
     sum = calloc(windows, sizeof(*sum));
     if (!sum)
         return -ENOMEM;
-    for (uint32_t i = 0; i < series->length; i++) {
-        int64_t at = floor_div((series->first + i) * series->slot_ms, window_ms) - first;
-
-        if (at < 0 || (size_t)at >= windows)
-            continue;
-        for (unsigned d = 0; d < DEMAND_COUNT; d++)
-            if (demands & DEMAND_BIT(d))
-                sum[at] += (double)series->slots[i].demand[d];
-    }
+    add_up(series, demands, window_ms, first, windows, sum);
     *sums = sum;
     *count = windows;
     return 0;
+}
+
+int series_part(const struct series *series, unsigned demands, uint32_t window_ms, int64_t from, int64_t last,
+                struct series_part *out)
+{
+    int64_t first = floor_div(from, window_ms), end = floor_div(last, window_ms);
+
+    if (!series->length || window_ms % series->slot_ms)
+        return -ENODATA;
+    *out = (struct series_part){.first = MAX(first, floor_div(series_from(series), window_ms)),
+                                .windows = (uint64_t)(end - first + 1)};
+    end = MIN(end, floor_div(series_last(series), window_ms));
+    out->count = end < out->first ? 0 : (size_t)(end - out->first + 1);
+    out->sums = calloc(out->count + 1, sizeof(*out->sums));
+    if (!out->sums)
+        return -ENOMEM;
+    add_up(series, demands, window_ms, out->first, out->count, out->sums);
+    return 0;
+}
+
+double series_rank(const double *sorted, size_t count, uint64_t windows, double q)
+{
+    uint64_t place = (uint64_t)ceil(q * (double)windows), empty = windows - MIN(windows, count);
+
+    return place <= empty || !count ? 0 : sorted[MIN(place - empty, count) - 1];
 }
 
 int series_merge(struct series *series, const struct series *other, const double weight[DEMAND_COUNT])

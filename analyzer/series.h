@@ -39,6 +39,21 @@ int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, ui
 int series_windows(const struct series *series, unsigned demands, uint32_t window_ms, int64_t from,
                    int64_t last, double **sums, size_t *count);
 
+/* Such windows as far as a series reaches, however long the span is: those of the span that are not in it are empty. */
+struct series_part {
+    double *sums;    /* malloc'ed */
+    size_t count;
+    int64_t first;   /* number of the first one, in windows since 1970 */
+    uint64_t windows; /* of the whole span */
+};
+
+/* As series_windows(). */
+int series_part(const struct series *series, unsigned demands, uint32_t window_ms, int64_t from, int64_t last,
+                struct series_part *out);
+
+/* Nearest rank of windows that are not negative, of which all but so many, sorted, are 0. */
+double series_rank(const double *sorted, size_t count, uint64_t windows, double q);
+
 /* Adds all of another series, each demand as often as weight says. 0, -ENOMEM, -EINVAL. */
 int series_merge(struct series *series, const struct series *other, const double weight[DEMAND_COUNT]);
 

@@ -2,13 +2,19 @@
 #include "collector/ingest_private.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collector/json_memory.h"
+#include "collector/limit.h"
+#include "collector/metrics.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/field.h"
+#include "lib/log.h"
 #include "lib/plausible.h"
 
 /* One batch: whether it can be stored, under which name, and for which other site it waits afterwards. */
@@ -16,6 +22,9 @@
 #define NAME_MAX_    255
 #define MOUNTS_MAX   64
 #define DURATION_MAX UINT64_C(604800000000000) /* a week: no agent aggregates longer */
+
+#define AHEAD_NS     60000000000 /* between clocks that are kept right are some milliseconds */
+#define AHEAD_SAID_S (1 / 3600.0) /* how often of a node */
 
 static int wrong(struct codec_error *error, const char *field, const char *why)
 {
@@ -179,6 +188,31 @@ int ingest_read(const struct identity *who, const char *line, size_t size, struc
     return 0;
 }
 
+static struct limit *ahead;
+
+static void make_ahead(void)
+{
+    if (limit_new(AHEAD_SAID_S, 1, &ahead))
+        ahead = NULL; /* then each is said */
+}
+
+/* What is older may have waited; what is from the future is of a wrong clock, the node's or ours. */
+static void look_at_clock(const struct batch *batch)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int64_t ahead_ns = batch->start_ns - wall_clock_ns();
+
+    if (ahead_ns <= AHEAD_NS)
+        return;
+    atomic_fetch_add(&metrics.ahead, 1);
+    pthread_once(&once, make_ahead);
+    if (ahead && limit_take(ahead, batch->node, 2)) /* of which one is there: it is in debt at once */
+        return;
+    log_warning("node %.255s of %.255s: its clock is %" PRId64 " s ahead of this one: what it counts stands at times that "
+                "have not come: set the clocks",
+                batch->node, batch->cluster, ahead_ns / 1000000000);
+}
+
 int ingest_note(struct store *store, struct store_item *item, struct answer *answer)
 {
     if (item->verdict == VERDICT_CONFLICT) {
@@ -190,6 +224,7 @@ int ingest_note(struct store *store, struct store_item *item, struct answer *ans
         answer->duplicates++;
         return 0;
     }
+    look_at_clock(item->batch);
     answer->batches++;
     answer->records += item->batch->record_count;
     return forwarded ? put_outward(store, item->batch) : 0;

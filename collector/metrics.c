@@ -75,6 +75,8 @@ int metrics_text(char **text, size_t *size)
     counter(out, "unblend_collector_records", "Records committed.", atomic_load(&metrics.records));
     counter(out, "unblend_collector_body_bytes", "Bytes of request bodies as received.",
             atomic_load(&metrics.bytes));
+    counter(out, "unblend_collector_batches_ahead", "Batches committed that begin more than a minute in the future.",
+            atomic_load(&metrics.ahead));
     fprintf(out, "# TYPE unblend_collector_answers counter\n"
                  "# HELP unblend_collector_answers Answers to POST /v1/batches by status.\n");
     for (unsigned i = 0; i < STATUSES; i++)

@@ -13,6 +13,7 @@ struct metrics {
     atomic_uint_fast64_t duplicates; /* answered with 200 and not stored again */
     atomic_uint_fast64_t records;    /* committed */
     atomic_uint_fast64_t bytes;      /* of request bodies, as they came over the wire */
+    atomic_uint_fast64_t ahead;      /* committed, and of a time that had not come */
     atomic_bool database_up;
 };
 

@@ -57,9 +57,12 @@ static void timeline(FILE *out, const struct series *series, const char *title, 
                                                      (double)each * series->slot_ms, count, mean, max, unit});
 }
 
+#define HEAT_ROWS 100 /* of more only those in which something happened */
+
 /* A heatmap's rows and columns: days and hours, or finer for short spans. */
 struct calendar {
     int64_t row_ms, first; /* of rows */
+    const size_t *days;    /* which rows there are, from the first on */
     size_t columns;
     const char *column;
     unsigned label_every;
@@ -68,10 +71,10 @@ struct calendar {
 static struct calendar calendar_of(int64_t span_ms)
 {
     if (span_ms > 6 * 3600000ll)
-        return (struct calendar){86400000, 0, 24, "hour", 3};
+        return (struct calendar){86400000, 0, NULL, 24, "hour", 3};
     if (span_ms > 6 * 60000ll)
-        return (struct calendar){3600000, 0, 60, "minute", 10};
-    return (struct calendar){60000, 0, 60, "second", 10};
+        return (struct calendar){3600000, 0, NULL, 60, "minute", 10};
+    return (struct calendar){60000, 0, NULL, 60, "second", 10};
 }
 
 static const char *row_name(char *buffer, size_t row, const void *context)
@@ -79,7 +82,7 @@ static const char *row_name(char *buffer, size_t row, const void *context)
     const struct calendar *calendar = context;
     char text[HUMAN_SIZE];
 
-    html_moment(text, (calendar->first + (int64_t)row) * calendar->row_ms * 1000000);
+    html_moment(text, (calendar->first + (int64_t)calendar->days[row]) * calendar->row_ms * 1000000);
     snprintf(buffer, HUMAN_SIZE, "%.5s", calendar->row_ms == 86400000 ? text : text + 6);
     return buffer;
 }
@@ -91,12 +94,31 @@ static char *ops_rate(char *buffer, double rate)
     return buffer;
 }
 
+/* Rows as they are, but that of very many (a clock may be years ahead) the empty ones are left out. Returns how many. */
+static size_t keep_rows(double *values, size_t rows, size_t columns, size_t *kept)
+{
+    size_t count = 0;
+
+    for (size_t row = 0; row < rows; row++) {
+        double sum = 0;
+
+        for (size_t i = 0; i < columns; i++)
+            sum += isnan(values[row * columns + i]) ? 0 : values[row * columns + i];
+        if (rows > HEAT_ROWS && !(sum > 0))
+            continue;
+        memmove(values + count * columns, values + row * columns, columns * sizeof(*values));
+        kept[count++] = row;
+    }
+    return count;
+}
+
 static int heat(FILE *out, const struct series *s, const char *title, unsigned demands, chart_unit *unit)
 {
     int64_t from = series_from(s), last = series_last(s);
     struct calendar calendar = calendar_of(last + s->slot_ms - from);
     int64_t cell_ms = calendar.row_ms / (int64_t)calendar.columns;
     _cleanup_free_ double *values = NULL, *seconds = NULL;
+    _cleanup_free_ size_t *days = NULL;
     size_t rows;
 
     if (s->slot_ms > cell_ms)
@@ -105,7 +127,8 @@ static int heat(FILE *out, const struct series *s, const char *title, unsigned d
     rows = (size_t)(last / calendar.row_ms - calendar.first + 1);
     values = calloc(rows * calendar.columns, sizeof(*values));
     seconds = calloc(rows * calendar.columns, sizeof(*seconds));
-    if (!values || !seconds)
+    calendar.days = days = calloc(rows, sizeof(*days));
+    if (!values || !seconds || !days)
         return -ENOMEM;
     for (uint32_t i = 0; i < s->length; i++) {
         int64_t at = from + (int64_t)i * s->slot_ms;
@@ -117,6 +140,7 @@ static int heat(FILE *out, const struct series *s, const char *title, unsigned d
     }
     for (size_t i = 0; i < rows * calendar.columns; i++)
         values[i] = seconds[i] > 0 ? values[i] / seconds[i] : NAN;
+    rows = keep_rows(values, rows, calendar.columns, days);
     chart_heat(out, &(struct chart_heat){title, rows, calendar.columns, values, row_name, calendar.column,
                                          calendar.label_every, &calendar, unit});
     return 0;

@@ -51,11 +51,13 @@ static json_t *nodes(const struct report *report)
 
     for (uint32_t i = 0; i < report->totals.node_count; i++) {
         const struct node_total *node = &report->totals.nodes[i];
+        int64_t ahead = node_ahead_ns(node);
 
         json_add(&failed, list,
-                 json_pack("{s:s,s:s,s:s,s:s,s:o}", "cluster", node->cluster, "node", node->node,
+                 json_pack("{s:s,s:s,s:s,s:s,s:o,s:o}", "cluster", node->cluster, "node", node->node,
                            "role", node->role ? node->role : "", "kernel",
-                           node->kernel ? node->kernel : "", "io_pressure", pressure(node)));
+                           node->kernel ? node->kernel : "", "io_pressure", pressure(node), "clock_ahead_s",
+                           ahead ? json_real((double)ahead / 1e9) : json_null()));
     }
     if (!failed)
         return list;

@@ -9,6 +9,7 @@ import os
 import re
 import socket
 import subprocess
+import time
 import unittest
 
 import collecting
@@ -293,6 +294,32 @@ class TestIngest(Database):
         self.assertEqual(self.collector.post(batch(2, start_ns=2**62), self.token)[0], 200)
         self.assertEqual(self.sql("select count(*) from unblend.sample_default"), "2")
         self.assertEqual([b["seq"] for b in self.dump()], [1, 2])
+
+    def test_whose_clock_is_years_ahead(self):
+        """The collector and the report name the node, and a report takes no longer for the years between."""
+        def ahead():
+            text = self.collector.request("GET", "/metrics")[1]
+            return float(re.search("^unblend_collector_batches_ahead_total (.*)$", text, re.M)[1])
+
+        before, now_ns, token = ahead(), time.time_ns(), self.enroll("n2100")
+        for seq in range(1, 4):
+            self.assertEqual(self.collector.post(batch(seq, start_ns=now_ns - seq * 10**10), self.token)[0], 200)
+        other = {**batch(1)["jobs"][0], "job": "other"}
+        for seq, start_s in ((1, 4102444800), (2, 4102444801)):
+            far = batch(seq, node="n2100", start_ns=start_s * 10**9, jobs=[other])
+            self.assertEqual(self.collector.post(far, token)[0], 200)
+        self.assertEqual(ahead(), before + 2)
+        self.assertEqual(len(re.findall(r"node n2100 of c1: its clock is \d+ s ahead", self.collector.log())), 1)
+        limit = ["prlimit", f"--as={2 << 30}", os.path.join(BINDIR, "unblend"), "report", "--db", self.conninfo]
+        for shape in ("json", "html", "text"):
+            result = subprocess.run([*limit, "--format", shape], capture_output=True, text=True, timeout=60)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, "^unblend: warning: the clock of node n2100 of c1 is .* ahead .*\n$")
+            self.assertLess(len(result.stdout), 2 << 20)
+            if shape == "json":
+                nodes = {node["node"]: node["clock_ahead_s"] for node in json.loads(result.stdout)["nodes"]}
+        self.assertIsNone(nodes["n1"])
+        self.assertGreater(nodes["n2100"], 365 * 86400)
 
 
 class TestStart(unittest.TestCase):

@@ -189,6 +189,35 @@ static void demand_by_hand(void **state)
     series_clear(&series);
 }
 
+/* As of a node whose clock is at 2100: what is there takes no more room for it. */
+static void a_span_of_years(void **state)
+{
+    const struct demand_slot amount = {{[DEMAND_READ_BYTES] = 100}};
+    struct series series = {0}, far = {0};
+    const struct load load = {&series, &series, NULL};
+    struct capacity_demand demand;
+    struct capacity_entry entry = {.limit = {0}};
+    struct burst burst;
+    int64_t from, last;
+
+    for (int64_t second = 1000; second < 1060; second++)
+        assert_int_equal(series_add(&series, second * 1000000000, 1000000000, 1000, &amount), 0);
+    assert_int_equal(series_add(&far, 1000000000000, 1000000000, 1000, &amount), 0);
+    assert_int_equal(series_add(&far, 1000000000000 + 74ll * 365 * 86400 * 1000000000, 1000000000, 1000, &amount), 0);
+    assert_true(capacity_span(&far, 1000, &from, &last));
+    assert_int_equal(capacity_of(&load, METRIC_READ_BYTES, 1000, from, last, &demand), 0);
+    assert_true(demand.max == 100 && demand.p50 == 0 && demand.p99 == 0 && demand.mean > 0 && demand.mean < 1e-4);
+    assert_true(demand.longest_above_p95_s == 60 && demand.max_ms == 1000000);
+    entry.demand[METRIC_READ_BYTES][CAPACITY_SECOND] = demand;
+    assert_int_equal(capacity_limit(&load, NULL, &far, &entry), 0);
+    assert_true(entry.use[CAPACITY_SECOND].known && entry.use[CAPACITY_SECOND].max == 1);
+    assert_int_equal(entry.use[CAPACITY_SECOND].max_ms, 1000000);
+    assert_int_equal(burst_within(&series, DEMAND_BYTES, &far, &burst), 0);
+    assert_true(burst.idle[1] > 0.999 && burst.idle[1] < 1 && burst.peak_to_mean[1] > 1e6);
+    series_clear(&series);
+    series_clear(&far);
+}
+
 static void push(struct spread_demand *s, int64_t window, uint64_t value)
 {
     assert_int_equal(spread_add(s, window, value), 0);
@@ -420,6 +449,7 @@ int main(void)
         cmocka_unit_test(a_long_series_stays_small),
         cmocka_unit_test(periods),
         cmocka_unit_test(demand_by_hand),
+        cmocka_unit_test(a_span_of_years),
         cmocka_unit_test(spread_by_hand),
         cmocka_unit_test(a_long_spread_stays_small),
         cmocka_unit_test(whole_windows_only),
