@@ -54,8 +54,7 @@ static void compare(struct answer *a, const struct report *report)
 {
     static const char *const words[METRIC_COUNT] = {"bytes read", "bytes written", "reads", "writes",
                                                     "metadata operations", "operations in flight"};
-    const struct capacity *c = &report->capacity;
-    const struct capacity_entry *entry = &c->cluster[c->cluster_count - 1];
+    const struct capacity_entry *entry = &report->capacity.platform.entry;
     const struct capacity_use *use = NULL;
     char time[HUMAN_SIZE];
 
@@ -85,6 +84,9 @@ void answer_saturated(const struct report *report, struct answer *a)
         answer_say(a, ANSWER_UNSURE, "Cannot tell, because nobody said what storage can do (--platform).");
     } else if (!report->capacity.cluster_count) {
         answer_say(a, ANSWER_UNSURE, "Cannot tell, because no shared volume was seen.");
+    } else if (!report->capacity.platform.known) {
+        answer_say(a, ANSWER_UNSURE, "Cannot tell, because the volumes of %s were not asked for anything.",
+                   report->offer->name);
     } else {
         compare(a, report);
     }

@@ -22,8 +22,8 @@ const char *const metric_words[METRIC_COUNT] = {
 
 const uint32_t capacity_window_ms[CAPACITY_WINDOWS] = {100, 1000, 60000, 3600000};
 
-static int fill(const struct load *load, const struct offer *offer, const struct aggregate *totals,
-                struct capacity_entry *entry)
+int capacity_fill(const struct load *load, const struct offer *offer, const struct aggregate *totals,
+                  struct capacity_entry *entry)
 {
     for (unsigned m = 0; m < METRIC_COUNT; m++)
         for (unsigned w = 0; w < CAPACITY_WINDOWS; w++) {
@@ -51,7 +51,7 @@ int capacity_add_entry(struct capacity_entry **list, uint32_t *count, const stru
     if (!grown)
         return -ENOMEM;
     *list = grown;
-    err = fill(load, offer, totals, &entry);
+    err = capacity_fill(load, offer, totals, &entry);
     if (!err)
         grown[(*count)++] = entry;
     return err;
@@ -71,7 +71,7 @@ static int add_volume(struct capacity_entry **list, uint32_t *count, const struc
     return err ? err : capacity_add_entry(list, count, &reached, offer, totals, below);
 }
 
-static double looked_at(const struct aggregate *totals)
+double capacity_looked(const struct aggregate *totals, const struct offer *offer)
 {
     double sum = 0;
 
@@ -79,7 +79,8 @@ static double looked_at(const struct aggregate *totals)
         struct in_flight flight;
 
         volume_in_flight(&totals->volumes[i], totals, OP_NONE, &flight);
-        sum += totals->volumes[i].scope == SCOPE_SHARED && flight.known ? (double)flight.max : 0;
+        if (totals->volumes[i].scope == SCOPE_SHARED && (!offer || offer_holds(offer, totals->volumes[i].name)))
+            sum += flight.known ? (double)flight.max : 0;
     }
     return sum;
 }
@@ -87,9 +88,11 @@ static double looked_at(const struct aggregate *totals)
 int capacity_build(const struct aggregate *totals, const struct profile_list *profiles, const struct offer *offer,
                    struct capacity *out)
 {
+    /* of a platform for some of the volumes nothing is said of all of them */
+    const struct offer *whole = offer && capacity_all_held(totals, offer) ? offer : NULL;
     int err = 0;
 
-    *out = (struct capacity){.looked = looked_at(totals)};
+    *out = (struct capacity){0};
     if (!totals->series.length)
         return 0;
     for (uint32_t i = 0; !err && i < totals->volume_count; i++) {
@@ -100,9 +103,11 @@ int capacity_build(const struct aggregate *totals, const struct profile_list *pr
                          totals);
     }
     if (!err)
-        err = add_volume(&out->cluster, &out->cluster_count, &totals->shared, NULL, offer, totals);
+        err = add_volume(&out->cluster, &out->cluster_count, &totals->shared, NULL, whole, totals);
+    if (!err && offer)
+        err = capacity_of_offer(totals, profiles, offer, &out->platform);
     if (!err)
-        err = capacity_divide(totals, profiles, offer, out);
+        err = capacity_divide(totals, profiles, whole, out);
     if (!err)
         err = capacity_require(totals, offer, out);
     if (err)
@@ -116,5 +121,6 @@ void capacity_clear(struct capacity *capacity)
     free(capacity->cluster);
     free(capacity->profiles);
     free(capacity->owners);
+    capacity_offer_clear(&capacity->platform);
     *capacity = (struct capacity){0};
 }

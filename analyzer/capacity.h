@@ -85,8 +85,23 @@ struct need {
     uint64_t latency_p50_ns, latency_p99_ns; /* held meanwhile; 0: not known */
 };
 
+/* All that is demanded by a profile. */
+struct capacity_share {
+    const char *profile;
+    double sum[METRIC_COUNT];
+};
+
+/* The demand on the volumes that a platform holds: what reached them, where that was seen, and whose it is. */
+struct capacity_offer {
+    bool known; /* else they were not asked for anything */
+    struct capacity_entry entry;
+    double looked; /* how many operations looks have found in flight at once, at most */
+    struct capacity_share *shares;
+    uint32_t share_count;
+};
+
 struct capacity {
-    double looked; /* how many operations looks have found in flight on shared volumes at once, at most */
+    struct capacity_offer platform; /* of the report's, if it has one */
     struct capacity_entry *volumes, *cluster, *profiles, *owners;
     uint32_t volume_count, cluster_count, profile_count, owner_count; /* cluster: asked, and reached if that was seen */
     struct need required[METRIC_COUNT];
@@ -98,6 +113,11 @@ struct capacity {
 int capacity_build(const struct aggregate *totals, const struct profile_list *profiles, const struct offer *offer,
                    struct capacity *out);
 void capacity_clear(struct capacity *capacity);
+
+/* Names are borrowed. 0, -ENOMEM or -EINVAL. */
+int capacity_of_offer(const struct aggregate *totals, const struct profile_list *profiles, const struct offer *offer,
+                      struct capacity_offer *out);
+void capacity_offer_clear(struct capacity_offer *offer);
 
 /* One metric over from..last (as series_windows()). 0, -ENOMEM, -ENODATA when there are no such windows. */
 int capacity_of(const struct load *load, enum metric_id metric, uint32_t window_ms, int64_t from, int64_t last,

@@ -123,29 +123,28 @@ void scenarios_clear(struct scenario_list *list)
     *list = (struct scenario_list){0};
 }
 
-/* By how much a metric's demand is multiplied: by profile, as their shares of it are. */
-static double factor_of(const struct scenario *s, const struct capacity *c, enum metric_id metric)
+/* By how much a metric's demand is multiplied: by profile, as their shares of it are. NAN when nobody knows whose it is. */
+static double factor_of(const struct scenario *s, const struct capacity_offer *c, enum metric_id metric)
 {
     double before = 0, after = 0;
 
     if (!s->factor_count)
         return s->all;
-    for (uint32_t i = 0; i < c->profile_count; i++) {
-        double mean = c->profiles[i].demand[metric][CAPACITY_SECOND].mean, factor = 1;
+    for (uint32_t i = 0; i < c->share_count; i++) {
+        double sum = c->shares[i].sum[metric], factor = 1;
 
         for (unsigned f = 0; f < s->factor_count; f++)
-            if (strcmp(s->factors[f].profile, c->profiles[i].name) == 0)
+            if (strcmp(s->factors[f].profile, c->shares[i].profile) == 0)
                 factor = s->factors[f].factor;
-        before += mean;
-        after += factor * mean;
+        before += sum;
+        after += factor * sum;
     }
-    return before > 0 ? after / before : 1;
+    return before > 0 ? after / before : c->share_count ? 1 : NAN;
 }
 
-static bool fill_demand(const struct scenario *s, const struct report *report, struct scenario_result *out)
+static bool fill_demand(const struct scenario *s, const struct capacity_offer *c, struct scenario_result *out)
 {
-    const struct capacity *c = &report->capacity;
-    const struct capacity_entry *entry = &c->cluster[c->cluster_count - 1];
+    const struct capacity_entry *entry = &c->entry;
     unsigned w = CAPACITY_SECOND;
 
     while (w < CAPACITY_WINDOWS && !entry->demand[METRIC_READ_OPS][w].known)
@@ -157,6 +156,8 @@ static bool fill_demand(const struct scenario *s, const struct report *report, s
         const struct capacity_demand *d = &entry->demand[m][w];
         double factor = factor_of(s, c, m);
 
+        if (isnan(factor))
+            return false;
         out->mean[m] = d->known ? factor * d->mean : NAN;
         out->p95[m] = d->known ? factor * d->p95 : NAN;
         out->max[m] = d->known ? factor * d->max : NAN;
@@ -216,10 +217,10 @@ static double seen99(const struct report *report)
  * of each other's way is what comes out as the recorded time of an answer. What the recorded p99 has beyond the model's
  * own wait stays as it is.
  */
-static void fill_latency(const struct report *report, const struct offer *offer, struct scenario_result *out)
+static void fill_latency(const struct report *report, const struct capacity_offer *c, const struct offer *offer,
+                         struct scenario_result *out)
 {
-    const struct capacity *c = &report->capacity;
-    const struct capacity_entry *entry = &c->cluster[c->cluster_count - 1];
+    const struct capacity_entry *entry = &c->entry;
     double recorded = 0, asked = 0, p99 = seen99(report);
     double inside = entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].mean;
     double requesters = fmax(fmax(c->looked, entry->demand[METRIC_IN_FLIGHT][CAPACITY_SECOND].max), 1);
@@ -247,28 +248,42 @@ static void fill_latency(const struct report *report, const struct offer *offer,
         out->latency99_ns = (fmax(p99 - before.wait99_s, service) + after.wait99_s) * 1e9;
 }
 
+/* One scenario, with all nodes and without those that may fail. Returns how many results that makes. */
+static unsigned run(const struct scenario *s, const struct report *report, const struct capacity_offer *c,
+                    const struct offer *offer, struct scenario_result *out)
+{
+    unsigned count = 0;
+
+    for (unsigned lost = 0; lost <= offer->failures; lost += offer->failures ? offer->failures : 1) {
+        struct scenario_result *r = &out[count];
+        double limits[METRIC_COUNT];
+
+        *r = (struct scenario_result){.scenario = s, .offer = offer, .nodes = offer->nodes - lost};
+        for (unsigned m = 0; m < METRIC_COUNT; m++)
+            limits[m] = NAN;
+        offer_limits(offer, r->nodes, limits);
+        if (!fill_demand(s, c, r))
+            continue;
+        fill_use(limits, r);
+        fill_latency(report, c, offer, r);
+        count++;
+    }
+    return count;
+}
+
 unsigned scenarios_run(const struct scenario_list *list, const struct report *report, struct scenario_result *out)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < list->count && report->capacity.cluster_count; i++) {
+    for (unsigned i = 0; i < list->count; i++) {
         const struct scenario *s = &list->list[i];
-        const struct offer *offer = s->has_offer ? &s->offer : report->offer;
+        struct capacity_offer other = {0};
 
-        for (unsigned lost = 0; offer && lost <= offer->failures; lost += offer->failures ? offer->failures : 1) {
-            struct scenario_result *r = &out[count];
-            double limits[METRIC_COUNT];
-
-            *r = (struct scenario_result){.scenario = s, .offer = offer, .nodes = offer->nodes - lost};
-            for (unsigned m = 0; m < METRIC_COUNT; m++)
-                limits[m] = NAN;
-            offer_limits(offer, r->nodes, limits);
-            if (!fill_demand(s, report, r))
-                continue;
-            fill_use(limits, r);
-            fill_latency(report, offer, r);
-            count++;
-        }
+        if (!s->has_offer && report->offer && report->capacity.platform.known)
+            count += run(s, report, &report->capacity.platform, report->offer, &out[count]);
+        else if (s->has_offer && !capacity_of_offer(&report->totals, report->profiles, &s->offer, &other) && other.known)
+            count += run(s, report, &other, &s->offer, &out[count]);
+        capacity_offer_clear(&other);
     }
     return count;
 }

@@ -250,8 +250,9 @@ json_t *json_capacity(const struct report *report)
 {
     const struct capacity *c = &report->capacity;
 
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "volumes", list_of(volume_entry, c->volumes, c->volume_count),
-                     "cluster", list_of(cluster_entry, c->cluster, c->cluster_count), "profiles",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "volumes", list_of(volume_entry, c->volumes, c->volume_count),
+                     "cluster", list_of(cluster_entry, c->cluster, c->cluster_count), "platform",
+                     c->platform.known ? cluster_entry(&c->platform.entry) : json_null(), "profiles",
                      list_of(profile_entry, c->profiles, c->profile_count), "owners",
                      list_of(owner_entry, c->owners, c->owner_count), "required", required_of(c), "scenarios",
                      scenarios_of(report), "cost", json_cost(report));

@@ -111,13 +111,17 @@ def batch(second, extra):
     }
 
 
-def recording(path, seconds=SECONDS, extra=0):
-    """Writes it; extra are processes more that read and write each second."""
+def write(path, batches):
     with subprocess.Popen([os.path.join(harness.bindir(), "tests/system/json_recording"), path], stdin=subprocess.PIPE,
                           text=True) as tool:
-        for second in range(seconds):
-            json.dump(batch(second, extra), tool.stdin)
+        for one in batches:
+            json.dump(one, tool.stdin)
             tool.stdin.write("\n")
     if tool.returncode:
         raise AssertionError(f"json_recording: exit {tool.returncode}")
     return path
+
+
+def recording(path, seconds=SECONDS, extra=0):
+    """Writes it; extra are processes more that read and write each second."""
+    return write(path, (batch(second, extra) for second in range(seconds)))

@@ -13,6 +13,7 @@ import os
 import re
 
 import harness
+import made
 from harness import SystemTest
 
 REPORTS = os.path.join(harness.SOURCE, "tests/system/reports")
@@ -163,6 +164,50 @@ class HtmlTest(SystemTest):
         done = harness.run([harness.unblend(), "report", "--compare", self.path("none.rec"), self.recording])
         self.assertEqual((1, ""), (done.returncode, done.stdout))
         self.assert_one_line(done.stderr, "none.rec")
+
+    def test_a_platform_of_some_volumes(self):
+        """Scenarios and the first page are of the volumes that are on it; intervals of 10 s do for what-ifs by profile."""
+        def volume(name):
+            return {"volume": name, "source": name, "fstype": "nfs4", "scope": "shared", "mounts": []}
+
+        def moved(name, op, amount, size):
+            ops = made.pairs((size, amount))
+            return {"job": 0, "volume": 0, "op": op, "bytes": amount << size // 8 + 2, "errors": 0,
+                    "latency_sum_ns": amount * 1000000, "latency_ns": made.pairs((130, amount)), "size": ops, "order": [0, amount, 0]}
+
+        batches = []
+        for k in range(30):
+            for node, name, op, amount, size in (("n1", "nfs:a", "read", 3000, 112), ("n2", "nfs:b", "write", 1000, 160)):
+                batches.append({
+                    "schema": "unblend.batch/1", "cluster": "c", "node": node, "role": "client", "kernel": "6.1",
+                    "boot_id": node, "stream": node.encode().hex() * 8, "seq": k + 1,
+                    "start_ns": (made.START_S + 10 * k) * 10**9, "duration_ns": 10**10, "interval_ms": 10000,
+                    "jobs": [{"job": node, "kind": "slurm", "user": "u", "command": "p", "labels": {}, "start_ns": None,
+                              "end_ns": None, "exit": None}],
+                    "volumes": [volume(name)], "records": [moved(name, op, amount, size)] + (
+                        [{**moved(name, "fsync", 1, 0), "size": "", "bytes": 0}] if op == "write" else []),
+                    "coverage": {"lost_ops": 0, "killed_ops": 0, "in_flight_ops": 0, "unattributed_ops": 0,
+                                 "overflow_ops": 0, "hooks": [], "bypass": []}})
+        recording = self.path("two.rec")
+        made.write(recording, batches)
+        path = self.path("some.json")
+        seen = {}
+        for glob in ("nfs:a", "nfs:b", "nfs:*", "zz:*"):
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"schema": "unblend.platform/1", "name": "P", "volumes": [glob], "iops": 1000, "bytes_s": 3e9}, file)
+            command = [harness.unblend(), "report", "--platform", path, "--what-if", "1x,checkpoint=0.5", recording]
+            capacity = json.loads(harness.must([*command, "-f", "json"]))["cluster"]["capacity"]
+            seen[glob] = capacity["scenarios"]
+            self.assertEqual(glob == "zz:*", capacity["platform"] is None)
+            self.assertEqual("platform-file" if glob == "nfs:*" else "highest-seen", capacity["cluster"][0]["limit_source"])
+            text = harness.must([*command, "-f", "html"])
+            self.assertIn("Cannot tell, because the volumes of P" if glob == "zz:*" else "% of what P can do", text)
+        self.assertEqual([], seen["zz:*"])
+        self.assertAlmostEqual(0.3, seen["nfs:a"][0]["utilization"]["max"])
+        self.assertAlmostEqual(0.4, seen["nfs:*"][0]["utilization"]["max"])
+        whole, half = ({d["metric"]: d["max"] for d in s["demand"]}["write_bytes_s"] for s in seen["nfs:b"])
+        self.assertEqual(100 << 22, whole)
+        self.assertAlmostEqual(whole / 2, half)
 
     def test_a_platform_gives_the_limits(self):
         path = self.path("platform.json")
