@@ -41,7 +41,7 @@ extern const uint32_t capacity_window_ms[CAPACITY_WINDOWS]; /* 100 ms, 1 s, 1 m,
 struct capacity_demand {
     bool known;
     double mean, p50, p95, p99, max;
-    double longest_above_p95_s; /* the longest run of windows above p95 */
+    double longest_above_p95_s; /* the longest run of windows above p95; NAN: they are too much alike to tell */
     int64_t max_ms;             /* when the highest window began, since 1970; 0 where nobody knows */
 };
 
@@ -75,7 +75,8 @@ struct capacity_entry {
 struct need {
     enum metric_id metric;
     double sustained, peak;      /* the 95th percentile of the longest windows of up to a minute; the highest second */
-    double above_s;              /* for how long at a stretch it is above the sustained one */
+    uint32_t peak_window_ms;     /* or minute, where seconds are not known: the window that the peak is the mean of */
+    double above_s;              /* for how long at a stretch it is above the sustained one; may be NAN */
     /* what each second's peak asks of all nodes when one is lost: NAN when their number is not known */
     double node_lost;
     int64_t peak_ms;

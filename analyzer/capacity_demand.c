@@ -62,6 +62,7 @@ static int from_slots(const struct load *load, enum metric_id metric, uint32_t w
     const struct spread_demand *s = NULL;
     double each = 1e3 / window_ms;
     int64_t first, end;
+    uint64_t p95;
 
     if (metric == METRIC_IN_FLIGHT || !load->windows || !load->windows->spreads ||
         !windows_complete(load->windows, load->series))
@@ -87,8 +88,8 @@ static int from_slots(const struct load *load, enum metric_id metric, uint32_t w
         .p99 = (double)spread_quantile(s, 0.99, first, end) * each,
         .max = (double)s->max * each,
     };
-    out->longest_above_p95_s =
-        (double)spread_longest_above(s, spread_quantile(s, 0.95, first, end)) * window_ms / 1e3;
+    p95 = spread_quantile(s, 0.95, first, end);
+    out->longest_above_p95_s = spread_tells(s, p95) ? (double)spread_longest_above(s, p95) * window_ms / 1e3 : NAN;
     return 0;
 }
 

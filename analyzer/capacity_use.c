@@ -216,13 +216,16 @@ static int require(const struct aggregate *totals, const struct offer *offer, co
 {
     const struct capacity_demand *longest = NULL, *peak = NULL;
     struct histogram size = {0}, latency = {0};
+    unsigned peak_window = 0;
     int err;
 
     for (unsigned w = 0; w + 1 < CAPACITY_WINDOWS; w++) /* up to a minute */
         if (entry->demand[metric][w].known) {
             longest = &entry->demand[metric][w];
-            if (!peak || w <= CAPACITY_SECOND)
+            if (!peak || w <= CAPACITY_SECOND) {
                 peak = longest;
+                peak_window = w;
+            }
         }
     if (!longest)
         return -ENODATA;
@@ -230,6 +233,7 @@ static int require(const struct aggregate *totals, const struct offer *offer, co
         .metric = metric,
         .sustained = longest->p95,
         .peak = peak->max,
+        .peak_window_ms = capacity_window_ms[peak_window],
         .above_s = longest->longest_above_p95_s,
         .node_lost = offer && offer->nodes > 1 ? peak->max * offer->nodes / (offer->nodes - 1) : NAN,
         .peak_ms = peak->max_ms,

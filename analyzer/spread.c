@@ -155,6 +155,11 @@ uint64_t spread_quantile(const struct spread_demand *s, double q, int64_t from, 
     return sorted[rank - 1].value;
 }
 
+bool spread_tells(const struct spread_demand *s, uint64_t value)
+{
+    return !s->rough || s->max <= value || bucket_of(s->max) > bucket_of(value);
+}
+
 uint64_t spread_longest_above(const struct spread_demand *s, uint64_t value)
 {
     uint64_t run = 0, longest = 0;

@@ -46,7 +46,8 @@ int spread_add(struct spread_demand *spread, int64_t window, uint64_t value);
 
 /* Over windows from..last, which hold all that were added. */
 uint64_t spread_quantile(const struct spread_demand *spread, double q, int64_t from, int64_t last);
-/* How many windows in a row are above a value, at most. */
+/* How many windows in a row are above a value, at most; whether that can be told, where the largest are in its bucket. */
+bool spread_tells(const struct spread_demand *spread, uint64_t value);
 uint64_t spread_longest_above(const struct spread_demand *spread, uint64_t value);
 
 void spread_clear(struct spread_demand *spread);

@@ -142,6 +142,19 @@ static void together(FILE *out, unsigned with)
     fputs(any ? "</td>" : "\xe2\x80\x93</td>", out);
 }
 
+/* Where seconds are not known any more it is a minute's mean, which hides what is higher. */
+static void peak(FILE *out, const struct need *r)
+{
+    char text[2 * HUMAN_SIZE], value[HUMAN_SIZE], window[HUMAN_SIZE];
+
+    html_metric_text(value, r->metric, r->peak);
+    if (r->peak_window_ms <= 1000)
+        snprintf(text, sizeof(text), "%s", value);
+    else
+        snprintf(text, sizeof(text), "%s (mean of %s)", value, human_duration(window, r->peak_window_ms / 1e3));
+    html_cell(out, text, r->peak);
+}
+
 static void required(FILE *out, const struct capacity *capacity)
 {
     static const char *const columns[] = {"<Demand", "Sustained", "Peak second", "Above sustained for",
@@ -161,7 +174,7 @@ static void required(FILE *out, const struct capacity *capacity)
         fputs("<tr>", out);
         html_name(out, metric_words[r->metric]);
         figure(out, r->metric, r->sustained);
-        figure(out, r->metric, r->peak);
+        peak(out, r);
         html_seconds(out, r->above_s);
         figure(out, r->metric, r->node_lost);
         html_bytes(out, r->sized ? (double)r->size_p50 : NAN);
@@ -193,7 +206,7 @@ static void metadata(FILE *out, const struct report *report)
             }
     if (!all || isnan(peak))
         return;
-    html_table(out, "Metadata by operation; at the peak: its share of all, of the peak second", columns);
+    html_table(out, "Metadata by operation; at the peak: its share of all, of the peak above", columns);
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
         if (ops[op]) {
             fputs("<tr>", out);

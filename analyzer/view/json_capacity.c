@@ -181,8 +181,9 @@ static json_t *nonzero(uint64_t value)
 
 static json_t *requirement_of(const struct need *r)
 {
-    return json_pack("{s:s,s:f,s:f,s:f,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "metric", metrics[r->metric].name, "sustained",
-                     r->sustained, "peak", r->peak, "longest_above_sustained_s", r->above_s, "peak_at",
+    return json_pack("{s:s,s:f,s:f,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "metric", metrics[r->metric].name, "sustained",
+                     r->sustained, "peak", r->peak, "peak_window_ms", (int)r->peak_window_ms,
+                     "longest_above_sustained_s", json_number(r->above_s), "peak_at",
                      r->peak_ms ? json_time(r->peak_ms * 1000000) : json_null(), "peaks_with", with_of(r),
                      "with_a_node_lost", json_number(r->node_lost), "size_p50",
                      r->sized ? nonzero(r->size_p50) : json_null(), "size_p95",

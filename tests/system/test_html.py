@@ -202,6 +202,9 @@ class HtmlTest(SystemTest):
             self.assertEqual("platform-file" if glob == "nfs:*" else "highest-seen", capacity["cluster"][0]["limit_source"])
             text = harness.must([*command, "-f", "html"])
             self.assertIn("Cannot tell, because the volumes of P" if glob == "zz:*" else "% of what P can do", text)
+            # nobody knows its seconds
+            self.assertEqual({60000}, {row["peak_window_ms"] for row in capacity["required"]})
+            self.assertRegex(text, r"400 MiB/s \(mean of [^)]+\)")
         self.assertEqual([], seen["zz:*"])
         self.assertAlmostEqual(0.3, seen["nfs:a"][0]["utilization"]["max"])
         self.assertAlmostEqual(0.4, seen["nfs:*"][0]["utilization"]["max"])

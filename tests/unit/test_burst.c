@@ -267,6 +267,8 @@ static void a_long_spread_stays_small(void **state)
     for (unsigned b = 0; b < 4; b++)
         assert_int_equal(spread_longest_above(&s, bounds[b]), longest[b]);
     assert_in_range(spread_quantile(&s, 0.5625, 1, window), 60, 66);
+    assert_true(spread_tells(&s, bounds[0]) && spread_tells(&s, s.max));
+    assert_true(bucket_of(s.max - 1) != bucket_of(s.max) || !spread_tells(&s, s.max - 1));
     assert_int_equal(spread_quantile(&s, 0.1, 1, window), 0);
     spread_clear(&s);
 }
