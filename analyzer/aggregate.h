@@ -133,6 +133,8 @@ struct node_total {
     char stream[40], boot[40]; /* of that one; "" where batches have none, as those of a database */
     struct pressure pressure; /* of all its intervals of which it is known, */
     uint64_t pressure_of_ns;  /* which are that long; 0: of none */
+    const char **missing; /* hooks that it did without: the same strings as in hooks */
+    uint32_t missing_count, missing_capacity;
 };
 
 /* What share of the time in which it is known one of its pressures is; NAN for none. */
@@ -145,6 +147,8 @@ struct hook_total {
     const char *name;
     const char *why; /* of a missing one; else what the nodes say about it, or NULL */
     bool missing;    /* on at least one node */
+    uint32_t node_count; /* so many did without it */
+    const char *told;    /* why, and on which of several nodes; sorted */
 };
 
 struct bypass_total {
@@ -205,10 +209,14 @@ struct aggregate {
  * use. */
 int aggregate_add(struct aggregate *aggregate, const struct batch *batch);
 
-/* Whether all nodes could see major page faults on mapped files, minor ones, and what comes from the network. */
-bool aggregate_sees_faults(const struct aggregate *aggregate);
-bool aggregate_sees_minor_faults(const struct aggregate *aggregate);
-bool aggregate_sees_receives(const struct aggregate *aggregate);
+/* Whether some node that a job ran on (NULL: any) did without that hook. Sorted. */
+bool aggregate_misses(const struct aggregate *aggregate, const struct job_total *job, const struct hook_total *hook);
+
+/* Whether all nodes that a job ran on (NULL: all) could see major page faults on mapped files, minor ones, and what
+   comes from the network. Sorted. */
+bool aggregate_sees_faults(const struct aggregate *aggregate, const struct job_total *job);
+bool aggregate_sees_minor_faults(const struct aggregate *aggregate, const struct job_total *job);
+bool aggregate_sees_receives(const struct aggregate *aggregate, const struct job_total *job);
 
 /* Hooks in the kernel that some node did without. GPUs are none: what they do is no operation. */
 unsigned aggregate_missing_hooks(const struct aggregate *aggregate);

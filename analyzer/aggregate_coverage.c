@@ -9,7 +9,6 @@
 #include <sys/param.h>
 
 #include "lib/clock.h"
-#include "probe/probe.h"
 
 #define AHEAD_NS 60000000000
 
@@ -58,36 +57,6 @@ double node_pressure(const struct node_total *node, uint64_t ns)
     return node->pressure_of_ns ? fmin(1, (double)ns / (double)node->pressure_of_ns) : NAN;
 }
 
-static int add_hooks(struct aggregate *a, const struct coverage *coverage)
-{
-    for (uint32_t i = 0; i < coverage->hook_count; i++) {
-        const struct hook *from = &coverage->hooks[i];
-        struct hook_total *hook = NULL;
-
-        for (uint32_t k = 0; !hook && k < a->hook_count; k++)
-            if (strcmp(a->hooks[k].name, from->name) == 0)
-                hook = &a->hooks[k];
-        if (!hook) {
-            if (RESERVE(a->hooks, a->hook, sizeof(*hook)))
-                return -ENOMEM;
-            hook = &a->hooks[a->hook_count];
-            if (aggregate_keep(a, &hook->name, from->name))
-                return -ENOMEM;
-            a->hook_count++;
-        }
-        if (!from->attached && !hook->missing) {
-            hook->missing = true;
-            hook->why = NULL; /* of when it was attached */
-        }
-        if (from->attached && hook->missing)
-            continue;
-        if ((from->why || !from->attached) &&
-            aggregate_fill(a, &hook->why, from->why ? from->why : "not attached"))
-            return -ENOMEM;
-    }
-    return 0;
-}
-
 static int add_bypasses(struct aggregate *a, const struct coverage *coverage)
 {
     for (uint32_t i = 0; i < coverage->bypass_count; i++) {
@@ -110,18 +79,6 @@ static int add_bypasses(struct aggregate *a, const struct coverage *coverage)
         a->bypass_count++;
     }
     return 0;
-}
-
-bool aggregate_shed_unknown(const struct aggregate *a)
-{
-    bool too_dear = false;
-
-    for (unsigned i = 0; i < SHED_COUNT; i++)
-        if (a->shed_ms[i])
-            return false;
-    for (uint32_t i = 0; i < a->hook_count; i++)
-        too_dear = too_dear || (a->hooks[i].why && strcmp(a->hooks[i].why, PROBE_TOO_DEAR) == 0);
-    return too_dear;
 }
 
 static void add_dropped(struct aggregate *a, const struct coverage *coverage)
@@ -213,51 +170,5 @@ int aggregate_coverage(struct aggregate *a, struct node_total *node, const struc
         a->end_ns = end;
     if (batch->interval_ms > a->interval_ms)
         a->interval_ms = batch->interval_ms;
-    return add_hooks(a, &batch->coverage) ? -ENOMEM : add_bypasses(a, &batch->coverage);
-}
-
-/* Whether one of the hooks has been attached, and none was missed on any node. */
-static bool sees(const struct aggregate *a, const char *const *names)
-{
-    bool seen = false;
-
-    for (uint32_t i = 0; i < a->hook_count; i++)
-        for (unsigned k = 0; names[k]; k++) {
-            if (strcmp(a->hooks[i].name, names[k]) != 0)
-                continue;
-            if (a->hooks[i].why)
-                return false;
-            seen = true;
-        }
-    return seen;
-}
-
-unsigned aggregate_missing_hooks(const struct aggregate *a)
-{
-    unsigned missing = 0;
-
-    for (uint32_t i = 0; i < a->hook_count; i++)
-        missing += a->hooks[i].missing && strcmp(a->hooks[i].name, HOOK_GPU) != 0;
-    return missing;
-}
-
-bool aggregate_sees_faults(const struct aggregate *a)
-{
-    static const char *const names[] = {"mmap_fault", NULL};
-
-    return sees(a, names);
-}
-
-bool aggregate_sees_minor_faults(const struct aggregate *a)
-{
-    static const char *const names[] = {"tp_btf/mm_filemap_map_pages", "fentry/filemap_map_pages", NULL};
-
-    return sees(a, names);
-}
-
-bool aggregate_sees_receives(const struct aggregate *a)
-{
-    static const char *const names[] = {"tp_btf/tcp_rcv_space_adjust", NULL};
-
-    return sees(a, names);
+    return aggregate_hooks(a, node, &batch->coverage) ? -ENOMEM : add_bypasses(a, &batch->coverage);
 }

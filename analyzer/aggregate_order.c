@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The end of the totals: their order, and giving them back. */
-#include "analyzer/aggregate.h"
+#include "analyzer/aggregate_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,13 +194,15 @@ int aggregate_sort(struct aggregate *a)
     backends_sort(&a->backends);
     lookup_clear(&a->job_index); /* their positions are stale now */
     lookup_clear(&a->node_index);
-    return 0;
+    return aggregate_name_hooks(a);
 }
 
 void aggregate_clear(struct aggregate *a)
 {
     for (uint32_t i = 0; i < a->job_count; i++)
         clear_job(&a->jobs[i]);
+    for (uint32_t i = 0; i < a->node_count; i++)
+        free(a->nodes[i].missing);
     clear_volumes(a->volumes, a->volume_count);
     clear_volume(&a->shared);
     tally_clear(&a->tally);

@@ -18,6 +18,10 @@ int aggregate_fill(struct aggregate *a, const char **field, const char *value);
 struct node_total *aggregate_node(struct aggregate *a, const struct batch *batch);
 /* Adds what the batch could not see, and extends the span to it. 0 or -ENOMEM. */
 int aggregate_coverage(struct aggregate *a, struct node_total *node, const struct batch *batch);
+/* Adds which hooks the node had and did without. 0 or -ENOMEM. */
+int aggregate_hooks(struct aggregate *a, struct node_total *node, const struct coverage *coverage);
+/* Says of each hook that is missing on which nodes it is, once these are sorted. 0 or -ENOMEM. */
+int aggregate_name_hooks(struct aggregate *a);
 /* Where what a job's records are counted for is among the totals, found or added: the job itself, or as the grouping has
    it its user, its node, a label of its or the volume. 0 or -ENOMEM. */
 int aggregate_job(struct aggregate *a, const struct batch *batch, const struct job *job, const struct volume *volume,

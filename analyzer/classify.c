@@ -254,17 +254,18 @@ static bool hides_operations(const char *hook)
            strcmp(hook, "libaio") == 0 || operation_by_name(hook) != OP_NONE;
 }
 
-int classify_gaps(const struct aggregate *totals, struct profile_list *list)
+int classify_gaps(const struct aggregate *totals, const struct job_total *job, struct profile_list *list)
 {
     for (uint32_t h = 0; h < totals->hook_count; h++) {
         const struct hook_total *hook = &totals->hooks[h];
 
-        for (uint32_t i = 0; hook->missing && hides_operations(hook->name) && i < list->count; i++) {
+        if (!hides_operations(hook->name) || !aggregate_misses(totals, job, hook))
+            continue;
+        for (uint32_t i = 0; i < list->count; i++) {
             struct profile_share *share = &list->shares[i];
 
             share->confidence *= UNSEEN;
-            if (evidence_add(share, "less sure: %s was not seen on every node: %s", hook->name,
-                             hook->why ? hook->why : "not attached"))
+            if (evidence_add(share, "less sure: %s was not seen on every node: %s", hook->name, hook->told))
                 return -ENOMEM;
         }
     }

@@ -38,8 +38,8 @@ struct profile_list {
 };
 
 /* What was not seen makes findings less sure: confidence is lowered and the evidence names each hook that is missing
-   and whose operations a profile is told by. 0 or -ENOMEM. */
-int classify_gaps(const struct aggregate *totals, struct profile_list *list);
+   where the job ran, and whose operations a profile is told by. Of sorted totals. 0 or -ENOMEM. */
+int classify_gaps(const struct aggregate *totals, const struct job_total *job, struct profile_list *list);
 
 /* With `draws`, shares that come of an unmixed sum have intervals, of 95 %; they are dear, and shares that were counted
    process by process need none. 0, -ENOMEM or -ERANGE. */

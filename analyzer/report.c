@@ -332,7 +332,7 @@ static int classify(const struct catalogue *catalogue, struct report *report)
     for (uint32_t i = 0; i < totals->job_count; i++) {
         err = classify_job(catalogue, &totals->jobs[i], i < INTERVAL_JOBS, &report->profiles[i]);
         if (!err)
-            err = classify_gaps(totals, &report->profiles[i]);
+            err = classify_gaps(totals, &totals->jobs[i], &report->profiles[i]);
         if (err)
             return err;
     }

@@ -111,16 +111,26 @@ static bool is_needed(const struct rule *rule, const char *hook)
     return hides_operations(hook) && strcmp(hook, "mmap_fault") != 0;
 }
 
+/* The job whose name that is; NULL for none, or where it is not of one. */
+static const struct job_total *job_named(const struct aggregate *totals, const char *name)
+{
+    for (uint32_t i = 0; name && i < totals->job_count; i++)
+        if (totals->jobs[i].name == name)
+            return &totals->jobs[i];
+    return NULL;
+}
+
 static int lower(const struct rule *rule, const struct aggregate *totals, struct finding *finding)
 {
+    const struct job_total *job = job_named(totals, finding->job);
+
     for (uint32_t i = 0; i < totals->hook_count; i++) {
         const struct hook_total *hook = &totals->hooks[i];
 
-        if (!hook->missing || !is_needed(rule, hook->name))
+        if (!is_needed(rule, hook->name) || !aggregate_misses(totals, job, hook))
             continue;
         finding->confidence *= UNSEEN;
-        if (say(finding, "less sure: %s was not seen on every node: %s", hook->name,
-                hook->why ? hook->why : "not attached"))
+        if (say(finding, "less sure: %s was not seen on every node: %s", hook->name, hook->told))
             return -ENOMEM;
     }
     return 0;

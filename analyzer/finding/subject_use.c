@@ -204,11 +204,11 @@ static double device_writes(const struct job_total *job, const struct volume_tot
     return requests;
 }
 
-/* Whether some node could not see what the page cache does: then a read of which it says nothing may be any. */
-static bool misses_page_cache(const struct aggregate *totals)
+/* Whether some node of the job could not see what the page cache does: a read of which it says nothing may be any. */
+static bool misses_page_cache(const struct aggregate *totals, const struct job_total *job)
 {
     for (uint32_t i = 0; i < totals->hook_count; i++)
-        if (totals->hooks[i].missing && strstr(totals->hooks[i].name, "page_cache"))
+        if (strstr(totals->hooks[i].name, "page_cache") && aggregate_misses(totals, job, &totals->hooks[i]))
             return true;
     return false;
 }
@@ -221,7 +221,7 @@ static void of_cache(const struct aggregate *totals, const struct job_total *job
     double missed = (double)read->cache[CACHE_MISS_OPS], again, once;
     double bytes = (double)read->cache[CACHE_HIT_BYTES] + (double)read->cache[CACHE_MISS_BYTES];
 
-    v[TRAIT_DIRECT_SHARE] = misses_page_cache(totals) ? NAN : figure_direct(volume->fstype, read);
+    v[TRAIT_DIRECT_SHARE] = misses_page_cache(totals, job) ? NAN : figure_direct(volume->fstype, read);
     v[TRAIT_MISS_SHARE] = quotient((double)read->cache[CACHE_MISS_BYTES], bytes);
     again = v[TRAIT_COVERAGE] > 1 ? 1 - 1 / v[TRAIT_COVERAGE] : 0;
     v[TRAIT_REREAD_HIGH] = again * seconds(&volume->tally, OP_READ);

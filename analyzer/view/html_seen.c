@@ -202,7 +202,7 @@ int html_unseen(FILE *out, struct report *report)
     fputs("<ul class=\"plain\">\n", out);
     for (uint32_t i = 0; i < totals->hook_count; i++)
         if (totals->hooks[i].missing)
-            gap(out, totals->hooks[i].name, totals->hooks[i].why);
+            gap(out, totals->hooks[i].name, totals->hooks[i].told);
     for (uint32_t i = 0; i < totals->bypass_count; i++)
         gap(out, totals->bypasses[i].what, totals->bypasses[i].why);
     for (const struct gap **one = report->gaps; *one; one++)

@@ -100,8 +100,8 @@ static json_t *volume_of(const struct volume_total *volume, const struct job_tot
         "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "volume", volume->name, "source",
         volume->source ? volume->source : "", "fstype", volume->fstype ? volume->fstype : "",
         "scope", volume->scope == SCOPE_SHARED ? "shared" : "local", "lower", json_text(volume->lower), "mounts",
-        strings(volume->mounts, volume->mount_count), "ops", json_operations(&volume->tally, &report->totals),
-        "faults", json_faults(&volume->tally, &report->totals), "ratios", json_ratios(&volume->tally), "burst",
+        strings(volume->mounts, volume->mount_count), "ops", json_operations(&volume->tally, &report->totals, job),
+        "faults", json_faults(&volume->tally, &report->totals, job), "ratios", json_ratios(&volume->tally), "burst",
         json_burst(&volume->series, &volume->windows, &job->series, &job->windows),
         "in_flight", json_in_flight(volume, report), "trees", json_trees(volume, &report->totals), "working_set",
         json_working_set(&volume->working));
@@ -160,8 +160,9 @@ static json_t *job_of(struct job_total *job, const struct profile_list *list,
                      "kind", job->kind, "node", json_text(job->node), "nodes",
                      strings(job->nodes, job->node_count), "attempts", attempts(job), "user",
                      json_text(job->user), "labels", labels(job), "command", job->command, "ops",
-                     json_operations(&job->tally, &report->totals), "faults",
-                     json_faults(&job->tally, &report->totals), "ratios", json_ratios(&job->tally), "file_size", json_file_size(&job->tally), "burst",
+                     json_operations(&job->tally, &report->totals, job), "faults",
+                     json_faults(&job->tally, &report->totals, job), "ratios", json_ratios(&job->tally), "file_size",
+                     json_file_size(&job->tally), "burst",
                      json_burst(&job->series, &job->windows, &job->series, &job->windows), "io_wait", json_wait(job),
                      "rhythm", json_rhythm(job), "volumes", volumes(job, report), "profiles", profiles(list));
 }
@@ -233,7 +234,7 @@ static json_t *cluster(const struct report *report)
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "profiles", profiles(&report->cluster),
                      "effective_profiles", json_number(report->blend.effective), "blend_index",
                      json_number(report->blend.blend), "overlaps", meetings(report), "ops",
-                     json_operations(&report->totals.tally, &report->totals), "ratios",
+                     json_operations(&report->totals.tally, &report->totals, NULL), "ratios",
                      json_ratios(&report->totals.tally), "burst",
                      cluster_burst(&report->totals),
                      "capacity", json_capacity(report));
@@ -253,7 +254,7 @@ static json_t *hooks(const struct report *report)
     for (uint32_t i = 0; i < report->totals.hook_count; i++) {
         const struct hook_total *h = &report->totals.hooks[i];
 
-        json_add(&failed, list, hook(h->name, h->missing, h->why));
+        json_add(&failed, list, hook(h->name, h->missing, h->told));
     }
     for (const struct gap **gap = report->gaps; *gap; gap++)
         json_add(&failed, list, hook((*gap)->hook, true, (*gap)->why));

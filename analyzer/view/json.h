@@ -23,14 +23,15 @@ json_t *json_latency(const struct histogram *h);
 json_t *json_size(const struct histogram *h);
 /* Sizes of the regular files at their opens; null when none was opened. */
 json_t *json_file_size(const struct tally *tally);
-json_t *json_operations(const struct tally *tally, const struct aggregate *totals);
+json_t *json_operations(const struct tally *tally, const struct aggregate *totals, const struct job_total *job);
 json_t *json_error_codes(const struct record *record);
 json_t *json_cached(const struct record *record); /* null where nothing is known */
 json_t *json_of(const struct record *record); /* of which files reads, stats, seeks or closes were; the same */
-/* What the threads that write, and their processes, received from the network; null where not all nodes see it. */
-json_t *json_received(const struct record *write, const struct aggregate *totals);
-/* Page faults on mapped files by kind; null for kinds that some node could not see. */
-json_t *json_faults(const struct tally *tally, const struct aggregate *totals);
+/* What the threads that write, and their processes, received from the network; null where not all nodes of the job
+   (NULL: of all) see it. */
+json_t *json_received(const struct record *write, const struct aggregate *totals, const struct job_total *job);
+/* Page faults on mapped files by kind; null for kinds that some node of the job (NULL: of all) could not see. */
+json_t *json_faults(const struct tally *tally, const struct aggregate *totals, const struct job_total *job);
 json_t *json_ratios(const struct tally *tally);
 
 /* For how long what was left out, by its name. */

@@ -64,18 +64,18 @@ json_t *json_of(const struct record *record)
                      has_others ? json_integer((json_int_t)others) : NULL);
 }
 
-json_t *json_received(const struct record *write, const struct aggregate *totals)
+json_t *json_received(const struct record *write, const struct aggregate *totals, const struct job_total *job)
 {
-    bool seen = aggregate_sees_receives(totals);
+    bool seen = aggregate_sees_receives(totals, job);
 
     return json_pack("{s:o,s:o}", "received_bytes", count_if(seen, write->cache[CACHE_RECEIVED_BYTES]),
                      "process_received_bytes", count_if(seen, write->cache[CACHE_PROCESS_RECEIVED_BYTES]));
 }
 
-json_t *json_faults(const struct tally *tally, const struct aggregate *totals)
+json_t *json_faults(const struct tally *tally, const struct aggregate *totals, const struct job_total *job)
 {
     const struct record *record = &tally->op[OP_MMAP_FAULT];
-    bool major = aggregate_sees_faults(totals), minor = aggregate_sees_minor_faults(totals);
+    bool major = aggregate_sees_faults(totals, job), minor = aggregate_sees_minor_faults(totals, job);
     bool kind = record->faults[FAULT_READ] || record->faults[FAULT_WRITE] || !record_ops(record);
 
     return json_pack("{s:o,s:o,s:o,s:o}", "major", count_if(major, record_ops(record)), "read",

@@ -121,7 +121,7 @@ json_t *json_file_size(const struct tally *tally)
     return json;
 }
 
-json_t *json_operations(const struct tally *tally, const struct aggregate *totals)
+json_t *json_operations(const struct tally *tally, const struct aggregate *totals, const struct job_total *job)
 {
     json_t *object = json_object();
     bool failed = !object;
@@ -142,7 +142,7 @@ json_t *json_operations(const struct tally *tally, const struct aggregate *total
         if (op == OP_READ && !failed)
             json_put(&failed, json_object_get(object, "read"), "cached", json_cached(&record));
         if (op == OP_WRITE && !failed)
-            failed = json_object_update_new(json_object_get(object, "write"), json_received(&record, totals)) != 0;
+            failed = json_object_update_new(json_object_get(object, "write"), json_received(&record, totals, job)) != 0;
         if ((op == OP_READ || op == OP_STAT || operation_tells_file_size(op)) && !failed)
             json_put(&failed, json_object_get(object, operation_info(op)->name), "of", json_of(&record));
     }

@@ -182,7 +182,7 @@ static void show_gaps(const struct pen *pen, const struct report *report)
     title(pen, "Not seen\n");
     for (uint32_t i = 0; i < report->totals.hook_count; i++)
         if (report->totals.hooks[i].missing) {
-            const char *why = report->totals.hooks[i].why;
+            const char *why = report->totals.hooks[i].told;
 
             fputs("  ", pen->out);
             draw_text(pen, report->totals.hooks[i].name, 0);

@@ -457,11 +457,51 @@ static void details_are_told(void **state)
     json_decref(json);
 }
 
+/* Of the job "j" of that node, which has the hook or lacks it. */
+static struct batch *hooked(const char *node, const char *name, bool attached)
+{
+    const struct hook hook = {.name = "mmap_fault", .attached = attached, .why = attached ? NULL : "too old"};
+    struct batch *batch = history_batch(0);
+
+    assert_int_equal(batch_set(batch, &batch->node, node), 0);
+    history_ops(batch, name, NO_INDEX, OP_READ, 1 << 20, 1000);
+    history_order(batch, name, NO_INDEX, OP_READ, ORDER_CONSECUTIVE, 1000);
+    assert_int_equal(batch_hooks(batch, &hook, 1), 0);
+    return batch;
+}
+
+static double confidence_of(const json_t *json, const char *name)
+{
+    const json_t *job;
+    size_t i;
+
+    json_array_foreach(at(json, "jobs"), i, job)
+        if (strcmp(json_string_value(json_object_get(job, "job")), name) == 0)
+            return json_real_value(at(job, "profiles/0/confidence"));
+    fail();
+    return 0;
+}
+
+static void a_hook_that_a_node_lacks_touches_what_ran_there(void **state)
+{
+    struct batch *all[] = {hooked("n1", "a", true), hooked("n2", "b", true)};
+    struct batch *some[] = {hooked("n1", "a", true), hooked("n2", "b", false)};
+    json_t *seen = report_of(all, 2, GROUP_JOB), *json = report_of(some, 2, GROUP_JOB);
+
+    assert_true(confidence_of(json, "a") == confidence_of(seen, "a"));
+    assert_true(confidence_of(json, "b") < confidence_of(seen, "b"));
+    assert_json(json, "coverage/hooks/0",
+                "{\"hook\":\"mmap_fault\",\"state\":\"unavailable\",\"why\":\"too old (n2: 1 of 2 nodes)\"}");
+    json_decref(json);
+    json_decref(seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_is_there),
         cmocka_unit_test(details_are_told),
+        cmocka_unit_test(a_hook_that_a_node_lacks_touches_what_ran_there),
         cmocka_unit_test(figures_by_hand),
         cmocka_unit_test(grouping_of_batches_does_not_matter),
         cmocka_unit_test(time_between_recordings_is_told),
