@@ -130,6 +130,8 @@ struct node_total {
     const char *cluster, *node, *role, *kernel;
     int64_t last_ns; /* end of its latest interval */
     uint64_t in_flight;
+    uint64_t seq;              /* of the latest interval */
+    bool set_back;             /* its clock was: intervals of a stream do not follow each other in time as they were made */
     char stream[40], boot[40]; /* of that one; "" where batches have none, as those of a database */
     struct pressure pressure; /* of all its intervals of which it is known, */
     uint64_t pressure_of_ns;  /* which are that long; 0: of none */

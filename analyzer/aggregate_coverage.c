@@ -97,6 +97,7 @@ static void add_dropped(struct aggregate *a, const struct coverage *coverage)
 }
 
 #define SLOT_NS (FLOW_SLOT_MS * 1000000LL)
+#define CLOCK_NS 1000000000LL /* by so much clocks may be corrected */
 
 /* What lies between recordings of a node, and what several of them have. What comes without a stream, from a database,
    leaves out intervals in which nothing was done. */
@@ -116,7 +117,10 @@ static int watch(struct aggregate *a, struct node_total *node, const struct batc
                  strncmp(boot, node->boot, sizeof(node->boot) - 1) == 0)
             a->twice_ns += (uint64_t)(MIN(end_ns, node->last_ns) - batch->start_ns);
     }
+    if (*stream && strncmp(stream, node->stream, sizeof(node->stream) - 1) == 0)
+        node->set_back |= batch->seq < node->seq || batch->start_ns + CLOCK_NS < node->last_ns;
     if (end_ns >= node->last_ns) {
+        node->seq = batch->seq;
         snprintf(node->stream, sizeof(node->stream), "%s", stream);
         snprintf(node->boot, sizeof(node->boot), "%s", boot);
     }

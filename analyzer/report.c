@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/clocks.h"
 #include "analyzer/gather.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 #define INTERVAL_JOBS 16 /* the largest: intervals cost a tenth of a second a job */
@@ -312,9 +314,12 @@ static int find_gaps(struct report *report)
 {
     size_t count = 0;
 
-    report->gaps = calloc(GAP_COUNT + 1, sizeof(*report->gaps));
-    if (!report->gaps)
+    report->gaps = calloc(GAP_COUNT + 2, sizeof(*report->gaps));
+    if (!report->gaps || clocks_tell(&report->totals, wall_clock_ns(), &report->clocks))
         return -ENOMEM;
+    report->clock_gap = (struct gap){"clock", report->clocks};
+    if (report->clocks)
+        report->gaps[count++] = &report->clock_gap;
     for (size_t i = 0; i < GAP_COUNT; i++)
         if (gaps[i].holds(report))
             report->gaps[count++] = &gaps[i].gap;
@@ -375,6 +380,7 @@ void report_clear(struct report *report)
     capacity_clear(&report->capacity);
     free(report->profiles);
     free(report->gaps);
+    free(report->clocks);
     aggregate_clear(&report->totals);
     *report = (struct report){0};
 }

@@ -39,6 +39,8 @@ struct report {
     bool cut;          /* what came later was left out; set by the caller */
     struct suspects suspects;
     uint64_t in_flight; /* that never returned: running at the end, or their thread died inside them (totals.killed) */
+    char *clocks;            /* nodes whose clocks were wrong, as clocks_tell() says it; NULL: none */
+    struct gap clock_gap;    /* the same */
     const struct gap **gaps; /* those that hold for what was read; NULL ends them */
     bool damaged;            /* a recording was */
 };

@@ -169,6 +169,27 @@ static int unpack_zstd(struct sink *sink, const void *data, size_t size)
     return sink->size > sink->limit ? -EFBIG : 0;
 }
 
+int decompress_start(const void *data, size_t size, void *out, size_t room, size_t *got)
+{
+    _cleanup_(leave_dctx) ZSTD_DCtx *context = take_dctx();
+    ZSTD_inBuffer in = {.src = data, .size = size};
+    ZSTD_outBuffer to = {.dst = out, .size = room};
+
+    if (!context)
+        return -ENOMEM;
+    ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+    while (to.pos < to.size) {
+        size_t in_before = in.pos, before = to.pos, more = ZSTD_decompressStream(context, &to, &in);
+
+        if (ZSTD_isError(more))
+            return ZSTD_getErrorCode(more) == ZSTD_error_memory_allocation ? -ENOMEM : -EBADMSG;
+        if (in.pos == in_before && to.pos == before)
+            break;
+    }
+    *got = to.pos;
+    return 0;
+}
+
 static int inflate_members(z_stream *stream, struct sink *sink)
 {
     int result = Z_OK;

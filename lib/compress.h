@@ -24,4 +24,7 @@ int compress_zstd(const void *data, size_t size, void **out, size_t *out_size);
 int decompress(enum encoding encoding, const void *data, size_t size, size_t limit, void **out,
                size_t *out_size) __attribute__((warn_unused_result));
 
+/* The beginning of what zstd data hold, up to `room` bytes into out; *got is less at their end. 0, -ENOMEM or -EBADMSG. */
+int decompress_start(const void *data, size_t size, void *out, size_t room, size_t *got);
+
 #endif

@@ -36,6 +36,10 @@ int frame_next(const void *buffer, size_t size, const void **payload, size_t *pa
 /* A payload's batch. 0, -ENOMEM or -EBADMSG with *error. */
 int frame_decode(const void *payload, size_t size, struct batch **out, struct codec_error *error);
 
+/* When a payload's batch begins, of its own beginning alone where that says so, as whatever writes frames here does. 0,
+   -ENOMEM or -EBADMSG: it holds no batch. */
+int frame_start(const void *payload, size_t size, int64_t *start_ns);
+
 /* --- writing --- */
 
 struct recording_writer;

@@ -111,6 +111,8 @@ static void show_watched(const struct pen *pen, const struct report *report)
     if (totals->twice_ns)
         fprintf(pen->out, "          recordings overlap for %s: what both of them saw counts twice\n",
                 human_duration(span, (double)totals->twice_ns / 1e9));
+    if (report->clocks)
+        draw_paragraph(pen, (const char *const *)&report->clocks, 1, 10, TEXT_WIDTH);
 }
 
 /* One line that is always there, whether it is good news or not. */

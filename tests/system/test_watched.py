@@ -32,6 +32,18 @@ class WatchedTest(harness.SystemTest):
         self.assertEqual(0, tool.returncode)
         return path
 
+    def written(self, name, batches):
+        path = self.path(name)
+        harness.must([os.path.join(harness.bindir(), "tests/system/json_recording"), path],
+                     input="".join(json.dumps(batch) + "\n" for batch in batches))
+        return path
+
+    def report(self, recording):
+        """The JSON, and what was said."""
+        done = subprocess.run([harness.unblend(), "report", "--format", "json", recording], env=harness.environment(),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+        return json.loads(done.stdout), done.stderr
+
     def coverage(self, *recordings):
         """The lines below the title, and those of the JSON."""
         text = harness.must([harness.unblend(), "report", *recordings], env=harness.environment())
@@ -67,6 +79,45 @@ class WatchedTest(harness.SystemTest):
         self.assertIn("\n          recordings overlap for 2 s: what both of them saw counts twice\n", text)
         self.assertEqual(2000, told["twice_ms"])
         self.assertIn("twice", gaps)
+
+    def test_a_clock_that_is_set_back(self):
+        """Written is the later half first: what is told does not depend on it."""
+        batches = [dict(made.batch(second, 0), seq=seq) for seq, second in enumerate([*range(30, 60), *range(30)])]
+        batches[2]["coverage"] = dict(batches[2]["coverage"], in_flight_ops=7)
+        back = self.written("back.rec", batches)
+        text, _, gaps = self.coverage(back)
+        self.assertIn("the clock of node07 was set back", text)
+        self.assertIn("clock", gaps)
+        told, said = self.report(back)
+        self.assertEqual("", said)
+        batches.sort(key=lambda batch: batch["start_ns"])
+        self.assertEqual(self.report(self.written("sorted.rec", batches))[0], told)
+        self.assertNotIn("clock", self.coverage(self.recording("right.rec", "a", range(60), 60))[2])
+
+    def test_a_clock_that_is_far_ahead(self):
+        batches = [made.batch(second, 0) for second in range(20)]
+        batches[10]["start_ns"] += 10**9 * 86400 * 365 * 70
+        for flow in batches[10].get("flows", []):
+            flow["first"] += 10 * 86400 * 365 * 70
+        text, _, gaps = self.coverage(self.written("ahead.rec", batches))
+        self.assertRegex(text, r"\n +the clock of node07 was set back, that of node07 is far ahead, up to\n +2096-")
+        self.assertIn("clock", gaps)
+
+    def test_frames_that_are_refused(self):
+        """One line for the first of them with its place, one for all; the rest counts."""
+        batches = [made.batch(second, 0) for second in range(20)]
+        for second in (5, 7, 9):
+            batches[second]["interval_ms"] = 0
+        told, said = self.report(self.written("refused.rec", batches))
+        self.assertTrue(told["coverage"]["damaged"])
+        self.assertEqual("2026-03-01T12:00:20.000Z", told["span"]["end"])
+        first, last = said.rstrip("\n").split("\n")
+        self.assertRegex(first, r"^unblend: warning: \S+refused.rec is damaged: frame 6 at byte \d+: interval_ms: "
+                                r"must not be 0; ")
+        self.assertRegex(last, r"refused.rec is damaged in 3 places, the first of which is told above$")
+        batches[5]["interval_ms"] = 1000
+        batches[7]["interval_ms"] = 1000
+        self.assertEqual(1, self.report(self.written("one.rec", batches))[1].count("\n"))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/compress.h"
 #include "lib/recording.h"
 #include "tests/unit/sample.h"
 
@@ -318,6 +319,56 @@ static void intact_frames_with_nonsense_are_named(void **state)
     assert_string_equal(error.field, "records[0].job");
 }
 
+/* Of that JSON, compressed; INT64_MIN where it holds no batch. */
+static int64_t start_of(const char *json, size_t size)
+{
+    _cleanup_free_ void *payload = NULL;
+    int64_t start_ns = INT64_MIN;
+    size_t length;
+    int err;
+
+    assert_int_equal(compress_zstd(json, size, &payload, &length), 0);
+    err = frame_start(payload, length, &start_ns);
+    assert_int_equal(err, start_ns == INT64_MIN ? -EBADMSG : 0);
+    return start_ns;
+}
+
+static void a_frame_says_when_it_begins(void **state)
+{
+    static const char hidden[] = "{\"a\":\"\\\",\\\"start_ns\\\":7,\",\"b\":{\"start_ns\":8}, \"start_ns\" : 9 }";
+    static const char cut[] = "{\"b\":[{\"start_ns\":8}],\"c\":\"";
+
+    for (unsigned i = 0; i < sizeof(batches) / sizeof(*batches); i++) {
+        _cleanup_free_ char *json = NULL;
+        size_t size;
+
+        assert_int_equal(codec_encode(batches[i], &json, &size), 0);
+        assert_true(start_of(json, size) == batches[i]->start_ns);
+    }
+    assert_int_equal(start_of(hidden, strlen(hidden)), 9);
+    assert_true(start_of(cut, strlen(cut)) == INT64_MIN);
+    assert_true(start_of("", 0) == INT64_MIN);
+}
+
+/* Whoever writes it behind the tables has it found there, too. */
+static void a_beginning_may_stand_at_the_end(void **state)
+{
+    _cleanup_free_ char *json = NULL;
+    char *moved, *at, *behind;
+    size_t size, length;
+
+    assert_int_equal(codec_encode(batches[0], &json, &size), 0);
+    at = strstr(json, "\"start_ns\":");
+    behind = strchr(at, ',') + 1;
+    length = (size_t)(behind - at) - 1;
+    moved = malloc(size + 5000 + length);
+    assert_non_null(moved);
+    sprintf(moved, "%.*s%.*s,\"padding\":\"%04096d\",%.*s}", (int)(at - json), json,
+            (int)(json + size - 1 - behind), behind, 0, (int)length, at);
+    assert_true(start_of(moved, strlen(moved)) == batches[0]->start_ns);
+    free(moved);
+}
+
 static void other_files_are_no_recordings(void **state)
 {
     struct recording_reader *reader = NULL;
@@ -434,6 +485,8 @@ int main(void)
         cmocka_unit_test(files_made_to_be_slow_end),
         cmocka_unit_test(appending_keeps_what_stands_behind_damage),
         cmocka_unit_test(intact_frames_with_nonsense_are_named),
+        cmocka_unit_test(a_frame_says_when_it_begins),
+        cmocka_unit_test(a_beginning_may_stand_at_the_end),
         cmocka_unit_test(other_files_are_no_recordings),
         cmocka_unit_test(one_writer_at_a_time),
         cmocka_unit_test(a_full_disk_costs_no_frame),
