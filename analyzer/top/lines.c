@@ -6,6 +6,7 @@
 
 #include "analyzer/human.h"
 #include "analyzer/top/write.h"
+#include "lib/utf8.h"
 
 int column_width(const struct column *column, bool kilobytes)
 {
@@ -86,6 +87,7 @@ static void append_missing(const struct model *model, char *buffer, size_t size)
         return;
     snprintf(text, sizeof(text), "; n/a %u/%u: %s%s%.200s%s", missing, hooks, first->name + 5,
              *first->why ? ": " : "", first->why, missing > 1 ? ", ..." : "");
+    utf8_one_line(text); /* an agent's own words, and anybody may have written the recording */
     append(buffer, size, text);
 }
 

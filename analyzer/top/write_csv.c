@@ -7,21 +7,23 @@
 #include "analyzer/human.h"
 #include "analyzer/top/write.h"
 #include "lib/output.h"
+#include "lib/utf8.h"
 
-/* A name from outside must neither break the line nor be taken for a formula by who opens it. */
+/* A name from outside must not break the line, nor may a terminal obey it. */
 static void put_text(FILE *out, const char *text)
 {
-    if (!text[strcspn(text, "\",\r\n")]) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
+    bool quoted = text[strcspn(text, "\",")];
+
+    fputs(quoted ? "\"" : "", out);
+    while (*text) {
+        size_t control = utf8_control(text);
+
         if (*text == '"')
             fputc('"', out);
-        fputc(*text, out);
+        fputc(control ? '?' : *text, out);
+        text += control ? control : 1;
     }
-    fputc('"', out);
+    fputs(quoted ? "\"" : "", out);
 }
 
 static void put_value(FILE *out, const struct column *column, const struct row *row)

@@ -46,11 +46,13 @@ static size_t measure(const struct pen *pen, const char *text, unsigned *columns
     return length && length <= MB_CUR_MAX ? length : 1;
 }
 
-unsigned draw_text(const struct pen *pen, const char *text, unsigned width)
+/* Writes so much of the text as has that width (0: any), nothing of it that a terminal would obey; without a place to
+   write to it is measured only. The columns that it takes. */
+static unsigned draw_part(const struct pen *pen, FILE *out, const char *text, const char *end, unsigned width)
 {
     unsigned columns = 0;
 
-    while (*text) {
+    while (text < end) {
         unsigned taken;
         size_t control = utf8_control(text), length = measure(pen, text, &taken);
         bool shown = !control && (pen->utf8 || (unsigned char)*text <= 0x7f);
@@ -58,14 +60,19 @@ unsigned draw_text(const struct pen *pen, const char *text, unsigned width)
         taken = shown ? taken : 1;
         if (width && columns + taken > width)
             break;
-        if (shown)
-            fwrite(text, 1, length, pen->out);
-        else
-            fputc('?', pen->out);
+        if (out && shown)
+            fwrite(text, 1, length, out);
+        else if (out)
+            fputc('?', out);
         text += length;
         columns += taken;
     }
     return columns;
+}
+
+unsigned draw_text(const struct pen *pen, const char *text, unsigned width)
+{
+    return draw_part(pen, pen->out, text, text + strlen(text), width);
 }
 
 void draw_bar(const struct pen *pen, double fraction, unsigned width)
@@ -95,7 +102,7 @@ void draw_paragraph(const struct pen *pen, const char *const *sentences, uint32_
         for (const char *word = sentences[i]; *word;) {
             size_t length = strcspn(word, " ");
             bool last = !word[length];
-            size_t needed = length + (last && i + 1 < count);
+            unsigned needed = draw_part(pen, NULL, word, word + length, 0) + (last && i + 1 < count);
 
             if (!column || column + 1 + needed > width) {
                 fprintf(pen->out, "%s%*s", column ? "\n" : "", (int)indent, "");
@@ -104,8 +111,9 @@ void draw_paragraph(const struct pen *pen, const char *const *sentences, uint32_
                 fputc(' ', pen->out);
                 column++;
             }
-            fprintf(pen->out, "%.*s%s", (int)length, word, last && i + 1 < count ? ";" : "");
-            column += (unsigned)needed;
+            draw_part(pen, pen->out, word, word + length, 0);
+            fputs(last && i + 1 < count ? ";" : "", pen->out);
+            column += needed;
             word += length + !last;
         }
     if (column)

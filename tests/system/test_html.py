@@ -149,6 +149,25 @@ class HtmlTest(SystemTest):
         self.assertIn("<script>alert(1)</script>&\"'?", text)
         self.assertNotIn("\u0001", text)
 
+    def test_what_an_agent_says_steers_no_terminal(self):
+        """Why a hook is missing, a way around the kernel, a job: in reports, in batches of top and in CSV."""
+        with open(os.path.join(REPORTS, "recording.json"), encoding="utf-8") as lines:
+            batch = json.loads(lines.readline())
+        evil = "x\u001b[31m\ny\u202ez"
+        batch["jobs"][0]["job"] = batch["jobs"][0]["user"] = evil
+        batch["coverage"]["hooks"] = [{"hook": evil, "state": "unavailable", "why": evil}]
+        batch["coverage"]["bypass"] = [{"what": evil, "device": evil, "bytes": None, "why": evil}]
+        with open(self.path("steer.json"), "w", encoding="utf-8") as file:
+            file.write(json.dumps(batch) + "\n")
+        recording = self.to_recording("steer.rec", self.path("steer.json"))
+        for command in (["report"], ["top", "-b", "--replay"], ["top", "--csv", "--replay"]):
+            shown = harness.must([harness.unblend(), *command, recording],
+                                 env=dict(harness.environment(), LC_ALL="C.UTF-8"))
+            self.assertIn("x?[31m?y", shown)
+            self.assertNotIn("\u001b", shown)
+            self.assertNotIn("\u202e", shown)
+            self.assertNotIn("[31m\n", shown)
+
     def test_what_moved_stands_behind_the_first_page(self):
         text = harness.must([harness.unblend(), "report", "-f", "html", "--compare", self.recording, self.recording])
         checker = check(text)

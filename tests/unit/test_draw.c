@@ -46,12 +46,28 @@ static void what_cannot_be_shown_is_a_question_mark(void **state)
     assert_drawn(false, "a\tb", 0, "a?b", 3);
 }
 
+/* Neither obeyed nor the end of a line, and a character of several bytes is as wide as it is shown. */
+static void a_paragraph_has_no_other_lines_than_its_own(void **state)
+{
+    const char *const sentences[] = {"no\x1b[31m such\nhook", "gr\u00f6\u00dfe \u202edcba"};
+    char *drawn = NULL;
+    size_t size;
+    struct pen pen = {.out = open_memstream(&drawn, &size), .utf8 = true};
+
+    assert_non_null(pen.out);
+    draw_paragraph(&pen, sentences, 2, 2, 18);
+    (void)fclose(pen.out);
+    assert_string_equal(drawn, "  no?[31m\n  such?hook; gr\u00f6\u00dfe\n  ?dcba\n");
+    free(drawn);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_takes_the_columns_that_a_terminal_gives_it),
         cmocka_unit_test(a_wide_character_is_not_cut_in_two),
         cmocka_unit_test(what_cannot_be_shown_is_a_question_mark),
+        cmocka_unit_test(a_paragraph_has_no_other_lines_than_its_own),
     };
 
     if (!setlocale(LC_ALL, "C.UTF-8"))
