@@ -19,6 +19,7 @@
 #include "analyzer/kinds.h"
 #include "analyzer/overlap.h"
 #include "analyzer/series.h"
+#include "analyzer/twice.h"
 #include "analyzer/windows.h"
 #include "analyzer/working.h"
 #include "lib/lookup.h"
@@ -196,6 +197,7 @@ struct aggregate {
 
     uint64_t lost, killed, unattributed, overflow;
     uint64_t shed_ms[SHED_COUNT]; /* of all nodes */
+    struct twice dropped; /* ranges that were said */
     uint64_t dropped_batches, dropped_ops; /* on their way to the collector; the operations are in lost, too */
     bool dropped_unknown;                  /* of some, nobody can tell how many operations they had */
     uint64_t unwatched_ns; /* between recordings of a node; of all nodes */

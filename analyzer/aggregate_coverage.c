@@ -81,19 +81,27 @@ static int add_bypasses(struct aggregate *a, const struct coverage *coverage)
     return 0;
 }
 
-static void add_dropped(struct aggregate *a, const struct coverage *coverage)
+/* A range is said again until a batch that says it has arrived, and counts once; of one that was said in part nobody can
+   tell how many operations the rest had. 0 or -ENOMEM. */
+static int add_dropped(struct aggregate *a, const struct batch *batch)
 {
-    for (uint32_t i = 0; i < coverage->dropped_count; i++) {
-        const struct dropped *range = &coverage->dropped[i];
+    for (uint32_t i = 0; i < batch->coverage.dropped_count; i++) {
+        const struct dropped *range = &batch->coverage.dropped[i];
+        uint64_t count = range->last - range->first + 1, known;
 
-        a->dropped_batches += range->last - range->first + 1;
-        if (range->ops == DROPPED_UNKNOWN) {
+        if (twice_dropped(&a->dropped, batch, range, &known))
+            return -ENOMEM;
+        a->dropped_batches += count - known;
+        if (known == count)
+            continue;
+        if (known || range->ops == DROPPED_UNKNOWN) {
             a->dropped_unknown = true;
             continue;
         }
         a->dropped_ops += range->ops;
         a->lost += range->ops;
     }
+    return 0;
 }
 
 #define SLOT_NS (FLOW_SLOT_MS * 1000000LL)
@@ -153,13 +161,12 @@ int aggregate_coverage(struct aggregate *a, struct node_total *node, const struc
     a->overflow += batch->coverage.overflow;
     for (unsigned i = 0; i < SHED_COUNT; i++)
         a->shed_ms[i] += batch->coverage.shed_ms[i];
-    add_dropped(a, &batch->coverage);
     if (batch->pressure.known) {
         node->pressure.some_ns += batch->pressure.some_ns;
         node->pressure.full_ns += batch->pressure.full_ns;
         node->pressure_of_ns += batch->duration_ns;
     }
-    if (watch(a, node, batch, end))
+    if (add_dropped(a, batch) || watch(a, node, batch, end))
         return -ENOMEM;
     if (end >= node->last_ns) {
         node->last_ns = end;

@@ -209,6 +209,7 @@ void aggregate_clear(struct aggregate *a)
     series_clear(&a->series);
     windows_clear(&a->windows);
     watched_clear(&a->watched);
+    twice_clear(&a->dropped);
     overlap_clear(&a->overlap);
     backends_clear(&a->backends);
     lookup_clear(&a->job_index);

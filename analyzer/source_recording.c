@@ -2,6 +2,7 @@
 #include "analyzer/source.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -19,28 +20,32 @@ struct recordings {
     struct source source; /* first: it is what the caller holds */
     const struct source_window *window;
     bool *damaged;
-    struct twice twice; /* of several files */
+    struct twice twice;
     unsigned count, wanted; /* those that are open, and all of them */
     struct input {
         struct recording_file file;
         struct batch *ahead; /* read, not handed out yet; NULL when the file is used up */
+        uint64_t again;      /* batches that were left out, as they had come before */
     } inputs[];
 };
 
-/* What two files hold, as a copy does, would count twice. 0 or -errno (logged). */
-static int look_twice(struct recordings *recordings, const struct input *input)
+/* What two files hold, as a copy does, would count twice; of what one holds twice the first counts. 1, 0 when it is left
+   out, or -errno (logged). Whoever goes to and fro meets everything again. */
+static int look_twice(struct recordings *recordings, struct input *input)
 {
+    const unsigned own = (unsigned)(input - recordings->inputs);
     unsigned other;
-    int got = recordings->wanted > 1
-                  ? twice_look(&recordings->twice, (unsigned)(input - recordings->inputs), input->ahead, &other)
-                  : 0;
+    int got = recordings->window ? twice_look(&recordings->twice, own, input->ahead, &other) : 0;
 
     if (got < 0)
         log_error("cannot read %s: %s", input->file.path, log_why(got));
-    if (got == 1)
+    if (got == 1 && other != own) {
         log_error("%s holds what %s holds, and it counts once: leave one of them out", input->file.path,
                   recordings->inputs[other].file.path);
-    return got == 1 ? -EINVAL : got;
+        return -EINVAL;
+    }
+    input->again += got == 1;
+    return got < 0 ? got : !got;
 }
 
 /* Reads the file's next batch that the window lets through. 0 or -errno (logged). */
@@ -50,15 +55,20 @@ static int advance(struct recordings *recordings, struct input *input)
 
     while ((got = recording_file_next(&input->file, &input->ahead, recordings->damaged)) == 1) {
         got = source_filter(recordings->window, input->ahead);
+        if (got < 0)
+            log_error("cannot read %s: %s", input->file.path, log_why(got));
         if (got == 1)
-            return look_twice(recordings, input);
+            got = look_twice(recordings, input);
+        if (got == 1)
+            return 0;
         batch_free(input->ahead);
         input->ahead = NULL;
-        if (got < 0) {
-            log_error("cannot read %s: %s", input->file.path, log_why(got));
-            break;
-        }
+        if (got < 0)
+            return got;
     }
+    if (got == 0 && input->again)
+        log_warning("%s holds %" PRIu64 " batch%s more than once, and each counts once, as it comes first",
+                    input->file.path, input->again, input->again == 1 ? "" : "es");
     return got;
 }
 

@@ -103,6 +103,26 @@ class WatchedTest(harness.SystemTest):
         self.assertRegex(text, r"\n +the clock of node07 was set back, that of node07 is far ahead, up to\n +2096-")
         self.assertIn("clock", gaps)
 
+    def test_a_frame_that_comes_twice(self):
+        """The first counts, also where the other says something else: as the collector has it."""
+        batches = [made.batch(second, 0) for second in range(20)]
+        once = self.report(self.written("once.rec", batches))[0]
+        again = made.batch(9, 3)
+        told, said = self.report(self.written("again.rec", [*batches[:10], batches[9], *batches[10:], again]))
+        self.assertEqual(once, told)
+        self.assertRegex(said, r"^unblend: warning: \S+again.rec holds 2 batches more than once, and each counts once, "
+                               r"as it comes first\n$")
+
+    def test_what_was_dropped_is_said_twice(self):
+        batches = [made.batch(second, 0) for second in range(20)]
+        dropped = {"stream": batches[0]["stream"], "first_seq": 100, "last_seq": 104, "ops": 50, "start_ns": None,
+                   "end_ns": None, "why": "quota"}
+        for second in (10, 11):
+            batches[second]["coverage"]["dropped"] = [dropped]
+        told, _ = self.report(self.written("dropped.rec", batches))
+        self.assertEqual((50, 5, 50), tuple(told["coverage"][key]
+                                            for key in ("lost_ops", "dropped_batches", "dropped_ops")))
+
     def test_frames_that_are_refused(self):
         """One line for the first of them with its place, one for all; the rest counts."""
         batches = [made.batch(second, 0) for second in range(20)]

@@ -80,12 +80,55 @@ static void numbers_may_come_in_any_order(void **state)
     twice_clear(&twice);
 }
 
+static void what_one_holds_twice_is_told(void **state)
+{
+    const struct batch batch = numbered("n1", "aa", 7);
+    struct twice twice = {0};
+    unsigned other = 99;
+
+    assert_int_equal(twice_look(&twice, 3, &batch, &other), 0);
+    assert_int_equal(other, 99);
+    assert_int_equal(twice_look(&twice, 3, &batch, &other), 1);
+    assert_int_equal(other, 3);
+    twice_clear(&twice);
+}
+
+/* How many of a range of n1's stream were said before. */
+static uint64_t said(struct twice *twice, const char *stream, uint64_t first, uint64_t last)
+{
+    const struct batch batch = numbered("n1", "", 0);
+    const struct dropped range = {.stream = stream, .first = first, .last = last};
+    uint64_t known = 99;
+
+    assert_int_equal(twice_dropped(twice, &batch, &range, &known), 0);
+    return known;
+}
+
+static void ranges_are_said_once(void **state)
+{
+    struct twice twice = {0};
+
+    assert_int_equal(said(&twice, "aa", 100, 104), 0);
+    assert_int_equal(said(&twice, "aa", 100, 104), 5);
+    assert_int_equal(said(&twice, "bb", 100, 104), 0);
+    assert_int_equal(said(&twice, "aa", 0, 0), 0);
+    assert_int_equal(said(&twice, "aa", 110, 119), 0);
+    assert_int_equal(said(&twice, "aa", 103, 111), 4); /* 103, 104, 110, 111 */
+    assert_int_equal(said(&twice, "aa", 100, 119), 20);
+    assert_int_equal(said(&twice, "aa", 0, 200), 21);
+    assert_int_equal(said(&twice, "aa", 201, UINT64_MAX), 0);
+    assert_int_equal(said(&twice, "aa", 5, 5), 1);
+    twice_clear(&twice);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_is_told),
         cmocka_unit_test(parts_of_a_stream_are_no_copies),
         cmocka_unit_test(another_node_or_no_stream_is_something_else),
+        cmocka_unit_test(what_one_holds_twice_is_told),
+        cmocka_unit_test(ranges_are_said_once),
         cmocka_unit_test(numbers_may_come_in_any_order),
     };
 
