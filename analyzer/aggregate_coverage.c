@@ -81,8 +81,8 @@ static int add_bypasses(struct aggregate *a, const struct coverage *coverage)
     return 0;
 }
 
-/* A range is said again until a batch that says it has arrived, and counts once; of one that was said in part nobody can
-   tell how many operations the rest had. 0 or -ENOMEM. */
+/* A range is said again until a batch that says it has arrived, and counts once; of one that was said in part nobody
+   can tell how many operations the rest had. 0 or -ENOMEM. */
 static int add_dropped(struct aggregate *a, const struct batch *batch)
 {
     for (uint32_t i = 0; i < batch->coverage.dropped_count; i++) {

@@ -29,8 +29,8 @@ struct recordings {
     } inputs[];
 };
 
-/* What two files hold, as a copy does, would count twice; of what one holds twice the first counts. 1, 0 when it is left
-   out, or -errno (logged). Whoever goes to and fro meets everything again. */
+/* What two files hold, as a copy does, would count twice; of what one holds twice the first counts. 1, 0 when it is
+   left out, or -errno (logged). Whoever goes to and fro meets everything again. */
 static int look_twice(struct recordings *recordings, struct input *input)
 {
     const unsigned own = (unsigned)(input - recordings->inputs);

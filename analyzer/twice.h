@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which batches each of several recordings held: what two of them hold, a copy and what it was made of say, or one of them
- * twice, would count twice; and which batches were said to have been dropped. A batch is known by its cluster, node,
- * stream and number, as in the collector's ledger; numbers are kept as runs, so memory depends on how many streams there
- * are and not on how long they are.
+ * Which batches each of several recordings held: what two of them hold, a copy and what it was made of say, or one of
+ * them twice, would count twice; and which batches were said to have been dropped. A batch is known by its cluster,
+ * node, stream and number, as in the collector's ledger; numbers are kept as runs, so memory depends on how many
+ * streams there are and not on how long they are.
  */
 #ifndef UNBLEND_ANALYZER_TWICE_H
 #define UNBLEND_ANALYZER_TWICE_H

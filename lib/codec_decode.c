@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/codec_counts.h"
 #include "lib/codec_coverage.h"
 #include "lib/codec_errors.h"
 #include "lib/codec_flow.h"
@@ -188,9 +189,7 @@ static int decode_record(struct batch *batch, const struct field_place *p, json_
     if ((json_object_get(o, "size") && (err = field_histogram(p, o, "size", &record->size))) ||
         (json_object_get(o, "joint") && (err = field_joint(p, o, "joint", &record->joint))))
         return err;
-    /* That size or errors exceed latency_ns is no reason to refuse: counters are read while they move, so one
-       interval may have what the next one lacks. */
-    return 0;
+    return codec_counts_check(p, record);
 }
 
 /* Runs a decoder over each object of a table. */

@@ -205,6 +205,11 @@ static const struct refusal refusals[] = {
     {"\"size\":\"80:3\"", "\"size\":[80,3]", "records[0].size", "is not a string"},
     {",\"latency_ns\":\"63:3 1\"", "", "records[0].latency_ns", "is missing"},
     {"\"63:3 1\"", "\"63:3 0\"", "records[0].latency_ns", "is no list of"},
+    {"\"errors\":1", "\"errors\":100010", "records[0].errors", "is of more operations than"},
+    {"\"errors\":1", "\"errors\":9223372036854775807", "records[0].errors", "is of more operations than"},
+    {"\"errors\":1", "\"errors\":1,\"order\":[0,0,1000000]", "records[0].order", "is of more operations than"},
+    {"\"errors\":1", "\"errors\":1,\"error_codes\":{\"EIO\":1000000}", "records[0].error_codes", "is of more operations"},
+    {"\"80:3\"", "\"80:1000000\"", "records[0].size", "is of more operations than"},
     {"\"slot_ms\":100", "\"slot_ms\":50", "slot_ms", "is 50, not 100"},
     {"\"slot_ms\":100,", "", "slot_ms", "is missing"},
     {"\"flows\":[", "\"flows\":0,\"x\":[", "flows", "is not an array"},
@@ -269,6 +274,20 @@ static const struct refusal refusals[] = {
     {"\"role\"", "\"x\":[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]],\"role\"", "",
      "is nested more than 16 deep"},
 };
+
+/* Counters are read while they move: an interval may have errors and sizes of operations that the next one has. */
+static void what_ends_while_it_is_counted_is_no_reason(void **state)
+{
+    static const char from[] = "\"errors\":1", to[] = "\"errors\":100000,\"order\":[0,100000,0]";
+    const char *at = strstr(golden, from);
+    struct batch *batch;
+    char json[4096];
+
+    snprintf(json, sizeof(json), "%.*s%s%s", (int)(at - golden), golden, to, at + strlen(from));
+    batch = decoded(json);
+    assert_int_equal(batch->records[0].errors, 100000);
+    batch_free(batch);
+}
 
 static void every_refusal_names_its_field(void **state)
 {
@@ -394,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_format_stays),
         cmocka_unit_test(random_batches_come_back),
+        cmocka_unit_test(what_ends_while_it_is_counted_is_no_reason),
         cmocka_unit_test(every_refusal_names_its_field),
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(unknown_keys_are_ignored),
