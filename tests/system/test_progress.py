@@ -14,6 +14,7 @@ import time
 import urllib.request
 
 import harness
+import made
 from test_path import Collector
 
 RECORDING = os.path.join(harness.SOURCE, "tests/system/reports/recording.json")
@@ -210,10 +211,7 @@ class ProgressTest(ShareTest):
         self.assertEqual([""], screen(run.said))
 
     def test_of_a_file_the_share_is_known(self):
-        big = self.path("big.rec")
-        with open(big, "wb") as file:
-            file.write(self.bytes[:8] + 400 * self.bytes[8:])
-        run = self.start("big", "report", big)
+        run = self.start("big", "report", made.recording(self.path("big.rec"), 6400))
         self.check_shares(run, 0.01)
 
 
