@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rooms of a judgement: a job and what no process of it has to itself (judge.c), its processes (judge_units.c), those of
- * them that do one thing together (team.c), and what all do with a tally (court.c). No header for others.
+ * The rooms of a judgement: a job and what no process of it has to itself (judge.c), its processes (judge_units.c, each on
+ * a volume in judge_unit.c), those of them that do one thing together (team.c), and what all do with a tally (court.c). No header for others.
  */
 #ifndef UNBLEND_ANALYZER_COURT_H
 #define UNBLEND_ANALYZER_COURT_H
@@ -48,6 +48,27 @@ int court_give(struct court *court, const struct profile *profile, const struct 
 
 /* Unmixes a process's tally, which so many others of its job read as many bytes as. 0, -ENOMEM or -ERANGE. */
 int court_divide(struct court *court, const struct tally *tally, uint32_t peers);
+
+/* One that does what its clients do: it serves a file system, or seeks before each transfer. */
+bool judge_serves(const struct court *court, const struct unit *unit);
+
+/* Whether a process that is named is a blend all the same; one that does little of what its job does is not asked. 1, 0
+   or -errno. */
+int judge_blend(const struct court *court, const struct tally *tally, bool serves, const struct profile *read,
+                const struct profile *written);
+
+/* What a process did on a volume, with how much of what it read it did in intervals in which it wrote: sums of processes
+   have that from who summed them up (lib/reworked.h). It shares what the unit's tally points to. */
+struct tally judge_reworked(const struct court *court, const struct unit *unit);
+
+/* What a process's tally may be that has no name. */
+enum verdict {
+    IS_FEW = 1,  /* not named, and it has opened no more files than one of many alike may */
+    IS_BLEND = 2 /* of several programs */
+};
+
+/* One process on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
+int judge_unit(struct court *court, const struct unit *unit, const struct peers *peers);
 
 /*
  * All processes of the job, but for the units that are judged already (NULL: none is), and those that do too little, or have

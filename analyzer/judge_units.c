@@ -1,126 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyzer/blended.h"
 #include "analyzer/court.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/param.h>
 
 #include "analyzer/mixture.h"
 #include "analyzer/peers.h"
 #include "analyzer/pipes.h"
-#include "analyzer/remaking.h"
-#include "analyzer/seeks.h"
 #include "lib/cleanup.h"
 
 #define TINY_FAULTS 1000
-#define FEW_OPENS   2
-#define OF_A_FILE   8 /* operations beside writing it, of who makes a file: it is asked for, looked at, closed */
-#define OF_A_WRITE  2 /* seeks */
-#define NO_BYTES    0.03 /* of all that a process moves, which say nothing of it */
-#define LITTLE      0.02 /* of a job */
 #define MANY_ALIKE  8 /* processes of few opens that are not named: what they do together is looked at */
-
-/* What a process that writes does beside that may be what goes with the files that it makes. */
-static bool goes_with_files(const struct tally *beside, const struct tally *tally)
-{
-    double made = (double)tally_succeeded(tally, OP_CREATE), seeks = (double)tally_ops(beside, OP_SEEK);
-    double with_writes = fmin(seeks, OF_A_WRITE * (double)tally_ops(tally, OP_WRITE));
-
-    return (double)tally_file_bytes(beside) <= NO_BYTES * (double)tally_file_bytes(tally) &&
-           (double)tally_file_ops(beside) - with_writes <= OF_A_FILE * made;
-}
-
-/* What a process's tally may be that has no name. */
-enum verdict {
-    IS_FEW = 1,  /* not named, and it has opened no more files than one of many alike may */
-    IS_BLEND = 2 /* of several programs */
-};
-
-/* Whether a process that is named is a blend all the same; one that does little of what its job does is not asked. 1, 0
-   or -errno. */
-static int is_blend(const struct court *court, const struct tally *tally, bool serves, const struct profile *read,
-                    const struct profile *written)
-{
-    return court_is_part(tally, &court->job->tally, LITTLE) ? 0 : blended(court->catalogue, tally, serves, read, written);
-}
-
-/* One that does what its clients do: it serves a file system, or seeks before each transfer. */
-static bool is_server(const struct court *court, const struct unit *unit)
-{
-    return court->job->units[unit->process].serves || seeks_go_with_transfers(&unit->tally);
-}
-
-/* What a process did on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
-static int judge_tally(struct court *court, const struct unit *unit, const struct tally *tally,
-                       const struct peers *peers)
-{
-    struct tally sides[2] = {court_side(tally, false), court_side(tally, true)};
-    const struct profile *profiles[2];
-    struct behaviour behaviour;
-    double match[2];
-    int err = 0;
-
-    behaviour_of(tally, peers, &behaviour);
-    for (unsigned i = 0; i < 2; i++)
-        profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
-    if (!profiles[0] && !profiles[1])
-        return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally, peers->exact);
-    if (profiles[0] && (err = is_blend(court, tally, is_server(court, unit), profiles[0],
-                                       profiles[1])))
-        return err > 0 ? IS_BLEND : err;
-    if (!profiles[0] && goes_with_files(&sides[0], tally))
-        return court_give(court, profiles[1], tally, match[1], true);
-    for (unsigned i = 0; i < 2; i++)
-        if (profiles[i] && (profiles[0] == profiles[1] || court_is_small(&sides[!i], tally)))
-            return court_give(court, profiles[i], tally, match[i], true);
-    for (unsigned i = 0; !err && i < 2; i++)
-        err = profiles[i] ? court_give(court, profiles[i], &sides[i], match[i], true)
-                          : court_divide(court, &sides[i], i ? 0 : peers->exact);
-    return err;
-}
-
-/* What a process did on a volume, with how much of what it read it did in intervals in which it wrote: sums of processes
-   have that from who summed them up (lib/reworked.h). */
-static struct tally with_reworked(const struct court *court, const struct unit *unit)
-{
-    struct tally tally = unit->tally;
-    uint64_t read = tally.op[OP_READ].bytes + tally.op[OP_MMAP_FAULT].bytes;
-
-    tally.op[OP_WRITE].cache[CACHE_REWORKED_BYTES] = MIN(read, court->job->units[unit->process].turn.reworked);
-    return tally;
-}
-
-/* A server on one volume: the same. */
-static int judge_server(struct court *court, const struct unit *unit, const struct peers *peers)
-{
-    uint32_t count = court->catalogue->count + 1;
-    _cleanup_free_ struct part *before = calloc(count, sizeof(*before));
-    bool sought = seeks_go_with_transfers(&unit->tally);
-    struct tally tally = with_reworked(court, unit);
-    int err;
-
-    if (!before)
-        return -ENOMEM;
-    memcpy(before, court->parts, count * sizeof(*before));
-    if (sought)
-        tally = seeks_left_out(&tally);
-    err = judge_tally(court, unit, &tally, peers);
-    if (err)
-        return err;
-    remaking_join(court->catalogue, &tally, before, court->parts);
-    if (sought)
-        seeks_add(&unit->tally, before, court->parts, count);
-    return 0;
-}
-
-/* One process on one volume: the same. */
-static int judge_unit(struct court *court, const struct unit *unit, const struct peers *peers)
-{
-    return is_server(court, unit) ? judge_server(court, unit, peers) : judge_tally(court, unit, &unit->tally, peers);
-}
 
 /* A unit, where it belongs in order: units of one process lie beside each other, and the two ends of a pipe. */
 struct place {
@@ -210,7 +101,7 @@ struct rests {
 
 static int leave_to_rest(const struct court *court, struct rests *rests, const struct unit *unit)
 {
-    const struct tally tally = with_reworked(court, unit);
+    const struct tally tally = judge_reworked(court, unit);
 
     return tally_merge(&rests->tallies[court_volume(court->job, unit->volume)], &tally);
 }
@@ -242,7 +133,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
         tiny = is_tiny(whole);
         behaviour_of(whole, &peers[places->unit], &behaviour);
         profile = tiny ? NULL : behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
-        err = profile ? is_blend(court, whole, is_server(court, &court->job->units[places->unit]), profile, profile) : 0;
+        err = profile ? judge_blend(court, whole, judge_serves(court, &court->job->units[places->unit]), profile, profile) : 0;
     }
     tally_clear(&sum);
     if (!err && profile)

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One process on one volume. */
+#include "analyzer/court.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "analyzer/blended.h"
+#include "analyzer/remaking.h"
+#include "analyzer/seeks.h"
+#include "lib/cleanup.h"
+
+#define FEW_OPENS  2
+#define OF_A_FILE  8    /* operations beside writing it, of who makes a file: it is asked for, looked at, closed */
+#define OF_A_WRITE 2    /* seeks */
+#define NO_BYTES   0.03 /* of all that a process moves, which say nothing of it */
+#define LITTLE     0.02 /* of a job */
+
+/* What a process that writes does beside that may be what goes with the files that it makes. */
+static bool goes_with_files(const struct tally *beside, const struct tally *tally)
+{
+    double made = (double)tally_succeeded(tally, OP_CREATE), seeks = (double)tally_ops(beside, OP_SEEK);
+    double with_writes = fmin(seeks, OF_A_WRITE * (double)tally_ops(tally, OP_WRITE));
+
+    return (double)tally_file_bytes(beside) <= NO_BYTES * (double)tally_file_bytes(tally) &&
+           (double)tally_file_ops(beside) - with_writes <= OF_A_FILE * made;
+}
+
+int judge_blend(const struct court *court, const struct tally *tally, bool serves, const struct profile *read,
+                const struct profile *written)
+{
+    return court_is_part(tally, &court->job->tally, LITTLE) ? 0 : blended(court->catalogue, tally, serves, read, written);
+}
+
+bool judge_serves(const struct court *court, const struct unit *unit)
+{
+    return court->job->units[unit->process].serves || seeks_go_with_transfers(&unit->tally);
+}
+
+/* What a process did on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
+static int judge_tally(struct court *court, const struct unit *unit, const struct tally *tally,
+                       const struct peers *peers)
+{
+    struct tally sides[2] = {court_side(tally, false), court_side(tally, true)};
+    const struct profile *profiles[2];
+    struct behaviour behaviour;
+    double match[2];
+    int err = 0;
+
+    behaviour_of(tally, peers, &behaviour);
+    for (unsigned i = 0; i < 2; i++)
+        profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
+    if (!profiles[0] && !profiles[1])
+        return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally, peers->exact);
+    if (profiles[0] && (err = judge_blend(court, tally, judge_serves(court, unit), profiles[0], profiles[1])))
+        return err > 0 ? IS_BLEND : err;
+    if (!profiles[0] && goes_with_files(&sides[0], tally))
+        return court_give(court, profiles[1], tally, match[1], true);
+    for (unsigned i = 0; i < 2; i++)
+        if (profiles[i] && (profiles[0] == profiles[1] || court_is_small(&sides[!i], tally)))
+            return court_give(court, profiles[i], tally, match[i], true);
+    for (unsigned i = 0; !err && i < 2; i++)
+        err = profiles[i] ? court_give(court, profiles[i], &sides[i], match[i], true)
+                          : court_divide(court, &sides[i], i ? 0 : peers->exact);
+    return err;
+}
+
+struct tally judge_reworked(const struct court *court, const struct unit *unit)
+{
+    struct tally tally = unit->tally;
+    uint64_t read = tally.op[OP_READ].bytes + tally.op[OP_MMAP_FAULT].bytes;
+
+    tally.op[OP_WRITE].cache[CACHE_REWORKED_BYTES] = MIN(read, court->job->units[unit->process].turn.reworked);
+    return tally;
+}
+
+/* A server on one volume: the same. */
+static int judge_server(struct court *court, const struct unit *unit, const struct peers *peers)
+{
+    uint32_t count = court->catalogue->count + 1;
+    _cleanup_free_ struct part *before = calloc(count, sizeof(*before));
+    bool sought = seeks_go_with_transfers(&unit->tally);
+    struct tally tally = judge_reworked(court, unit);
+    int err;
+
+    if (!before)
+        return -ENOMEM;
+    memcpy(before, court->parts, count * sizeof(*before));
+    if (sought)
+        tally = seeks_left_out(&tally);
+    err = judge_tally(court, unit, &tally, peers);
+    if (err)
+        return err;
+    remaking_join(court->catalogue, &tally, before, court->parts);
+    if (sought)
+        seeks_add(&unit->tally, before, court->parts, count);
+    return 0;
+}
+
+int judge_unit(struct court *court, const struct unit *unit, const struct peers *peers)
+{
+    return judge_serves(court, unit) ? judge_server(court, unit, peers) : judge_tally(court, unit, &unit->tally, peers);
+}
