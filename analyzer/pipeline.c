@@ -32,12 +32,12 @@ static int write_peak(const struct job_total *job, double *out)
     return err;
 }
 
-/* Of the intervals with much of either, the share that has much of both: small when phases are
- * apart. */
+/* Of the intervals with much reading, or with much writing, whichever are fewer, the share that has much of both: small
+   when phases are apart, and 1 where short spikes of one come while the other goes on. */
 static double overlap(const struct series *series)
 {
     double reads = 0, writes = 0;
-    unsigned either = 0, both = 0;
+    unsigned reading = 0, writing = 0, both = 0;
 
     for (uint32_t i = 0; i < series->length; i++) {
         reads += (double)series->slots[i].demand[DEMAND_READ_BYTES] / series->length;
@@ -47,10 +47,11 @@ static double overlap(const struct series *series)
         bool r = (double)series->slots[i].demand[DEMAND_READ_BYTES] > reads / 2;
         bool w = (double)series->slots[i].demand[DEMAND_WRITE_BYTES] > writes / 2;
 
-        either += r || w;
+        reading += r;
+        writing += w;
         both += r && w;
     }
-    return either ? (double)both / either : NAN;
+    return reading && writing ? (double)both / fmin(reading, writing) : NAN;
 }
 
 static double share_of(const struct profile_list *patterns, const char *name, bool bytes)

@@ -240,12 +240,56 @@ static void a_bad_profile_is_refused(void **state)
         ACCOMPANIED("\"op\": \"block_read\", \"per\": \"read\", \"most\": 1"),
         "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"signatures\": [{\"name\": \"s\", \"mix\": "
         "[{\"op\": \"read\", \"weight\": 1}], \"requires\": [{\"feature\": \"luck\", \"min\": 1}]}]}",
+        "{\"name\": \"x\", \"kind\": \"pattern\", \"confidence\": 1, \"made_of\": {\"reads\": \"losf\"}, \"signatures\": "
+        "[{\"name\": \"s\", \"mix\": [{\"op\": \"read\", \"weight\": 1}]}]}",
         "{\"name\": \"x\", \"kind\": \"pipeline\", \"confidence\": 1, \"requires\": "
         "[{\"feature\": \"whole.name\", \"min\": 1}]}",
     };
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         assert_true(catalogue_add(&classified_by, "a test", bad[i], strlen(bad[i])) < 0);
+}
+
+static bool is_called(const struct profile_list *list, const char *pipeline)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < list->count; i++)
+        found |= list->shares[i].pipeline && strcmp(list->shares[i].profile, pipeline) == 0;
+    return found;
+}
+
+/* A trainer streams, and saves in one of thirty intervals while it goes on, or only when it has read all. */
+static void spikes_of_writes_are_no_phases(void **state)
+{
+    enum { INTERVALS = 30 };
+    static const char *const names[] = {"nlp-mixed", "ml-dev"};
+
+    for (unsigned apart = 0; apart < 2; apart++) {
+        struct batch *batches[INTERVALS];
+        struct profile_list list;
+
+        for (unsigned i = 0; i < INTERVALS; i++) {
+            bool reads = !apart || i < INTERVALS - 1, writes = i == (apart ? INTERVALS - 1 : INTERVALS / 2);
+
+            batches[i] = history_batch((int)i * 10);
+            if (reads) {
+                history_ops(batches[i], "j", 9, OP_OPEN, 64 * MIB, 1);
+                history_ops(batches[i], "j", 9, OP_READ, MIB, 64);
+                history_order(batches[i], "j", 9, OP_READ, ORDER_CONSECUTIVE, 64);
+            }
+            if (writes) {
+                history_ops(batches[i], "j", 9, OP_CREATE, 0, 1);
+                history_ops(batches[i], "j", 9, OP_WRITE, MIB / 4, 2100);
+                history_order(batches[i], "j", 9, OP_WRITE, ORDER_CONSECUTIVE, 2100);
+                history_ops(batches[i], "j", 9, OP_FSYNC, 0, 1);
+            }
+            history_ops(batches[i], "j", 9, OP_CLOSE, 0, reads + writes);
+        }
+        classified_each(batches, INTERVALS, false, &list);
+        assert_true(is_called(&list, names[apart]));
+        profile_list_clear(&list);
+    }
 }
 
 int main(void)
@@ -259,6 +303,7 @@ int main(void)
         cmocka_unit_test(what_is_left_over_is_tested),
         cmocka_unit_test(what_is_unknown_is_tested_if_it_is_enough),
         cmocka_unit_test(confidence_is_bounded),
+        cmocka_unit_test(spikes_of_writes_are_no_phases),
         cmocka_unit_test(a_bad_profile_is_refused),
     };
 
