@@ -69,6 +69,34 @@ static int read_all(size_t size, unsigned *damages)
     return batches;
 }
 
+/* When batches begin is read without decoding them, as long as that can be. */
+static void read_starts(size_t size)
+{
+    struct recording_reader *reader;
+    unsigned steps = 0;
+
+    if (recording_open(path, &reader))
+        return;
+    for (;;) {
+        struct codec_error error = {{0}, {0}};
+        const void *payload;
+        size_t length;
+        int64_t start_ns;
+        int result = recording_frame(reader, &payload, &length, &error);
+
+        CHECK(steps++ <= size);
+        if (result == 0)
+            break;
+        CHECK(result == 1 || result == -EBADMSG);
+        if (result == 1) {
+            int err = frame_start(payload, length, &start_ns);
+
+            CHECK(!err || err == -EBADMSG);
+        }
+    }
+    recording_reader_free(reader);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct recording_writer *writer;
@@ -91,6 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(!ftruncate(file, 0) && pwrite(file, bytes, size - 1, 0) == (ssize_t)size - 1);
     free(bytes);
     before = read_all(size, &damages);
+    read_starts(size);
     err = recording_append(path, &writer, &cut);
     CHECK(!err || (err == -EBADMSG && before < 0));
     if (err)
