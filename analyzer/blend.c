@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyzer/blend_private.h"
+#include "analyzer/blend.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "analyzer/blend_private.h"
 #include "analyzer/part.h"
 #include "lib/cleanup.h"
 

@@ -310,9 +310,11 @@ class TestIngest(Database):
             self.assertEqual(self.collector.post(far, token)[0], 200)
         self.assertEqual(ahead(), before + 2)
         self.assertEqual(len(re.findall(r"node n2100 of c1: its clock is \d+ s ahead", self.collector.log())), 1)
-        limit = ["prlimit", f"--as={2 << 30}", os.path.join(BINDIR, "unblend"), "report", "--db", self.conninfo]
+        # AddressSanitizer reserves terabytes of addresses.
+        limit = [] if "ASAN_OPTIONS" in os.environ else ["prlimit", f"--as={2 << 30}"]
+        command = [*limit, os.path.join(BINDIR, "unblend"), "report", "--db", self.conninfo]
         for shape in ("json", "html", "text"):
-            result = subprocess.run([*limit, "--format", shape], capture_output=True, text=True, timeout=60)
+            result = subprocess.run([*command, "--format", shape], capture_output=True, text=True, timeout=60)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertRegex(result.stderr, "^unblend: warning: the clock of node n2100 of c1 is .* ahead .*\n$")
             self.assertLess(len(result.stdout), 2 << 20)
