@@ -77,21 +77,27 @@ static __always_inline __u64 hash_of_file(struct inode *inode)
     return mixed(LOAD(inode, i_ino) ^ mixed(LOAD(inode, i_generation)));
 }
 
-static __always_inline bool is_left_out(__u64 hash, __u32 shift, struct inode *inode)
+static __always_inline bool is_left_out(__u64 hash, __u32 shift)
 {
-    __u64 large;
-
-    if (!(hash & ((1ULL << (shift & 63)) - 1)))
-        return false;
-    large = (__u64)LOAD(inode, i_size) >> ABI_FILES_LARGE;
-    if (!large)
-        return true;
-#pragma unroll
-    for (int i = 0; i < ABI_FILES_LARGE_MAX; i++) {
-        shift -= shift && large;
-        large >>= 1;
-    }
     return hash & ((1ULL << (shift & 63)) - 1);
+}
+
+/* How many bits of its hash less have to be zero, of a file that is so large: 1 and the logarithm of how many times as large
+   as the least of them it is. */
+static __always_inline __u32 bits_less(__u64 bytes)
+{
+    __u64 large = bytes >> ABI_FILES_LARGE;
+    __u32 bits = !!large;
+
+    if (large >> (ABI_FILES_LARGE_MAX - 1))
+        return ABI_FILES_LARGE_MAX;
+#pragma unroll
+    for (int half = 16; half; half /= 2)
+        if (large >> half) {
+            bits += half;
+            large >>= half;
+        }
+    return bits;
 }
 
 /* A regular file was opened or made, by a process of a job. The shift of its sample. Global, so that the verifier looks at
@@ -104,7 +110,7 @@ __noinline int tell_file(__u64 address, __u64 volume, __u64 process_job, __u64 n
     struct abi_file_told told = {.key = {.volume = volume}, .process = process, .tree = tree};
     struct abi_files *sample;
     __u64 hash, mark, *known;
-    __u32 place;
+    __u32 place, less;
 
     if (process && owner && owner->ticket)
         job = 0; /* its environment names another one, which not all processes of this one share */
@@ -114,12 +120,13 @@ __noinline int tell_file(__u64 address, __u64 volume, __u64 process_job, __u64 n
     sample = files_of(&told.key, now);
     if (!sample)
         return 0;
-    if (is_left_out(told.hash, sample->shift, inode))
+    told.bytes = LOAD(inode, i_size);
+    less = bits_less(told.bytes);
+    if (sample->shift > less && is_left_out(told.hash, sample->shift - less))
         return sample->shift;
     /* A place in the table of processes is another one's soon; its start is its own. And execve changes its job. */
     hash = job || !owner ? (__u64)job << 32 : owner->start_ns ^ (__u64)owner->ticket << 32;
     hash = mixed(told.hash ^ volume ^ hash);
-    told.bytes = LOAD(inode, i_size);
     mark = mark_of_file(hash, now, !told.bytes);
     place = hash & (ABI_FILES_KNOWN - 1);
     known = bpf_map_lookup_elem(&files_known, &place);
@@ -138,14 +145,15 @@ __noinline int tell_file(__u64 address, __u64 volume, __u64 process_job, __u64 n
     return sample->shift;
 }
 
-/* The same by a thread, on its device: most files are not in the sample, as it knows for the second. */
+/* The same by a thread, on its device: most files, but for large ones, are not in the sample, as it knows for the second. */
 static __always_inline void tell_next_file(struct abi_thread *thread, const __u64 *inode, __u64 now)
 {
     __u16 second = now >> 30;
     struct abi_process *process;
 
     if (thread->files_shift && thread->files_second == second &&
-        is_left_out(hash_of_file((struct inode *)*inode), thread->files_shift, (struct inode *)*inode))
+        is_left_out(hash_of_file((struct inode *)*inode), thread->files_shift) &&
+        !((__u64)LOAD((struct inode *)*inode, i_size) >> ABI_FILES_LARGE))
         return;
     process = process_at(thread->process);
     if (!process)
