@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/cleanup.h"
+#include "lib/floor_div.h"
 
 const uint32_t burst_window_ms[BURST_WINDOWS] = {100, 1000, 10000};
 
@@ -135,7 +136,7 @@ static int find_period(const struct series *series, unsigned demands, int64_t fr
     err = series_part(series, demands, series->slot_ms, from, last, &part);
     if (err)
         return err;
-    out->period_s = period_of(&part, from / series->slot_ms - (from % series->slot_ms < 0), series->slot_ms / 1e3);
+    out->period_s = period_of(&part, floor_div(from, series->slot_ms), series->slot_ms / 1e3);
     free(part.sums);
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/floor_div.h"
 
 #define LOOSE_MS 1000 /* windows up to here count at the span's ends, too */
 
@@ -16,11 +17,6 @@ static int by_value(const void *a, const void *b)
     double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
 }
 
 static int describe(const struct series_part *part, uint32_t window_ms, int64_t from, struct capacity_demand *out)

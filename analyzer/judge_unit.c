@@ -41,8 +41,7 @@ bool judge_serves(const struct court *court, const struct unit *unit)
 }
 
 /* What a process did on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
-static int judge_tally(struct court *court, const struct unit *unit, const struct tally *tally,
-                       const struct peers *peers)
+static int judge_tally(struct court *court, const struct tally *tally, bool serves, const struct peers *peers)
 {
     struct tally sides[2] = {court_side(tally, false), court_side(tally, true)};
     const struct profile *profiles[2];
@@ -55,7 +54,7 @@ static int judge_tally(struct court *court, const struct unit *unit, const struc
         profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])
         return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally, peers->exact);
-    if (profiles[0] && (err = judge_blend(court, tally, judge_serves(court, unit), profiles[0], profiles[1])))
+    if (profiles[0] && (err = judge_blend(court, tally, serves, profiles[0], profiles[1])))
         return err > 0 ? IS_BLEND : err;
     if (!profiles[0] && goes_with_files(&sides[0], tally))
         return court_give(court, profiles[1], tally, match[1], true);
@@ -91,7 +90,7 @@ static int judge_server(struct court *court, const struct unit *unit, const stru
     memcpy(before, court->parts, count * sizeof(*before));
     if (sought)
         tally = seeks_left_out(&tally);
-    err = judge_tally(court, unit, &tally, peers);
+    err = judge_tally(court, &tally, true, peers);
     if (err)
         return err;
     remaking_join(court->catalogue, &tally, before, court->parts);
@@ -102,5 +101,5 @@ static int judge_server(struct court *court, const struct unit *unit, const stru
 
 int judge_unit(struct court *court, const struct unit *unit, const struct peers *peers)
 {
-    return judge_serves(court, unit) ? judge_server(court, unit, peers) : judge_tally(court, unit, &unit->tally, peers);
+    return judge_serves(court, unit) ? judge_server(court, unit, peers) : judge_tally(court, &unit->tally, false, peers);
 }

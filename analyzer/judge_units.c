@@ -133,7 +133,8 @@ static int judge_process(struct court *court, const struct peers *peers, const s
         tiny = is_tiny(whole);
         behaviour_of(whole, &peers[places->unit], &behaviour);
         profile = tiny ? NULL : behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
-        err = profile ? judge_blend(court, whole, judge_serves(court, &court->job->units[places->unit]), profile, profile) : 0;
+        if (profile)
+            err = judge_blend(court, whole, judge_serves(court, &court->job->units[places->unit]), profile, profile);
     }
     tally_clear(&sum);
     if (!err && profile)

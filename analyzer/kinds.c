@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/floor_div.h"
 #include "lib/vector.h"
 
 #define OP_SHIFT    10  /* in ids */
@@ -46,11 +47,6 @@ static uint16_t kind_of(const struct record *record, uint64_t ops)
 {
     return (uint16_t)((unsigned)record->op << OP_SHIFT | size_class(record, ops) << 2 |
                       (unsigned)is_other_way(record, ops) << 1 | (record->errors > ops / 2));
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
 }
 
 static uint32_t key_of(const struct kind_cell *cell)

@@ -95,14 +95,25 @@ static int sort_loads(const struct job_total *job, double (*amount)(const struct
     return 0;
 }
 
-/* Bytes of all files that were opened on each volume, 0 where that was not recorded; malloc'ed. NULL without memory. */
-static double *opened_on(const struct job_total *job)
+/* Of a volume, bytes of all files that were opened there, once each, 0 where that was not recorded; and each time. */
+struct opened {
+    struct sketch_estimate once;
+    double each_time;
+};
+
+/* By volume, malloc'ed. NULL without memory. */
+static struct opened *opened_on(const struct job_total *job)
 {
-    double *opened = calloc(job->volume_count + 1u, sizeof(*opened));
+    struct opened *opened = calloc(job->volume_count + 1u, sizeof(*opened));
     struct working_opens all;
 
-    for (uint32_t v = 0; opened && v < job->volume_count; v++)
-        opened[v] = working_opens(&job->volumes[v].working, &all) ? all.bytes.value : 0;
+    for (uint32_t v = 0; opened && v < job->volume_count; v++) {
+        const struct volume_total *volume = &job->volumes[v];
+
+        if (working_opens(&volume->working, &all))
+            opened[v].once = all.bytes;
+        opened[v].each_time = figure_bytes_of(&volume->tally.op[OP_OPEN].size, 1);
+    }
     return opened;
 }
 
@@ -120,13 +131,11 @@ static bool may_share(const struct unit *unit, double opened)
 
 /* Those so many who read as much did so from other files: even without all that anybody else opened there, as much was opened
    as by all of them. */
-static bool have_their_own(const struct unit *unit, uint32_t peers, const struct volume_total *volume)
+static bool have_their_own(const struct unit *unit, uint32_t peers, const struct opened *opened)
 {
     double own = figure_bytes_of(&unit->tally.op[OP_OPEN].size, 1) * (peers + 1.0);
-    double all = figure_bytes_of(&volume->tally.op[OP_OPEN].size, 1);
-    struct working_opens opens;
 
-    return own > 0 && working_opens(&volume->working, &opens) && opens.bytes.low - fmax(0, all - own) >= OWN * own;
+    return own > 0 && opened->once.low - fmax(0, opened->each_time - own) >= OWN * own;
 }
 
 static bool reads_pieces(const struct unit *unit)
@@ -148,7 +157,7 @@ int peers_of(const struct job_total *job, struct peers **out)
 {
     uint32_t count = job->unit_count;
     _cleanup_free_ struct load *bytes = NULL, *pages = NULL;
-    _cleanup_free_ double *opened = opened_on(job);
+    _cleanup_free_ struct opened *opened = opened_on(job);
     struct peers *peers = NULL;
 
     if (!opened || sort_loads(job, bytes_read, &bytes) || sort_loads(job, pages_touched, &pages) ||
@@ -156,14 +165,13 @@ int peers_of(const struct job_total *job, struct peers **out)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         const struct unit *unit = &job->units[i];
-
-        uint32_t volume = court_volume(job, unit->volume);
+        const struct opened *here = &opened[court_volume(job, unit->volume)];
 
         peers[i].apart = apart(&job->units[unit->process]);
-        peers[i].opened = opened[volume];
+        peers[i].opened = here->once.value;
         if (bytes_read(unit) >= BYTES_MIN && may_share(unit, peers[i].opened))
             peers[i].exact = count_alike(bytes, count, unit, bytes_read(unit), 1, EXACT);
-        if (peers[i].exact && reads_pieces(unit) && have_their_own(unit, peers[i].exact, &job->volumes[volume]))
+        if (peers[i].exact && reads_pieces(unit) && have_their_own(unit, peers[i].exact, here))
             peers[i].exact = 0;
         if (pages_touched(unit) >= FAULTS_MIN)
             peers[i].mapped = count_alike(pages, count, unit, pages_touched(unit), 65536, ALIKE);

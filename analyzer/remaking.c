@@ -2,7 +2,6 @@
 #include "analyzer/remaking.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "analyzer/figure.h"
 
@@ -15,10 +14,10 @@
 static const struct part *part_of(const struct catalogue *catalogue, const struct part *before, const struct part *parts,
                                   const char *name)
 {
-    for (uint32_t p = 0; name && p < catalogue->count; p++)
-        if (strcmp(catalogue->profiles[p].name, name) == 0)
-            return part_ops(&parts[p]) > 0 && !(before && part_ops(&before[p]) > 0) ? &parts[p] : NULL;
-    return NULL;
+    const struct profile *profile = name ? catalogue_find(catalogue, name) : NULL;
+    size_t p = profile ? (size_t)(profile - catalogue->profiles) : 0;
+
+    return profile && part_ops(&parts[p]) > 0 && !(before && part_ops(&before[p]) > 0) ? &parts[p] : NULL;
 }
 
 static bool are_same(double in, double out)

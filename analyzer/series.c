@@ -7,10 +7,7 @@
 #include <string.h>
 #include <sys/param.h>
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
+#include "lib/floor_div.h"
 
 int64_t series_slot_of(int64_t start_ns, uint64_t duration_ns, uint32_t slot_ms)
 {

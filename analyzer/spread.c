@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/floor_div.h"
 #include "lib/flow.h"
 
 const uint32_t spread_window_ms[SPREAD_WINDOWS] = {FLOW_SLOT_MS, 1000};
@@ -192,11 +193,6 @@ void spread_clear(struct spread_demand *s)
     free(s->longest);
     histogram_clear(&s->values);
     *s = (struct spread_demand){0};
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
 }
 
 static void close_window(struct spreads *s, unsigned w)

@@ -5,12 +5,8 @@
 #include <stdlib.h>
 #include <sys/param.h>
 
+#include "lib/floor_div.h"
 #include "lib/vector.h"
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
 
 int watched_add(struct watched *watched, int64_t from, int64_t last)
 {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/floor_div.h"
+
 #define SLOT_NS (FLOW_SLOT_MS * 1000000LL)
 /* Slots so far before a batch may still grow: its operations are counted a moment after they have ended, and nodes'
    clocks differ a little. */
@@ -18,11 +20,6 @@ const unsigned measure_demands[MEASURE_COUNT] = {
     [MEASURE_DATA_OPS] = DEMAND_DATA_OPS,
     [MEASURE_METADATA_OPS] = DEMAND_BIT(DEMAND_METADATA_OPS),
 };
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
 
 static void cover(struct windows *windows, int64_t from, int64_t last)
 {

@@ -15,6 +15,23 @@
 
 #define MIB UINT64_C(1048576)
 
+/* Of two jobs. */
+static void blend_two(struct aggregate *totals, struct profile_list lists[2], struct blend *blend)
+{
+    assert_int_equal(aggregate_sort(totals), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(classify_job(&classified_by, &totals->jobs[i], false, &lists[i]), 0);
+    assert_int_equal(blend_of(totals, lists, classified_by.count + 1, blend), 0);
+}
+
+static void clear_two(struct aggregate *totals, struct profile_list lists[2], struct blend *blend)
+{
+    blend_clear(blend);
+    for (uint32_t i = 0; i < 2; i++)
+        profile_list_clear(&lists[i]);
+    aggregate_clear(totals);
+}
+
 /* As an agent that asks once a second how full a volume is: whatever slows the others down then, it is not that. */
 static void who_does_next_to_nothing_is_in_nobodys_way(void **state)
 {
@@ -33,16 +50,10 @@ static void who_does_next_to_nothing_is_in_nobodys_way(void **state)
         }
         history_into(&totals, batch);
     }
-    assert_int_equal(aggregate_sort(&totals), 0);
-    for (uint32_t i = 0; i < 2; i++)
-        assert_int_equal(classify_job(&classified_by, &totals.jobs[i], false, &lists[i]), 0);
-    assert_int_equal(blend_of(&totals, lists, classified_by.count + 1, &blend), 0);
+    blend_two(&totals, lists, &blend);
     for (uint32_t i = 0; i < blend.meeting_count; i++)
         assert_string_equal(totals.jobs[blend.meetings[i].victim].name, "agent");
-    blend_clear(&blend);
-    for (uint32_t i = 0; i < 2; i++)
-        profile_list_clear(&lists[i]);
-    aggregate_clear(&totals);
+    clear_two(&totals, lists, &blend);
 }
 
 /* A second of two jobs, or of one after the other; each reads small files or streams, and the same time. */
@@ -112,10 +123,7 @@ static void victims_are_told_their_price(void **state)
 
     for (int at = 0; at < 10; at++)
         job_second(&totals, at, at % 2);
-    assert_int_equal(aggregate_sort(&totals), 0);
-    for (uint32_t i = 0; i < 2; i++)
-        assert_int_equal(classify_job(&classified_by, &totals.jobs[i], false, &lists[i]), 0);
-    assert_int_equal(blend_of(&totals, lists, classified_by.count + 1, &blend), 0);
+    blend_two(&totals, lists, &blend);
     assert_int_equal(blend.meeting_count, 2);
     assert_string_equal(totals.jobs[blend.meetings[0].victim].name, "quiet");
     assert_true(fabs(blend.meetings[0].seconds - 5) < 1e-9);
@@ -123,10 +131,7 @@ static void victims_are_told_their_price(void **state)
     assert_true(fabs(blend.meetings[0].alone_ns - 10000) < 1);
     assert_true(fabs(blend.meetings[0].cost_s - 0.01) < 1e-9);
     assert_true(isnan(blend.meetings[1].alone_ns)); /* the loud one never was alone */
-    blend_clear(&blend);
-    for (uint32_t i = 0; i < 2; i++)
-        profile_list_clear(&lists[i]);
-    aggregate_clear(&totals);
+    clear_two(&totals, lists, &blend);
 }
 
 /* What the quiet job does in a second, each of it so long. */
@@ -157,18 +162,12 @@ static struct meeting meeting_of(const struct deed alone[DEEDS], const struct de
             history_ops(batch, "loud", 6, OP_READ, MIB, 1000);
         history_into(&totals, batch);
     }
-    assert_int_equal(aggregate_sort(&totals), 0);
-    for (uint32_t i = 0; i < 2; i++)
-        assert_int_equal(classify_job(&classified_by, &totals.jobs[i], false, &lists[i]), 0);
-    assert_int_equal(blend_of(&totals, lists, classified_by.count + 1, &blend), 0);
+    blend_two(&totals, lists, &blend);
     for (uint32_t i = 0; i < blend.meeting_count; i++)
         if (strcmp(totals.jobs[blend.meetings[i].victim].name, "quiet") == 0)
             meeting = blend.meetings[i];
     assert_int_equal(meeting.slots, 5);
-    blend_clear(&blend);
-    for (uint32_t i = 0; i < 2; i++)
-        profile_list_clear(&lists[i]);
-    aggregate_clear(&totals);
+    clear_two(&totals, lists, &blend);
     return meeting;
 }
 
@@ -241,15 +240,9 @@ static double seconds_met(const char *word)
 
     for (int at = 0; word[at]; at++)
         shift(&totals, at, word[at]);
-    assert_int_equal(aggregate_sort(&totals), 0);
-    for (uint32_t i = 0; i < 2; i++)
-        assert_int_equal(classify_job(&classified_by, &totals.jobs[i], false, &lists[i]), 0);
-    assert_int_equal(blend_of(&totals, lists, classified_by.count + 1, &blend), 0);
+    blend_two(&totals, lists, &blend);
     seconds = blend.meeting_count ? blend.meetings[0].seconds : 0;
-    blend_clear(&blend);
-    for (uint32_t i = 0; i < 2; i++)
-        profile_list_clear(&lists[i]);
-    aggregate_clear(&totals);
+    clear_two(&totals, lists, &blend);
     return seconds;
 }
 
