@@ -9,6 +9,8 @@
 #ifndef UNBLEND_ANALYZER_AGGREGATE_H
 #define UNBLEND_ANALYZER_AGGREGATE_H
 
+#include <stdio.h>
+
 #include "analyzer/backend.h"
 #include "analyzer/burst.h"
 #include "analyzer/busy.h"
@@ -143,8 +145,8 @@ struct node_total {
 /* What share of the time in which it is known one of its pressures is; NAN for none. */
 double node_pressure(const struct node_total *node, uint64_t ns);
 
-/* By how much its latest interval ends after this moment, and so its clock is wrong, or ours; 0: by less than a minute. */
-int64_t node_ahead_ns(const struct node_total *node);
+/* By how much its latest interval ends after now, and so its clock is wrong, or ours; 0: by less than a minute. */
+int64_t node_ahead_ns(const struct node_total *node, int64_t now_ns);
 
 struct hook_total {
     const char *name;
@@ -212,6 +214,11 @@ struct aggregate {
 /* Adds a batch, which stays the caller's. 0, -ENOMEM, -EINVAL, -ERANGE; the totals are then of no
  * use. */
 int aggregate_add(struct aggregate *aggregate, const struct batch *batch);
+
+/* Writes the names of the nodes that have something, with `before` before the first, of some and how many more there
+   are. How many it is in all. */
+uint32_t aggregate_name_nodes(const struct aggregate *aggregate, bool (*has)(const struct node_total *, const void *),
+                              const void *context, const char *before, FILE *out);
 
 /* Whether some node that a job ran on (NULL: any) did without that hook. Sorted. */
 bool aggregate_misses(const struct aggregate *aggregate, const struct job_total *job, const struct hook_total *hook);

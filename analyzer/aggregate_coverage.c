@@ -8,15 +8,27 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "lib/clock.h"
+#define AHEAD_NS    60000000000
+#define NAMED_NODES 3
 
-#define AHEAD_NS 60000000000
-
-int64_t node_ahead_ns(const struct node_total *node)
+int64_t node_ahead_ns(const struct node_total *node, int64_t now_ns)
 {
-    int64_t ahead = node->last_ns == INT64_MIN ? 0 : node->last_ns - wall_clock_ns();
+    int64_t ahead = node->last_ns == INT64_MIN ? 0 : node->last_ns - now_ns;
 
     return ahead > AHEAD_NS ? ahead : 0;
+}
+
+uint32_t aggregate_name_nodes(const struct aggregate *a, bool (*has)(const struct node_total *, const void *),
+                              const void *context, const char *before, FILE *out)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < a->node_count; i++)
+        if (has(&a->nodes[i], context) && count++ < NAMED_NODES)
+            fprintf(out, "%s%s", count == 1 ? before : ", ", a->nodes[i].node);
+    if (count > NAMED_NODES)
+        fprintf(out, " and %u more", count - NAMED_NODES);
+    return count;
 }
 
 int aggregate_keep(struct aggregate *a, const char **field, const char *value)

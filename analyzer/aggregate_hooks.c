@@ -9,8 +9,6 @@
 #include "lib/cleanup.h"
 #include "probe/probe.h"
 
-#define NAMED_NODES 3 /* the others are a number */
-
 /* The node did without it; told once a node. 0 or -ENOMEM. */
 static int note_node(struct node_total *node, struct hook_total *hook)
 {
@@ -61,25 +59,12 @@ int aggregate_hooks(struct aggregate *a, struct node_total *node, const struct c
     return 0;
 }
 
-static bool lacks(const struct node_total *node, const char *hook)
+static bool lacks(const struct node_total *node, const void *hook)
 {
     for (uint32_t i = 0; i < node->missing_count; i++)
         if (node->missing[i] == hook)
             return true;
     return false;
-}
-
-/* The nodes that did without it: some by name, and how many of all. */
-static void name_nodes(const struct aggregate *a, const struct hook_total *hook, FILE *out)
-{
-    uint32_t named = 0;
-
-    for (uint32_t i = 0; i < a->node_count && named < NAMED_NODES; i++)
-        if (lacks(&a->nodes[i], hook->name))
-            fprintf(out, "%s%s", named++ ? ", " : "", a->nodes[i].node);
-    if (hook->node_count > named)
-        fprintf(out, " and %u more", hook->node_count - named);
-    fprintf(out, ": %u of %u nodes", hook->node_count, a->node_count);
 }
 
 int aggregate_name_hooks(struct aggregate *a)
@@ -98,8 +83,8 @@ int aggregate_name_hooks(struct aggregate *a)
         if (!out)
             return -ENOMEM;
         fprintf(out, "%s (", hook->why);
-        name_nodes(a, hook, out);
-        fputc(')', out);
+        aggregate_name_nodes(a, lacks, hook->name, "", out);
+        fprintf(out, ": %u of %u nodes)", hook->node_count, a->node_count);
         failed = ferror(out);
         if (fclose(out) || failed || !(hook->told = arena_strdup(&a->arena, text)))
             return -ENOMEM;

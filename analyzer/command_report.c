@@ -159,12 +159,13 @@ static void warn_of_unlike(const struct suspects *suspects)
 /* Nothing of it is left out, but spans and what is reckoned by them are longer than what happened. */
 static void doubt_clocks(const struct aggregate *totals)
 {
+    const int64_t now_ns = wall_clock_ns();
     char text[HUMAN_SIZE];
     uint32_t said = 0;
 
     for (uint32_t i = 0; i < totals->node_count; i++) {
         const struct node_total *node = &totals->nodes[i];
-        int64_t ahead = node_ahead_ns(node);
+        int64_t ahead = node_ahead_ns(node, now_ns);
 
         if (ahead > CLOCK_OFF && said++ < CLOCKS)
             log_warning("the clock of node %s of %s is %s ahead of this one: set the clocks; --until or --node makes a "

@@ -8,6 +8,7 @@
 
 #include "analyzer/view/compare.h"
 #include "analyzer/view/view.h"
+#include "lib/clock.h"
 #include "lib/output.h"
 
 /* Enough digits for any share or rate; 17 would only show how binary fractions work. */
@@ -51,7 +52,7 @@ static json_t *nodes(const struct report *report)
 
     for (uint32_t i = 0; i < report->totals.node_count; i++) {
         const struct node_total *node = &report->totals.nodes[i];
-        int64_t ahead = node_ahead_ns(node);
+        int64_t ahead = node_ahead_ns(node, wall_clock_ns());
 
         json_add(&failed, list,
                  json_pack("{s:s,s:s,s:s,s:s,s:o,s:o}", "cluster", node->cluster, "node", node->node,
