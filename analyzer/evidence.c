@@ -227,7 +227,7 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
     if (mention_processes(part, share))
         return -ENOMEM;
     if (part->unjoined > MENTION_MIN * ops &&
-        evidence_add(share, "which sizes of reads go on and which jump was not recorded, as of splices or by an older version"))
+        evidence_add(share, "which sizes of reads go on and which jump was not recorded, as of splices of io_uring or by an older version"))
         return -ENOMEM;
     return has_limit(part, profile) ? evidence_add(share, "%s", profile->limit) : 0;
 }

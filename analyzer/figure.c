@@ -90,7 +90,7 @@ double figure_direct(const char *fstype, const struct record *read)
     return quotient(fmax(figure_ordered(read) - cached, 0), (double)histogram_filled(&read->size));
 }
 
-/* Of transfers between files it is not known, and the rest may be no more than how a program is loaded. */
+/* Of some copies it is not known, and the rest may be no more than how a program is loaded. */
 double figure_jumps(const struct record *transfers)
 {
     double ordered = figure_ordered(transfers);

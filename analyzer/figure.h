@@ -43,8 +43,8 @@ uint64_t figure_sized(const struct record *record);
 /* Transfers of which it is known where they start. */
 double figure_ordered(const struct record *transfers);
 
-/* Share of the reads that are known to have gone past the page cache: the kernel told where they start, as it does of
-   no transfer between files, and not what the page cache did. NAN: on that type of file systems it says nothing. */
+/* Share of the reads that are known to have gone past the page cache: it was told where they start, as it is of
+   no copy that a file system may make by itself, and not what the page cache did. NAN: on that type of file systems it says nothing. */
 double figure_direct(const char *fstype, const struct record *read);
 
 /* Share of transfers that do not start where the one before ended, where that is known of half of them; else NAN. */

@@ -233,9 +233,9 @@ static const struct {
     {{"access-shape", "where transfers start is not recorded: sequential, consecutive and random are null"},
      lacks_order},
     {{"file-size", "sizes of opened files are not recorded: file_size is null"}, lacks_file_sizes},
-    {{"page-cache", "whether the page cache served a read is not known with O_DIRECT, of transfers between files, "
-                    "on file systems that may go past it or have no device (FUSE, SMB, 9P, overlay, tmpfs), and of "
-                    "what was counted under a coarser key: cached is null where it is known of no read"},
+    {{"page-cache", "whether the page cache served a read is not known with O_DIRECT, on file systems that may go "
+                    "past it or have no device (FUSE, SMB, 9P, overlay, tmpfs), of copies that they may make by "
+                    "themselves, and of what was counted under a coarser key: cached is null where it is known of no read"},
      lacks_cache},
     {{"error-codes", "some errors were counted without their errno, for want of room or at the block layer: they are "
                      "\"?\" in error_codes"},

@@ -109,7 +109,7 @@ enum order {
 #define ORDER_OF_OTHERS ORDER_SEQUENTIAL
 
 /* What the page cache did for reads that moved bytes, as far as it is known. Missing in it are: O_DIRECT, file systems
-   without a page cache of the kernel's, transfers between files, and what was counted under a coarser key. */
+   without a page cache of the kernel's, copies that they may make by themselves, and what was counted under a coarser key. */
 enum cache {
     CACHE_HIT_OPS, /* served without the device */
     CACHE_HIT_BYTES,

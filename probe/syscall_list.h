@@ -14,9 +14,9 @@ SYSCALL(writev, FD(WRITE))
 SYSCALL(pwritev, FD_AT(WRITE))
 SYSCALL(pwritev2, FD_AT(WRITE))
 /* a transfer between two files is a read of one and a write of the other */
-SYSCALL(sendfile, CALL(READ, TRANSFER, 1, 0, -1))
-SYSCALL(splice, CALL(READ, TRANSFER, 0, 2, -1))
-SYSCALL(copy_file_range, CALL(READ, TRANSFER, 0, 2, -1))
+SYSCALL(sendfile, CALL(READ, TRANSFER, 1, 0, 8))
+SYSCALL(splice, CALL(READ, TRANSFER, 0, 2, 8))
+SYSCALL(copy_file_range, CALL(READ, TRANSFER, 0, 2, 8))
 
 SYSCALL(openat, CALL(OPEN, OPEN, 0, 1, 2))
 SYSCALL(openat2, CALL(OPEN, OPEN_HOW, 0, 1, 2))

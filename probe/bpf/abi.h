@@ -138,7 +138,7 @@ struct abi_slot {
 
 /* What the page cache did for a read. */
 enum abi_cache {
-    ABI_CACHE_UNKNOWN, /* O_DIRECT, DAX, a transfer between files, one that another task carries out */
+    ABI_CACHE_UNKNOWN, /* O_DIRECT, DAX, a copy that reads nothing, one that another task carries out */
     ABI_CACHE_HIT,     /* its task added no page to the page cache while it ran */
     ABI_CACHE_MISS,
 };

@@ -27,7 +27,8 @@ struct abi_syscall {
     uint8_t shape;
     int8_t fd;
     int8_t path; /* ABI_SHAPE_TRANSFER: the writing descriptor */
-    int8_t third; /* ABI_SHAPE_FD: the offset, if it is given and not the file's own */
+    int8_t third; /* ABI_SHAPE_FD: the offset, if it is given and not the file's own; ABI_SHAPE_TRANSFER: how many bytes
+                     an offset has, whose address comes after its descriptor */
     uint8_t wide;   /* 32-bit calls: the offset is in two arguments, the low half first */
     uint8_t layout; /* enum abi_layout */
     uint8_t compat; /* 64-bit calls: the 32-bit call of the same number counts */

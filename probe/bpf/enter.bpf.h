@@ -61,7 +61,6 @@ static __always_inline bool resolve_before(const volatile struct abi_syscall *sh
     case ABI_SHAPE_TRANSFER:
         state->volume2 = resolve_descriptor(state, task, (int)argument_in(regs, compat, shape->path));
         state->volume = resolve_descriptor(state, task, (int)argument_in(regs, compat, shape->fd));
-        state->file = 0;
         return state->volume || state->volume2;
     case ABI_SHAPE_FCNTL:
         if (argument_in(regs, compat, 1) == F_SETFL)

@@ -106,6 +106,22 @@ static __always_inline __u64 pages_of(struct folio *folio)
     return 1ULL << (more & 0xff);
 }
 
+static __always_inline __u64 inode_of(struct folio *folio)
+{
+    if (bpf_core_field_exists(folio->mapping))
+        return (__u64)BPF_CORE_READ(folio, mapping, host);
+    return (__u64)BPF_CORE_READ((struct page *)folio, mapping, host);
+}
+
+/* Whether the page is of the file that is written, in a transfer between two: what counts is whether the other is read. */
+static __always_inline bool is_written_to(const struct abi_task *state, const struct abi_thread *thread,
+                                          struct folio *folio)
+{
+    if (thread && thread->quick != ABI_NOT_QUICK)
+        return false; /* what the state has is of another call */
+    return state->volume && state->volume2 && inode_of(folio) != state->inode;
+}
+
 static __always_inline int add_page(struct folio *folio, bool again)
 {
     struct task_struct *task = bpf_get_current_task_btf();
@@ -115,6 +131,8 @@ static __always_inline int add_page(struct folio *folio, bool again)
     if (!state || is_done(state, (__u64)folio, faults_of(task), again))
         return 0;
     thread = thread_in(state);
+    if (is_written_to(state, thread, folio))
+        return 0;
     if (thread)
         thread->missed = 1;
     else

@@ -127,9 +127,12 @@ enum pageflags {
     PG_head = 6,
 };
 
-struct folio; /* one or more struct page in a row */
+struct folio { /* one or more struct page in a row */
+    struct address_space *mapping;
+};
 struct page {
     int _refcount;
+    struct address_space *mapping; /* where there is no struct folio */
 };
 
 struct qstr {
@@ -152,7 +155,13 @@ struct path {
     struct dentry *dentry;
 };
 
+struct file_operations {
+    void *copy_file_range;
+    void *remap_file_range;
+};
+
 struct file {
+    const struct file_operations *f_op;
     unsigned int f_mode;
     unsigned int f_flags;
     long long f_pos;

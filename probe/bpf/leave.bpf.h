@@ -81,6 +81,62 @@ static __always_inline __u32 file_size_asked(struct task_struct *task, struct pt
     return file_size_of(opened.inode);
 }
 
+/*
+ * Where one side of a transfer between descriptors started: the offset that the call was given in memory, or else the
+ * file's own, has moved on by what was transferred. argument: where the offset's address is; -1: none can be given.
+ * UINT64_MAX when it cannot be read.
+ */
+static __always_inline __u64 start_of_side(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
+                                           int argument, __u64 file, long result)
+{
+    const void *address = argument < 0 ? NULL : (const void *)argument_in(regs, compat, argument);
+    __u64 end = 0;
+    __u32 half = 0;
+
+    if (!address)
+        return offset_of(file) - result;
+    if (shape->third == sizeof(half)) {
+        if (bpf_probe_read_user(&half, sizeof(half), address))
+            return UINT64_MAX;
+        end = half;
+    } else if (bpf_probe_read_user(&end, sizeof(end), address)) {
+        return UINT64_MAX;
+    }
+    return end - result;
+}
+
+/* Of the writing side, whose file is the state's from now on. */
+static __always_inline __u32 order_written(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
+                                           long result, struct task_struct *task, struct abi_task *state,
+                                           struct abi_thread *thread)
+{
+    int fd = (int)argument_in(regs, compat, shape->path);
+    struct opened opened;
+    __u64 start;
+
+    if (result <= 0 || control.no_order || !look_up(task, fd, &opened))
+        return ABI_ORDER_UNKNOWN;
+    state->file = (__u64)opened.file;
+    state->inode = (__u64)opened.inode;
+    state->place = (__u32)fd % ABI_FILE_CACHE;
+    start = start_of_side(shape, regs, compat, shape->path + 1 == shape->fd ? -1 : shape->path + 1, state->file,
+                          result);
+    return start == UINT64_MAX ? ABI_ORDER_UNKNOWN : order_of(place_of(state, thread), start, result);
+}
+
+/* Whether a transfer between two files may have read none of them: whether the page cache had what was copied, or where it
+   was read, is not known then. */
+static __always_inline bool may_not_read(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
+                                         struct task_struct *task, const struct abi_task *state)
+{
+    struct file *to;
+
+    if (state->volume2 == ABI_VOLUME_NONE || shape->path < shape->fd) /* sendfile() reads */
+        return false;
+    to = file_of(task, (int)argument_in(regs, compat, shape->path));
+    return !to || may_copy_itself(to);
+}
+
 /* Whether the call has added pages to the page cache. */
 static __always_inline bool added_pages(const struct abi_task *state, const struct abi_thread *thread)
 {
@@ -98,6 +154,8 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
     bool compat = is_compat(task);
     struct abi_file *mine = NULL;
     struct abi_thread *thread;
+    bool between;
+    __u64 start;
     __u32 row;
 
     if (!shape || !state)
@@ -105,6 +163,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
     shape = shape_for(shape, compat);
     if (!shape)
         return 0;
+    between = shape->shape == ABI_SHAPE_TRANSFER;
     know_user(state->process, task);
     thread = thread_in(state);
     if (thread) {
@@ -142,14 +201,18 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
         m.sized = true;
         m.bytes = m.size = result;
     }
-    if (m.op <= OP_WRITE && state->file) {
+    if (m.op <= OP_WRITE && state->file && state->volume != ABI_VOLUME_NONE) {
         mine = place_of(state, thread);
-        if (result > 0 && !control.no_order)
-            m.order = order_of(mine, start_of(shape, regs, compat, state->file, result), result);
+        start = between ? start_of_side(shape, regs, compat, shape->fd + 1, state->file, result)
+                        : start_of(shape, regs, compat, state->file, result);
+        if (result > 0 && start != UINT64_MAX && !control.no_order)
+            m.order = order_of(mine, start, result);
+        if (between && may_not_read(shape, regs, compat, task, state))
+            m.order = ABI_ORDER_UNKNOWN;
         if (mine && m.order && !mine->uncached)
             m.cache = added_pages(state, thread) ? ABI_CACHE_MISS : ABI_CACHE_HIT;
     }
-    if (m.op == OP_READ && (state->file || shape->shape == ABI_SHAPE_TRANSFER) && state->volume != ABI_VOLUME_NONE) {
+    if (m.op == OP_READ && state->file && state->volume != ABI_VOLUME_NONE) {
         m.file_size = file_size_of((struct inode *)(mine ? mine->inode : state->inode));
         if (mine)
             settle(mine, mine->volume, m.file_size); /* it may have grown */
@@ -162,11 +225,12 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
     if (m.op == OP_WRITE && result > 0 && thread && thread->receiving && m.volume != ABI_VOLUME_NONE)
         account_received(state->thread, m.volume, result);
     row = m.volume == ABI_VOLUME_NONE ? 0 : record(&m, state->thread, state->job);
-    if (mine)
+    if (mine && !between)
         mine->row[m.op == OP_WRITE] = row;
     if (state->volume2 != ABI_VOLUME_NONE) {
         m.op = OP_WRITE;
         m.volume = state->volume2;
+        m.order = order_written(shape, regs, compat, result, task, state, thread);
         record(&m, state->thread, state->job);
     }
     return 0;

@@ -152,6 +152,12 @@ static __always_inline bool is_uncached(struct file *file, struct inode *inode)
     return LOAD(file, f_flags) & O_DIRECT || LOAD(inode, i_flags) & S_DAX;
 }
 
+/* Whether its file system may copy to it by itself, without reading: by reflinks, or at a server. */
+static __always_inline bool may_copy_itself(struct file *file)
+{
+    return BPF_CORE_READ(file, f_op, copy_file_range) || BPF_CORE_READ(file, f_op, remap_file_range);
+}
+
 /* Whether files of that mode and size are small, large, or none that has a size. */
 static __always_inline __u32 file_size_described(__u32 mode, __u64 size)
 {

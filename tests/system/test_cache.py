@@ -100,14 +100,32 @@ class CacheTest(harness.DataTest):
         reads, cached = self.cached(PROGRAM, "w", "0", path=path)
         self.assertEqual((PAGES + 1, None), (reads, cached))
 
-    def test_transfers_between_files_are_not_known(self):
-        program = ("import os, sys\nfd = os.open(sys.argv[1], os.O_RDONLY)\nout = os.open(sys.argv[1] + '.copy', "
-                   "os.O_WRONLY | os.O_CREAT)\nfor page in range(16):\n"
-                   "  os.sendfile(out, fd, page * 4096, 4096)\nfor page in range(16):\n"
-                   "  os.pread(fd, 4096, page * 4096)\n")
-        self.keep_cached()
-        reads, cached = self.cached(program)
-        self.assertEqual((32, self.expect(16, 0)), (reads, cached))
+    def test_transfers_between_descriptors(self):
+        """What is written adds pages to the cache, too: they are not the file's that is read."""
+        ways = {
+            "sendfile": "os.sendfile(to, fd, page * 4096, 4096)",
+            "copy_file_range": "os.copy_file_range(fd, to, 4096, page * 4096)",
+            "splice": "os.splice(fd, ends[1], 4096, page * 4096); os.splice(ends[0], to, 4096)",
+        }
+        for way, call in ways.items():
+            for passes in ("c", "cwcw"):
+                with self.subTest(way, passes=passes):
+                    program = PROGRAM.replace("os.pread(fd, 4096, page * 4096)", call).replace(
+                        "held = None", "held = None\nends = os.pipe()\n"
+                        "to = os.open(path + '.copy', os.O_WRONLY | os.O_CREAT | os.O_TRUNC)")
+                    reads, cached = self.cached(program, passes, "0")
+                    self.assertEqual(PAGES * len(passes) + 1, reads)
+                    self.assertEqual(self.expect(PAGES * passes.count("w"), PAGES * passes.count("c")), cached)
+
+    def test_reads_after_a_transfer(self):
+        """Which file was written is of no more concern."""
+        program = PROGRAM.replace("held = None", "held = None\nto = os.open(path + '.copy', os.O_WRONLY | os.O_CREAT)\n"
+                                  "os.sendfile(to, os.open(path + '.other', os.O_RDWR | os.O_CREAT), 0, 4096)", 1)
+        with open(self.data + ".other", "wb") as file:
+            file.write(bytes(PAGE))
+        reads, cached = self.cached(program, "cw", "0")
+        self.assertEqual(PAGES * 2 + 2, reads)
+        self.assertEqual(PAGES, cached["known_ops"] - cached["ops"])
 
 
 if __name__ == "__main__":

@@ -63,6 +63,20 @@ SHAPES = {
         "def part(i):\n  f = os.open(sys.argv[1] + str(i % 3), os.O_CREAT | os.O_RDWR)\n"
         "  os.write(f, bytes(4096)); os.write(f, bytes(4096)); os.close(f)\n"
         "for i in range(16):\n  part(i)\n  t = threading.Thread(target=part, args=(i + 1,)); t.start(); t.join()",
+    # both sides of a transfer between descriptors, by the file's own offset or one that is given
+    "sendfile": "to = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
+        "for i in range(32): os.sendfile(to, fd, None, 4096)",
+    "sendfile at an offset": "to = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
+        "for i in range(32): os.sendfile(to, fd, 8192 * (31 - i), 4096)",
+    "copy_file_range": "to = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
+        "for i in range(32): os.copy_file_range(fd, to, 4096, 8192 * i, 4096 * (31 - i))",
+    "copy_file_range by own offsets": "to = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
+        "for i in range(32): os.copy_file_range(fd, to, 4096)",
+    "splice": "ends = os.pipe()\nto = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
+        "for i in range(32):\n  os.splice(fd, ends[1], 4096, 4096 * (31 - i)); os.splice(ends[0], to, 4096)",
+    "splice to an offset, among reads": "ends = os.pipe()\n"
+        "for i in range(16):\n  os.splice(fd, ends[1], 4096); os.read(fd, 4096)\n"
+        "  os.splice(ends[0], fd, 4096, None, 8192 * i); os.read(fd, 4096)",
 }
 
 # (sequential, consecutive, random) of the 64 transfers
@@ -85,6 +99,12 @@ EXPECTED = {
     "one file after the other, handed to a thread": (0, 64, 0),
     "one file after the other, among others": (0, 64, 0),
     "one file after the other, by threads": (0, 64, 0),
+    "sendfile": (0, 64, 0),
+    "sendfile at an offset": (1, 32, 31),
+    "copy_file_range": (32, 1, 31),
+    "copy_file_range by own offsets": (0, 64, 0),
+    "splice": (1, 32, 31),
+    "splice to an offset, among reads": (16, 32, 16),
 }
 
 
