@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/figure.h"
+#include "lib/joint.h"
 
 #define LARGE_WRITE  131072
 #define MANY_FILES   100
@@ -62,7 +63,7 @@ static double typical_file(const struct histogram *sizes, double bytes)
 static void of_files(const struct tally *tally, struct behaviour *out)
 {
     const struct histogram *sizes = &tally->op[OP_OPEN].size;
-    uint64_t median;
+    uint64_t median, largest;
     double bytes = figure_bytes_of(sizes, 0), small = 0, small_bytes = 0, large = 0;
 
     for (unsigned i = 0; i < sizes->length; i++) {
@@ -78,6 +79,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     out->creates = (double)tally_succeeded(tally, OP_CREATE);
     out->median_file = histogram_quantile(sizes, 0.5, false, &median) ? (double)median : NAN;
     out->bytes_per_open = quotient(out->read_bytes + out->fault_bytes, out->opens);
+    out->of_largest = histogram_max(sizes, &largest) ? quotient(out->read_bytes, (double)largest) : NAN;
     out->bytes_per_large_open = quotient(out->read_bytes, large);
     out->variety = out->peers.opened > 0 && bytes > 0 ? quotient(out->peers.opened, typical_file(sizes, bytes)) : INFINITY;
     /* A page fault brings in what was read ahead, or nothing when it is there already: it says little of what is
@@ -108,6 +110,17 @@ static double stray_reads(const struct record *open, const struct record *read)
     return opens > 0 ? quotient(strays, (double)figure_sized(read)) : NAN;
 }
 
+/* NAN where it is not known by size. */
+static double jumped_bytes(const struct record *read, double bytes)
+{
+    double jumped = 0;
+
+    for (unsigned i = 0; i < read->joint.length; i++)
+        if (joint_of(read->joint.cells[i].bucket) == JOINT_JUMPED)
+            jumped += (double)read->joint.cells[i].count * bucket_middle(joint_size(read->joint.cells[i].bucket));
+    return read->joint.length ? quotient(jumped, bytes) : NAN;
+}
+
 static void of_transfers(const struct tally *tally, struct behaviour *out)
 {
     const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
@@ -123,6 +136,7 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     out->jumps = figure_jumps(read);
     out->write_jumps = figure_jumps(write);
     out->returns = figure_returns(read);
+    out->jumped_bytes = jumped_bytes(read, out->read_bytes);
     out->bytes_per_jump = quotient(out->read_bytes, out->jumps * (double)histogram_filled(&read->size));
     out->read_mean = quotient(out->read_bytes, (double)histogram_filled(&read->size));
     out->write_mean = quotient(out->write_bytes, (double)histogram_filled(&write->size));
@@ -196,7 +210,7 @@ static const struct {
     FIELD(large_writes),  FIELD(copy_likeness),  FIELD(stats_per_open),  FIELD(seeks_per_open),   FIELD(seeks_per_read),
     FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open),
     FIELD(bytes_per_create), FIELD(renames_per_create), FIELD(commits_per_create),
-    FIELD(bytes_per_large_open), FIELD(large_reads), FIELD(variety),
+    FIELD(bytes_per_large_open), FIELD(of_largest), FIELD(jumped_bytes), FIELD(large_reads), FIELD(variety),
     FIELD(written),
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
@@ -262,7 +276,7 @@ static double match(double value, const struct requirement *bound)
     return factor;
 }
 
-double behaviour_match(const struct behaviour *behaviour, const struct profile *profile, enum side side)
+static double match_ways(const struct behaviour *behaviour, const struct profile *profile, enum side side, bool first)
 {
     double best = 0;
 
@@ -270,22 +284,28 @@ double behaviour_match(const struct behaviour *behaviour, const struct profile *
         const struct way *way = &profile->ways[w];
         double least = 1;
 
-        for (uint32_t i = 0; way->side == side && i < way->requirement_count; i++)
+        if (way->side != side || (first && !way->first))
+            continue;
+        for (uint32_t i = 0; i < way->requirement_count; i++)
             least = fmin(least, match(behaviour_value(behaviour, way->requirements[i].feature), &way->requirements[i]));
-        if (way->side == side)
-            best = fmax(best, least);
+        best = fmax(best, least);
     }
     return best;
 }
 
-const struct profile *behaviour_name(const struct behaviour *behaviour, const struct catalogue *catalogue,
-                                     enum side side, double *best)
+double behaviour_match(const struct behaviour *behaviour, const struct profile *profile, enum side side)
+{
+    return match_ways(behaviour, profile, side, false);
+}
+
+static const struct profile *name_by(const struct behaviour *behaviour, const struct catalogue *catalogue, enum side side,
+                                     bool first, double *best)
 {
     const struct profile *found = NULL;
 
     *best = 0;
     for (uint32_t p = 0; p < catalogue->count; p++) {
-        double value = behaviour_match(behaviour, &catalogue->profiles[p], side);
+        double value = match_ways(behaviour, &catalogue->profiles[p], side, first);
 
         if (value > *best) {
             *best = value;
@@ -293,4 +313,18 @@ const struct profile *behaviour_name(const struct behaviour *behaviour, const st
         }
     }
     return found;
+}
+
+const struct profile *behaviour_name_first(const struct behaviour *behaviour, const struct catalogue *catalogue,
+                                              enum side side, double *match)
+{
+    return name_by(behaviour, catalogue, side, true, match);
+}
+
+const struct profile *behaviour_name(const struct behaviour *behaviour, const struct catalogue *catalogue,
+                                     enum side side, double *match)
+{
+    const struct profile *found = behaviour_name_first(behaviour, catalogue, side, match);
+
+    return found ? found : name_by(behaviour, catalogue, side, false, match);
 }

@@ -27,9 +27,11 @@ struct behaviour {
     double stray_reads;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
     double bytes_per_large_open, large_reads;     /* bytes read to each open of a large file; share of reads that are of such */
+    double of_largest; /* bytes read to those of the largest file that was opened */
     double variety; /* bytes of all files that were opened on its volumes, to a file as most of its bytes are in */
     double jumps, write_jumps;     /* share of reads, and of writes, that jump, where it is known of half of them */
     double returns, bytes_per_jump; /* share of the jumps that go back; bytes read from one to the next */
+    double jumped_bytes;            /* share of the bytes read that reads which jump have moved */
     double read_mean, write_mean;  /* bytes, of transfers that moved something */
     double write_share;            /* of the bytes of read and write, and of page faults */
     double written;                /* of the bytes of read and write */
@@ -62,8 +64,12 @@ double behaviour_value(const struct behaviour *behaviour, const char *feature);
  */
 double behaviour_match(const struct behaviour *behaviour, const struct profile *profile, enum side side);
 
-/* The catalogue's profile that matches best; NULL for none. */
+/* The catalogue's profile that matches best, one in a way that comes first before all others; NULL for none. */
 const struct profile *behaviour_name(const struct behaviour *behaviour, const struct catalogue *catalogue,
                                      enum side side, double *match);
+
+/* Only by ways that come first. */
+const struct profile *behaviour_name_first(const struct behaviour *behaviour, const struct catalogue *catalogue,
+                                              enum side side, double *match);
 
 #endif

@@ -106,6 +106,7 @@ enum side {
 /* Bounds on a whole process (analyzer/behaviour.h) that name it when they all hold. */
 struct way {
     enum side side;
+    bool first; /* it says more than others, and is looked for before them */
     struct requirement *requirements;
     uint32_t requirement_count;
 };

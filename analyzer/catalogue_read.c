@@ -225,6 +225,7 @@ static const char *read_ways(struct catalogue *catalogue, const json_t *json, st
         if (!name || side == sizeof(sides) / sizeof(*sides))
             return "a process's side is none of both, read, write and job";
         to->side = (enum side)side;
+        to->first = json_is_true(json_object_get(item, "first"));
         wrong = read_requirements(catalogue, json_object_get(item, "requires"), behaviour_is_known, &to->requirements,
                                   &to->requirement_count);
         if (wrong || !to->requirement_count)

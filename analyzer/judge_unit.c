@@ -9,6 +9,7 @@
 #include <sys/param.h>
 
 #include "analyzer/blended.h"
+#include "analyzer/loads.h"
 #include "analyzer/remaking.h"
 #include "analyzer/seeks.h"
 #include "lib/cleanup.h"
@@ -40,6 +41,32 @@ bool judge_serves(const struct court *court, const struct unit *unit)
     return court->job->units[unit->process].serves || seeks_go_with_transfers(&unit->tally);
 }
 
+/* One that loads of large files what others load, too, beside all else that it does. 1, 0 when it is nothing like that, or
+   -errno. */
+static int judge_load(struct court *court, const struct tally *tally, const struct behaviour *whole)
+{
+    struct tally load = {0}, rest = *tally;
+    struct behaviour behaviour;
+    const struct profile *profile = NULL;
+    double match;
+    int err;
+
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        load.op[op].op = op;
+    err = loads_divide(&tally->op[OP_READ], &load.op[OP_READ], &rest.op[OP_READ]);
+    if (err == 1) {
+        behaviour_of(&load, &whole->peers, &behaviour);
+        behaviour.of_largest = whole->of_largest;
+        profile = behaviour_name_first(&behaviour, court->catalogue, SIDE_READ, &match);
+        err = profile ? court_give(court, profile, &load, match, true) : 0;
+    }
+    if (profile && !err)
+        err = court_divide(court, &rest, 0);
+    record_clear(&load.op[OP_READ]);
+    record_clear(&rest.op[OP_READ]);
+    return err ? err : profile != NULL;
+}
+
 /* What a process did on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
 static int judge_tally(struct court *court, const struct tally *tally, bool serves, const struct peers *peers)
 {
@@ -50,6 +77,11 @@ static int judge_tally(struct court *court, const struct tally *tally, bool serv
     int err = 0;
 
     behaviour_of(tally, peers, &behaviour);
+    if (peers->exact && !behaviour_name_first(&behaviour, court->catalogue, SIDE_READ, &match[0])) {
+        err = judge_load(court, tally, &behaviour);
+        if (err)
+            return err > 0 ? 0 : err;
+    }
     for (unsigned i = 0; i < 2; i++)
         profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])

@@ -2,6 +2,7 @@
 #include "analyzer/peers.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/param.h>
 
@@ -13,7 +14,8 @@
 #define BYTES_MIN  16e6
 #define FAULTS_MIN 500
 #define EXACT      1e-6
-#define ALIKE      0.25 /* which of them finds a page in memory, and how many pages one fault maps, is chance */
+#define ALIKE      0.25  /* of pages: who does about as much as others, */
+#define SAME       0.001 /* and who touches the same pages as most of these: who picks some by chance meets others as often */
 #define FASTEST    8e9  /* bytes a second that no process reads: whoever starts sooner was not waited for */
 #define LOOKED_AT  1000 /* units of the same amount; more of them change nothing */
 #define LARGE      (8u << 20) /* bytes of a file: a part of a model, or a shard */
@@ -21,7 +23,10 @@
 #define INTERVALS_MIN 4
 #define FEW        2   /* such files are no more than one checkpoint, and its ranks may each have their own */
 #define SHARED     1.2 /* bytes of all files that were opened on the volume, to those of one process: others read the same */
+#define OWN_PART   0.25 /* of what each of them reads: so much of others' files they may have opened beside what all open */
 #define OWN        0.9 /* of what so many would open if no two opened the same */
+#define BESIDE     0.5
+#define AROUND     65536 /* bytes that a page fault maps, of what is in memory */
 #define PIECE      (4u << 20) /* bytes a read: who loads what only he needs reads it by more, and who streams by less */
 
 struct load {
@@ -82,6 +87,14 @@ static uint32_t count_alike(const struct load *loads, uint32_t count, const stru
     return peers;
 }
 
+static uint32_t count_mapped(const struct load *loads, uint32_t count, const struct unit *unit)
+{
+    double touched = pages_touched(unit);
+    uint32_t same = count_alike(loads, count, unit, touched, AROUND, fmax(SAME, 1 / touched));
+
+    return 2 * same >= count_alike(loads, count, unit, touched, AROUND, ALIKE) ? same : 0;
+}
+
 static int sort_loads(const struct job_total *job, double (*amount)(const struct unit *), struct load **out)
 {
     struct load *loads = calloc(job->unit_count + 1u, sizeof(*loads));
@@ -117,25 +130,27 @@ static struct opened *opened_on(const struct job_total *job)
     return opened;
 }
 
-/* Shards that are all as large make those equal who each read some of their own; ranks load the same files. Where it is not
-   known which files were opened, neither is that. */
-static bool may_share(const struct unit *unit, double opened)
+/* Shards that are all as large make those equal who each read some of their own; ranks load the same files, and open the same
+   libraries. Where it is not known which files were opened, neither is that. */
+static bool may_share(const struct unit *unit, double opened, uint32_t peers)
 {
     const struct histogram *sizes = &unit->tally.op[OP_OPEN].size;
-    double files = 0;
+    double files = 0, own = figure_bytes_of(sizes, 1);
 
     for (uint32_t i = 0; i < sizes->length; i++)
         files += bucket_lower(sizes->cells[i].bucket) >= LARGE ? (double)sizes->cells[i].count : 0;
-    return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE);
+    return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE) ||
+           opened <= fmin(SHARED * own, own + OWN_PART * peers * bytes_read(unit));
 }
 
-/* Those so many who read as much did so from other files: even without all that anybody else opened there, as much was opened
-   as by all of them. */
-static bool have_their_own(const struct unit *unit, uint32_t peers, const struct opened *opened)
+/* Those so many who have as much did so of other files: even without all that anybody else opened there, as much was opened
+   as by all of them; or, where all open the same libraries, half of what the others have beside what one has opened. */
+static bool have_their_own(const struct unit *unit, double bytes, uint32_t peers, const struct opened *opened)
 {
-    double own = figure_bytes_of(&unit->tally.op[OP_OPEN].size, 1) * (peers + 1.0);
+    double own = figure_bytes_of(&unit->tally.op[OP_OPEN].size, 1), all = own * (peers + 1.0);
+    double theirs = opened->once.low - fmax(0, opened->each_time - all);
 
-    return own > 0 && opened->once.low - fmax(0, opened->each_time - own) >= OWN * own;
+    return own > 0 && (theirs >= OWN * all || theirs >= own + BESIDE * peers * fmin(bytes, own));
 }
 
 static bool reads_pieces(const struct unit *unit)
@@ -169,12 +184,15 @@ int peers_of(const struct job_total *job, struct peers **out)
 
         peers[i].apart = apart(&job->units[unit->process]);
         peers[i].opened = here->once.value;
-        if (bytes_read(unit) >= BYTES_MIN && may_share(unit, peers[i].opened))
+        if (bytes_read(unit) >= BYTES_MIN)
             peers[i].exact = count_alike(bytes, count, unit, bytes_read(unit), 1, EXACT);
-        if (peers[i].exact && reads_pieces(unit) && have_their_own(unit, peers[i].exact, here))
+        if (peers[i].exact && (!may_share(unit, peers[i].opened, peers[i].exact) ||
+                               (reads_pieces(unit) && have_their_own(unit, bytes_read(unit), peers[i].exact, here))))
             peers[i].exact = 0;
         if (pages_touched(unit) >= FAULTS_MIN)
-            peers[i].mapped = count_alike(pages, count, unit, pages_touched(unit), 65536, ALIKE);
+            peers[i].mapped = count_mapped(pages, count, unit);
+        if (peers[i].mapped && have_their_own(unit, AROUND * pages_touched(unit), peers[i].mapped, here))
+            peers[i].mapped = 0;
     }
     *out = peers;
     return 0;

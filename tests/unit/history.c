@@ -22,7 +22,7 @@ struct batch *history_batch(int second)
     return batch;
 }
 
-static struct record *find(struct batch *batch, const char *name, uint32_t pid, enum operation op)
+struct record *history_record(struct batch *batch, const char *name, uint32_t pid, enum operation op)
 {
     const struct job job = {.name = name, .kind = "slurm", .command = "x", .exit = -1};
     const struct volume volume = {
@@ -43,7 +43,7 @@ static struct record *find(struct batch *batch, const char *name, uint32_t pid, 
 void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operation op,
                  uint64_t size, uint64_t count)
 {
-    struct record *record = find(batch, job, pid, op);
+    struct record *record = history_record(batch, job, pid, op);
 
     record->bytes += op == OP_OPEN ? 0 : size * count; /* the size of what it opens */
     record->latency_sum_ns += 1000 * count;
@@ -55,32 +55,32 @@ void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operat
 void history_order(struct batch *batch, const char *job, uint32_t pid, enum operation op, enum order order,
                    uint64_t count)
 {
-    find(batch, job, pid, op)->order[order] += count;
+    history_record(batch, job, pid, op)->order[order] += count;
 }
 
 void history_process_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes)
 {
-    find(batch, job, pid, OP_WRITE)->cache[CACHE_PROCESS_RECEIVED_BYTES] += bytes;
+    history_record(batch, job, pid, OP_WRITE)->cache[CACHE_PROCESS_RECEIVED_BYTES] += bytes;
 }
 
 void history_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes)
 {
-    find(batch, job, pid, OP_WRITE)->cache[CACHE_RECEIVED_BYTES] += bytes;
+    history_record(batch, job, pid, OP_WRITE)->cache[CACHE_RECEIVED_BYTES] += bytes;
 }
 
 void history_reworked(struct batch *batch, const char *job, uint64_t bytes)
 {
-    find(batch, job, 0, OP_WRITE)->cache[CACHE_REWORKED_BYTES] += bytes;
+    history_record(batch, job, 0, OP_WRITE)->cache[CACHE_REWORKED_BYTES] += bytes;
 }
 
 void history_minor_faults(struct batch *batch, const char *job, uint32_t pid, uint64_t count)
 {
-    find(batch, job, pid, OP_MMAP_FAULT)->faults[FAULT_MINOR] += count;
+    history_record(batch, job, pid, OP_MMAP_FAULT)->faults[FAULT_MINOR] += count;
 }
 
 void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op, int code, uint64_t count)
 {
-    struct record *record = find(batch, job, pid, op);
+    struct record *record = history_record(batch, job, pid, op);
 
     record->errors += count;
     if (code)

@@ -27,6 +27,8 @@ void history_received(struct batch *batch, const char *job, uint32_t pid, uint64
 void history_process_received(struct batch *batch, const char *job, uint32_t pid, uint64_t bytes);
 /* What processes that wrote had read, where they were folded into their job. */
 void history_reworked(struct batch *batch, const char *job, uint64_t bytes);
+/* What a process did of a kind so far; made when it is not there. */
+struct record *history_record(struct batch *batch, const char *job, uint32_t pid, enum operation op);
 /* Page faults on mapped files that were served from the page cache. */
 void history_minor_faults(struct batch *batch, const char *job, uint32_t pid, uint64_t count);
 

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/bucket.h"
+#include "lib/joint.h"
 #include "tests/unit/classified.h"
 #include "tests/unit/history.h"
 
@@ -496,6 +498,63 @@ static void ranks_that_jump_may_load_a_model(void **state)
     }
 }
 
+/* Reads that moved something, of files of that size, each where the last one ended or not. */
+static void read_pieces(struct batch *batch, uint32_t pid, enum file_size files, uint64_t size, uint64_t count, uint64_t jumps)
+{
+    struct record *read;
+
+    history_ops(batch, "j", pid, OP_READ, size, count);
+    history_order(batch, "j", pid, OP_READ, ORDER_CONSECUTIVE, count - jumps);
+    history_order(batch, "j", pid, OP_READ, ORDER_SEQUENTIAL, jumps);
+    read = history_record(batch, "j", pid, OP_READ);
+    read->file_size[files] += count;
+    assert_int_equal(joint_add(&read->joint, JOINT_ALL, 1 + files, bucket_of(size), count), 0);
+    if (jumps)
+        assert_int_equal(joint_add(&read->joint, JOINT_JUMPED, 1 + files, bucket_of(size), jumps), 0);
+}
+
+/* Ranks of Python import hundreds of modules, and read their weights in a few calls; who reads other amounts streams. */
+static void ranks_that_start_up_load_all_the_same(void **state)
+{
+    for (unsigned loads = 0; loads < 2; loads++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        for (uint32_t pid = 10; pid < 14; pid++) {
+            history_ops(batch, "j", pid, OP_STAT, 0, 5354);
+            history_errors(batch, "j", pid, OP_STAT, ENOENT, 450);
+            history_ops(batch, "j", pid, OP_OPEN, 12 * KIB, 1200);
+            history_ops(batch, "j", pid, OP_OPEN, 180 * MIB, 1);
+            history_ops(batch, "j", pid, OP_READ, 0, 780);
+            history_ops(batch, "j", pid, OP_SEEK, 0, 1559);
+            history_ops(batch, "j", pid, OP_CLOSE, 0, 1201);
+            read_pieces(batch, pid, FILE_SMALL, 12 * KIB, 1200, 0);
+            read_pieces(batch, pid, FILE_LARGE, 4 * MIB, loads ? 45 : 35 + pid, 40);
+        }
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "model-load") > 0.9) == loads);
+        assert_true(classified_ops(&list, "import-storm") > 0.9);
+        profile_list_clear(&list);
+    }
+}
+
+/* Workers touch pages of a mapped file here and there, about as many each; ranks that map their weights touch the same. */
+static void who_maps_about_as_much_loads_nothing(void **state)
+{
+    for (unsigned loads = 0; loads < 2; loads++) {
+        struct batch *batch = history_batch(0);
+
+        for (uint32_t pid = 10; pid < 18; pid++) {
+            history_ops(batch, "j", pid, OP_OPEN, 240 * MIB, 1);
+            history_ops(batch, "j", pid, OP_STAT, 0, 1);
+            history_ops(batch, "j", pid, OP_CLOSE, 0, 1);
+            history_minor_faults(batch, "j", pid, loads ? 3700 : 2940 + 9 * pid);
+        }
+        told(batch, 1, 240 * MIB);
+        check_first(batch, loads ? "model-load" : "mmap-read");
+    }
+}
+
 /* A database reads pages of its file here and there, and writes others back; a reader of records writes nothing there. */
 static void who_updates_reads_no_samples(void **state)
 {
@@ -591,6 +650,8 @@ int main(void)
         cmocka_unit_test(records_may_be_opened_one_by_one),
         cmocka_unit_test(libraries_are_no_pictures),
         cmocka_unit_test(ranks_that_jump_may_load_a_model),
+        cmocka_unit_test(ranks_that_start_up_load_all_the_same),
+        cmocka_unit_test(who_maps_about_as_much_loads_nothing),
         cmocka_unit_test(who_updates_reads_no_samples),
         cmocka_unit_test(tiny_files_are_many_small_files_in_sums_too),
         cmocka_unit_test(who_reads_and_then_writes_packs_nothing),
