@@ -93,31 +93,72 @@ void draw_bar(const struct pen *pen, double fraction, unsigned width)
         fputc(' ', pen->out);
 }
 
-void draw_paragraph(const struct pen *pen, const char *const *sentences, uint32_t count,
-                    unsigned indent, unsigned width)
+/* Bytes up to where a line may end: a share is no share without its "%". */
+static size_t unbroken(const char *text)
 {
-    unsigned column = 0;
+    size_t length = strcspn(text, " ");
+
+    while (strncmp(text + length, " %", 2) == 0)
+        length += 1 + strcspn(text + length + 1, " ");
+    return length;
+}
+
+/* Sentences from a column on, 0: that of the indent, which all further lines begin at. */
+static void draw_words(const struct pen *pen, const char *const *sentences, uint32_t count, unsigned column,
+                       unsigned indent, unsigned width)
+{
+    bool begun = false;
 
     for (uint32_t i = 0; i < count; i++)
         for (const char *word = sentences[i]; *word;) {
-            size_t length = strcspn(word, " ");
+            size_t length = unbroken(word);
             bool last = !word[length];
             unsigned needed = draw_part(pen, NULL, word, word + length, 0) + (last && i + 1 < count);
 
-            if (!column || column + 1 + needed > width) {
-                fprintf(pen->out, "%s%*s", column ? "\n" : "", (int)indent, "");
+            if (!column || (begun && column + 1 + needed > width)) {
+                fprintf(pen->out, "%s%*s", begun ? "\n" : "", (int)indent, "");
                 column = indent;
-            } else {
+            } else if (begun) {
                 fputc(' ', pen->out);
                 column++;
             }
             draw_part(pen, pen->out, word, word + length, 0);
             fputs(last && i + 1 < count ? ";" : "", pen->out);
+            begun = true;
             column += needed;
             word += length + !last;
         }
-    if (column)
+    if (begun)
         fputc('\n', pen->out);
+}
+
+void draw_paragraph(const struct pen *pen, const char *const *sentences, uint32_t count,
+                    unsigned indent, unsigned width)
+{
+    draw_words(pen, sentences, count, 0, indent, width);
+}
+
+void draft_begin(struct draft *draft, const struct pen *pen)
+{
+    *draft = (struct draft){.pen = *pen, .to = pen};
+    draft->pen.color = false;
+    draft->pen.out = open_memstream(&draft->text, &draft->size);
+    if (!draft->pen.out)
+        draft->pen.out = pen->out; /* a long line is better than none */
+}
+
+void draft_end(struct draft *draft, unsigned column, unsigned indent, unsigned width)
+{
+    const char *sentence;
+
+    if (draft->pen.out == draft->to->out) {
+        fputc('\n', draft->to->out);
+        return;
+    }
+    (void)fclose(draft->pen.out);
+    sentence = draft->text ? draft->text : "";
+    draw_words(draft->to, &sentence, 1, column, indent, width);
+    free(draft->text);
 }
 
 static unsigned octave_of(unsigned bucket)

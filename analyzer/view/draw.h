@@ -39,6 +39,18 @@ void draw_bar(const struct pen *pen, double fraction, unsigned width);
 void draw_paragraph(const struct pen *pen, const char *const *sentences, uint32_t count,
                     unsigned indent, unsigned width);
 
+/* A sentence that is put together with its own pen, in plain tone, to be wrapped as a whole when it is complete. */
+struct draft {
+    struct pen pen;
+    const struct pen *to;
+    char *text;
+    size_t size;
+};
+
+void draft_begin(struct draft *draft, const struct pen *pen);
+/* Writes it from a column on, up to which the line is written already, and its further lines inside [indent, width). */
+void draft_end(struct draft *draft, unsigned column, unsigned indent, unsigned width);
+
 /* An axis of octaves: each takes DRAW_OCTAVE columns. */
 #define DRAW_OCTAVE 2
 

@@ -83,35 +83,39 @@ json_t *json_rhythm(const struct job_total *job)
 static void show(const struct pen *pen, const char *what, const struct series *series, unsigned demands)
 {
     char peak[HUMAN_SIZE], length[HUMAN_SIZE], period[HUMAN_SIZE], bytes[HUMAN_SIZE];
+    struct draft line;
     struct rhythm r;
 
     if (rhythm_of(series, demands, &r) || !r.spike_count || !(r.peak >= SHOWN_MIN))
         return;
-    fprintf(pen->out, "  %s: mean %.0f %% of the highest interval (%s/s), %u spike%s of about %s and %s", what,
+    draft_begin(&line, pen);
+    fprintf(line.pen.out, "%s: mean %.0f %% of the highest interval (%s/s), %u spike%s of about %s and %s", what,
             100 * r.mean / r.peak, human_bytes(peak, r.peak), r.spike_count, r.spike_count == 1 ? "" : "s",
             human_duration(length, r.length_s), human_bytes(bytes, r.bytes));
     if (!isnan(r.period_s))
-        fprintf(pen->out, ", every %s (%.0f %% steady)", human_duration(period, r.period_s), 100 * r.steadiness);
-    fputc('\n', pen->out);
+        fprintf(line.pen.out, ", every %s (%.0f %% steady)", human_duration(period, r.period_s), 100 * r.steadiness);
+    draft_end(&line, 0, 2, TEXT_WIDTH);
 }
 
 static void show_phases(const struct pen *pen, const struct job_total *job)
 {
     struct phases phases;
     struct epochs epochs;
+    struct draft line;
 
     if (phases_of(&job->series, &phases))
         return;
     if (phases.count > 1) {
-        fputs("  phases: ", pen->out);
-        phases_write(pen->out, &phases);
-        fputc('\n', pen->out);
+        draft_begin(&line, pen);
+        fputs("phases: ", line.pen.out);
+        phases_write(line.pen.out, &phases);
+        draft_end(&line, 0, 2, TEXT_WIDTH);
     }
     epochs_of(job, &phases, &epochs);
     if (epochs.count) {
-        fputs("  ", pen->out);
-        epochs_write(pen->out, &epochs);
-        fputc('\n', pen->out);
+        draft_begin(&line, pen);
+        epochs_write(line.pen.out, &epochs);
+        draft_end(&line, 0, 2, TEXT_WIDTH);
     }
 }
 

@@ -215,6 +215,7 @@ static void show_blend(struct pen *pen, const struct report *report)
             report->blend.blend);
     for (uint32_t i = 0; i < report->blend.meeting_count && i < MEETINGS; i++) {
         const struct meeting *m = &report->blend.meetings[i];
+        struct draft line;
 
         if (!(m->cost_s > 0))
             break;
@@ -222,17 +223,18 @@ static void show_blend(struct pen *pen, const struct report *report)
             continue; /* no longer than alone, as far as that is known */
         human_ns(together, m->together_ns);
         human_ns(alone, m->alone_ns);
-        fputs("  ", pen->out);
-        draw_text(pen, report->totals.jobs[m->victim].name, 0);
-        fputs(" meets ", pen->out);
-        draw_text(pen, report->totals.jobs[m->other].name, 0);
-        fputs(" on ", pen->out);
-        draw_text(pen, m->volume->name, 0);
-        fprintf(pen->out, " for %.0f s: its operations take %s instead of %s", m->seconds, together, alone);
+        draft_begin(&line, pen);
+        draw_text(&line.pen, report->totals.jobs[m->victim].name, 0);
+        fputs(" meets ", line.pen.out);
+        draw_text(&line.pen, report->totals.jobs[m->other].name, 0);
+        fputs(" on ", line.pen.out);
+        draw_text(&line.pen, m->volume->name, 0);
+        fprintf(line.pen.out, " for %.0f s: its operations take %s instead of %s", m->seconds, together, alone);
         if (isnan(m->alone_high_ns))
-            fputs(" (how sure that is cannot be told)\n", pen->out);
+            fputs(" (how sure that is cannot be told)", line.pen.out);
         else
-            fprintf(pen->out, " (%s to %s)\n", human_ns(together, m->alone_low_ns), human_ns(alone, m->alone_high_ns));
+            fprintf(line.pen.out, " (%s to %s)", human_ns(together, m->alone_low_ns), human_ns(alone, m->alone_high_ns));
+        draft_end(&line, 0, 2, TEXT_WIDTH);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "analyzer/report.h"
 #include "analyzer/view/draw.h"
 
-#define TEXT_WIDTH 80 /* of terminals; names of folders and lines with several names may take more */
+#define TEXT_WIDTH 80 /* of terminals; a row of a table or a single word with a long name in it may take more */
 
 /* Spikes of reads and of writes, where there are any. */
 void text_rhythm(const struct pen *pen, const struct job_total *job);

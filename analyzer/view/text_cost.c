@@ -3,17 +3,22 @@
 
 #include "analyzer/cost.h"
 #include "analyzer/human.h"
+#include "analyzer/view/text.h"
 
 #define NAME_COLUMNS 28
 
 static void show_row(const struct pen *pen, const char *name, double value, const char *unit, const char *why)
 {
     char text[HUMAN_SIZE];
+    struct draft line;
 
     fputs("  ", pen->out);
     fprintf(pen->out, "%*s", (int)(NAME_COLUMNS - draw_text(pen, name, NAME_COLUMNS)), "");
     if (why) {
-        fprintf(pen->out, "  cannot tell, because %s\n", why);
+        fputs("  ", pen->out);
+        draft_begin(&line, pen);
+        fprintf(line.pen.out, "cannot tell, because %s", why);
+        draft_end(&line, NAME_COLUMNS + 4, NAME_COLUMNS + 4, TEXT_WIDTH);
         return;
     }
     fprintf(pen->out, "  %s%s", human_money(text, value), *unit ? " " : "");

@@ -8,20 +8,18 @@
 #include "analyzer/human.h"
 #include "analyzer/view/text.h"
 
+#define DETAIL_COLUMN 11 /* behind the severity */
+
 static enum tone tone_of(const struct finding *finding)
 {
     return strcmp(finding->severity, "critical") == 0 || strcmp(finding->severity, "high") == 0 ? TONE_BAD : TONE_PLAIN;
 }
 
-static void show(const struct pen *pen, const struct finding *f)
+/* "small-reads: train on nas:/data, 2 s to 3 s of waiting (80 % sure)" */
+static void write_headline(const struct pen *pen, const struct finding *f)
 {
     char low[HUMAN_SIZE], high[HUMAN_SIZE];
-    const char *sentences[2] = {f->evidence_count ? f->evidence[0] : "", f->remedy};
 
-    fputs("  ", pen->out);
-    draw_tone(pen, tone_of(f));
-    fprintf(pen->out, "%-8s ", f->severity);
-    draw_tone(pen, TONE_PLAIN);
     fprintf(pen->out, "%s", f->id);
     if (f->job) {
         fputs(": ", pen->out);
@@ -37,9 +35,23 @@ static void show(const struct pen *pen, const struct finding *f)
         fprintf(pen->out, ", %s to %s of waiting", human_ns(low, 1e9 * f->cost_low), human_ns(high, 1e9 * f->cost_high));
     else if (f->cost_high > 0)
         fprintf(pen->out, ", %s of waiting", human_ns(high, 1e9 * f->cost_high));
-    fprintf(pen->out, " (%.0f %% sure)\n", 100 * f->confidence);
+    fprintf(pen->out, " (%.0f %% sure)", 100 * f->confidence);
+}
+
+static void show(const struct pen *pen, const struct finding *f)
+{
+    const char *sentences[2] = {f->evidence_count ? f->evidence[0] : "", f->remedy};
+    struct draft headline;
+
+    fputs("  ", pen->out);
+    draw_tone(pen, tone_of(f));
+    fprintf(pen->out, "%-8s ", f->severity);
+    draw_tone(pen, TONE_PLAIN);
+    draft_begin(&headline, pen);
+    write_headline(&headline.pen, f);
+    draft_end(&headline, DETAIL_COLUMN, DETAIL_COLUMN, TEXT_WIDTH);
     draw_tone(pen, TONE_FAINT);
-    draw_paragraph(pen, sentences, 2, 11, TEXT_WIDTH);
+    draw_paragraph(pen, sentences, 2, DETAIL_COLUMN, TEXT_WIDTH);
     draw_tone(pen, TONE_PLAIN);
 }
 

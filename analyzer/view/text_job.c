@@ -167,6 +167,7 @@ static void show_wait(const struct pen *pen, const struct job_total *job)
     struct gpu_loss loss;
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE], e[HUMAN_SIZE], text[6 * HUMAN_SIZE + 64];
     const char *sentence = text;
+    struct draft line;
 
     wait_of(job, &wait);
     snprintf(text, sizeof(text), "%s waited in operations: metadata %s, small reads %s, bandwidth %s, fsync %s",
@@ -178,12 +179,14 @@ static void show_wait(const struct pen *pen, const struct job_total *job)
                 human_duration(a, (double)job->watched_ns / 1e9));
     if (!gpu_loss_of(&job->gpu, &loss))
         return;
-    fprintf(pen->out, "  GPUs: idle for %.0f %% of %s", 100 * loss.idle, human_duration(a, 3600 * loss.watched_h));
+    draft_begin(&line, pen);
+    fprintf(line.pen.out, "GPUs: idle for %.0f %% of %s", 100 * loss.idle, human_duration(a, 3600 * loss.watched_h));
     if (isnan(loss.usual))
-        fprintf(pen->out, "; never without I/O, so how much of it is for that cannot be told\n");
+        fprintf(line.pen.out, "; never without I/O, so how much of it is for that cannot be told");
     else
-        fprintf(pen->out, ", %.0f %% when there was no I/O; lost to I/O %s to %s\n", 100 * loss.usual,
+        fprintf(line.pen.out, ", %.0f %% when there was no I/O; lost to I/O %s to %s", 100 * loss.usual,
                 human_duration(b, 3600 * loss.low_h), human_duration(c, 3600 * loss.high_h));
+    draft_end(&line, 0, 2, TEXT_WIDTH);
 }
 
 static void show_row(const struct pen *pen, const struct axis *axis, const char *name, const struct histogram *h)

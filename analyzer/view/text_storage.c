@@ -63,30 +63,33 @@ static void show_name(const struct pen *pen, const struct backend *backend, int6
 static void show_parties(const struct pen *pen, const struct backend *backend)
 {
     char bytes[HUMAN_SIZE];
+    struct draft line;
     bool first = true;
 
+    draft_begin(&line, pen);
     for (uint32_t i = 0; i < backend->party_count; i++) {
         const struct party_total *party = &backend->parties[i];
         uint64_t sum = party->requests[REQUEST_READ].bytes + party->requests[REQUEST_WRITE].bytes;
 
         if (party->party == PARTY_SERVER || !sum)
             continue;
-        fputs(first ? "    for " : ", ", pen->out);
-        draw_text(pen, party->job ? party->job : party_names[party->party], 40);
-        fprintf(pen->out, " %s", human_bytes(bytes, (double)sum));
+        fputs(first ? "for " : ", ", line.pen.out);
+        draw_text(&line.pen, party->job ? party->job : party_names[party->party], 40);
+        fprintf(line.pen.out, " %s", human_bytes(bytes, (double)sum));
         first = false;
     }
-    fputs(first ? "" : "\n", pen->out);
+    draft_end(&line, 0, 4, TEXT_WIDTH);
     for (uint32_t i = 0; i < backend->party_count; i++) {
         const struct party_total *party = &backend->parties[i];
 
         if (party->party != PARTY_SERVER || !party->server)
             continue;
-        fputs("    served by ", pen->out);
-        draw_text(pen, party->server, 40);
-        fputs(": what it does itself counts again, as ", pen->out);
-        draw_text(pen, party->job ? party->job : "?", 40);
-        fputc('\n', pen->out);
+        draft_begin(&line, pen);
+        fputs("served by ", line.pen.out);
+        draw_text(&line.pen, party->server, 40);
+        fputs(": what it does itself counts again, as ", line.pen.out);
+        draw_text(&line.pen, party->job ? party->job : "?", 40);
+        draft_end(&line, 0, 4, TEXT_WIDTH);
     }
 }
 

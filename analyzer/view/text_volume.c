@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "analyzer/view/text.h"
+
 void text_heading(const struct pen *pen, const char *text)
 {
     fputc('\n', pen->out);
@@ -27,16 +29,18 @@ static void show_stuck(const struct pen *pen, const struct job_total *job, const
     for (uint32_t v = 0; v < job->volume_count; v++)
         for (uint32_t i = 0; i < job->volumes[v].stuck_count; i++) {
             const struct stuck *s = &job->volumes[v].stuck[i];
+            struct draft line;
 
             if (!stuck_now(s, totals))
                 continue;
-            fprintf(pen->out, "  stuck for %s: ", human_ns(age, (double)s->oldest_ns));
-            draw_text(pen, s->command, 0);
-            fprintf(pen->out, " (process %u on ", s->pid);
-            draw_text(pen, s->node, 0);
-            fprintf(pen->out, ") in %s on ", operation_info(s->op)->name);
-            draw_text(pen, job->volumes[v].name, 0);
-            fputc('\n', pen->out);
+            draft_begin(&line, pen);
+            fprintf(line.pen.out, "stuck for %s: ", human_ns(age, (double)s->oldest_ns));
+            draw_text(&line.pen, s->command, 0);
+            fprintf(line.pen.out, " (process %u on ", s->pid);
+            draw_text(&line.pen, s->node, 0);
+            fprintf(line.pen.out, ") in %s on ", operation_info(s->op)->name);
+            draw_text(&line.pen, job->volumes[v].name, 0);
+            draft_end(&line, 0, 2, TEXT_WIDTH);
         }
 }
 
@@ -79,31 +83,37 @@ static void show_volumes(const struct pen *pen, const struct job_total *job)
     }
 }
 
-/* The files that were opened, as far back as windows go. */
-static void show_working_sets(const struct pen *pen, const struct job_total *job)
+static void write_working_set(const struct pen *pen, const char *volume, const struct working_set *set)
 {
     char count[HUMAN_SIZE], low[HUMAN_SIZE], high[HUMAN_SIZE], bytes[HUMAN_SIZE];
 
+    fputs("working set on ", pen->out);
+    draw_text(pen, volume, 0);
+    fprintf(pen->out, ": %s file%s", human_count(count, (uint64_t)llround(set->files.value)),
+            llround(set->files.value) == 1 ? "" : "s");
+    if (set->files.low < set->files.high)
+        fprintf(pen->out, " (%s to %s)", human_count(low, (uint64_t)llround(set->files.low)),
+                human_count(high, (uint64_t)llround(set->files.high)));
+    fprintf(pen->out, " of %s", human_bytes(bytes, set->bytes.value));
+    if (set->reread >= 0.95 && set->reread < 1.05)
+        fputs(", read once", pen->out);
+    else if (!isnan(set->reread))
+        fprintf(pen->out, ", read %s times", human_estimate(count, set->reread));
+}
+
+/* The files that were opened, as far back as windows go. */
+static void show_working_sets(const struct pen *pen, const struct job_total *job)
+{
     for (uint32_t i = 0; i < job->volume_count; i++) {
         struct working_set sets[WORKING_WINDOWS];
         unsigned last = working_sets(&job->volumes[i].working, sets);
-        const struct working_set *set = last ? &sets[last - 1] : NULL;
+        struct draft line;
 
-        if (!last || !(set->files.value > 0))
+        if (!last || !(sets[last - 1].files.value > 0))
             continue;
-        fputs("  working set on ", pen->out);
-        draw_text(pen, job->volumes[i].name, 0);
-        fprintf(pen->out, ": %s file%s", human_count(count, (uint64_t)llround(set->files.value)),
-                llround(set->files.value) == 1 ? "" : "s");
-        if (set->files.low < set->files.high)
-            fprintf(pen->out, " (%s to %s)", human_count(low, (uint64_t)llround(set->files.low)),
-                    human_count(high, (uint64_t)llround(set->files.high)));
-        fprintf(pen->out, " of %s", human_bytes(bytes, set->bytes.value));
-        if (set->reread >= 0.95 && set->reread < 1.05)
-            fputs(", read once", pen->out);
-        else if (!isnan(set->reread))
-            fprintf(pen->out, ", read %s times", human_estimate(count, set->reread));
-        fputc('\n', pen->out);
+        draft_begin(&line, pen);
+        write_working_set(&line.pen, job->volumes[i].name, &sets[last - 1]);
+        draft_end(&line, 0, 2, TEXT_WIDTH);
     }
 }
 

@@ -129,9 +129,13 @@ class FindingTest(harness.SystemTest):
         weighty = [one for one in findings
                    if one["severity"] != "low" or one["cost"]["high"] >= 0.01 * (end - start).total_seconds()]
         rest = len(findings) - min(10, len(weighty))
-        self.assertEqual(min(10, len(weighty)), shown.count("% sure)"))
+        self.assertEqual(min(10, len(weighty)), " ".join(shown.split()).count("% sure)"))
         self.assertGreater(rest, 0)
         self.assertIn(f"and {rest} ", shown)
+
+    def test_lines_fit_a_terminal(self):
+        text = harness.must([harness.unblend(), "report", self.path("all.rec")])
+        self.assertEqual([], [line for line in text.splitlines() if len(line) > 80])
 
 
 class ServedTest(harness.SystemTest):

@@ -115,7 +115,7 @@ class GpuTest(slow.SlowTest):
 
     def test_it_is_told(self):
         self.train(0, 60, 0.03)
-        text = harness.run([harness.unblend(), "report", self.path("gpu.rec")]).stdout
+        text = " ".join(harness.run([harness.unblend(), "report", self.path("gpu.rec")]).stdout.split())
         self.assertRegex(text, r"GPUs: idle for \d+ % of .*, \d+ % when there was no I/O; lost to I/O .* to ")
         page = harness.run([harness.unblend(), "report", "--format", "html", self.path("gpu.rec")]).stdout
         self.assertIn("of their time", page)

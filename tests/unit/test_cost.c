@@ -132,6 +132,17 @@ static void tiers_have_prices(void **state)
     offer_clear(&f.offer);
 }
 
+/* As it was before lines were wrapped: a blank in the place of each run of them. */
+static void unwrap(char *text)
+{
+    char *to = text;
+
+    for (const char *from = text; *from; from++)
+        if ((*from != ' ' && *from != '\n') || to == text || to[-1] != ' ')
+            *to++ = *from == '\n' ? ' ' : *from;
+    *to = '\0';
+}
+
 /* Text and JSON of one report: each figure that JSON has stands in the text, each reason, too. */
 static void views_say_the_same(void **state)
 {
@@ -147,6 +158,7 @@ static void views_say_the_same(void **state)
     assert_non_null(pen.out);
     text_cost(&pen, &f.report);
     fclose(pen.out);
+    unwrap(text);
     json = json_cost(&f.report);
     assert_non_null(json);
     for (enum cost_figure figure = COST_PRICE; figure < COST_FIGURES; figure++) {

@@ -61,6 +61,29 @@ static void a_paragraph_has_no_other_lines_than_its_own(void **state)
     free(drawn);
 }
 
+/* It goes on where its line begins, and a name in it is no less safe for that. */
+static void a_draft_is_wrapped_when_it_is_complete(void **state)
+{
+    char *drawn = NULL;
+    size_t size;
+    struct pen pen = {.out = open_memstream(&drawn, &size), .utf8 = true, .color = true};
+    struct draft draft;
+
+    assert_non_null(pen.out);
+    fputs("high ", pen.out);
+    draft_begin(&draft, &pen);
+    draw_tone(&draft.pen, TONE_BAD);
+    draw_text(&draft.pen, "gr\u00f6\u00dfe\n", 0);
+    fputs(" of a job", draft.pen.out);
+    draft_end(&draft, 5, 5, 14);
+    draft_begin(&draft, &pen);
+    fputs("a longer_than_its_line word, sure to 74 %", draft.pen.out);
+    draft_end(&draft, 0, 2, 16);
+    (void)fclose(pen.out);
+    assert_string_equal(drawn, "high gr\u00f6\u00dfe? of\n     a job\n  a\n  longer_than_its_line\n  word, sure to\n  74 %\n");
+    free(drawn);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -68,6 +91,7 @@ int main(void)
         cmocka_unit_test(a_wide_character_is_not_cut_in_two),
         cmocka_unit_test(what_cannot_be_shown_is_a_question_mark),
         cmocka_unit_test(a_paragraph_has_no_other_lines_than_its_own),
+        cmocka_unit_test(a_draft_is_wrapped_when_it_is_complete),
     };
 
     if (!setlocale(LC_ALL, "C.UTF-8"))
