@@ -191,8 +191,6 @@ static void show_wait(const struct pen *pen, const struct job_total *job)
 
 static void show_row(const struct pen *pen, const struct axis *axis, const char *name, const struct histogram *h)
 {
-    if (!h->length)
-        return;
     fprintf(pen->out, "  %-11s", name);
     draw_octaves(pen, axis, h);
     fputc('\n', pen->out);
@@ -227,6 +225,8 @@ static void show_shape(const struct pen *pen, const struct tally *tally, const c
         return;
     text_heading(pen, name);
     for (unsigned i = 0; i < count; i++) {
+        if (!of(tally, drawn[i])->length)
+            continue;
         show_row(pen, &axis, operation_info(drawn[i])->name, of(tally, drawn[i]));
         if (beneath)
             beneath(pen, &axis, &tally->op[drawn[i]]);

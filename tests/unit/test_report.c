@@ -10,6 +10,8 @@
 
 #include "analyzer/report.h"
 #include "analyzer/view/json.h"
+#include "analyzer/view/view.h"
+#include "lib/joint.h"
 #include "lib/moment.h"
 #include "tests/unit/classified.h"
 #include "tests/unit/history.h"
@@ -496,6 +498,40 @@ static void a_hook_that_a_node_lacks_touches_what_ran_there(void **state)
     json_decref(seen);
 }
 
+/* The text of a batch's report; malloc'ed. Frees the batch. */
+static char *text_of(struct batch *batch)
+{
+    struct given given = {.source = {.next = history_next}, .batches = {batch}, .count = 1};
+    struct report report = {.totals.grouping = GROUP_JOB};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    assert_int_equal(report_build(&given.source, &classified_by, &report), 0);
+    assert_int_equal(view_text.write(&report, out), 0);
+    (void)fclose(out);
+    report_clear(&report);
+    return text;
+}
+
+/* Stats have no row among sizes, beneath which theirs could stand. */
+static void what_stats_describe_jumps_nowhere(void **state)
+{
+    struct batch *batch = history_batch(0);
+    char *text;
+
+    history_ops(batch, "j", 1, OP_STAT, 0, 20);
+    assert_int_equal(joint_add(&batch->records[0].joint, JOINT_ALL, 1 + FILE_SMALL, 0, 20), 0);
+    assert_int_equal(joint_add(&batch->records[0].joint, JOINT_JUMPED, 1 + FILE_SMALL, 0, 20), 0);
+    history_order(batch, "j", 1, OP_STAT, ORDER_BY_NAME, 20);
+    history_ops(batch, "j", 1, OP_OPEN, 4096, 20);
+    text = text_of(batch);
+    assert_non_null(strstr(text, "Sizes, one step a doubling"));
+    assert_null(strstr(text, "jumping"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,6 +548,7 @@ int main(void)
         cmocka_unit_test(numbers_are_written_out),
         cmocka_unit_test(hardly_a_byte_makes_no_rate),
         cmocka_unit_test(moments),
+        cmocka_unit_test(what_stats_describe_jumps_nowhere),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
