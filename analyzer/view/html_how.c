@@ -54,18 +54,23 @@ static void order(FILE *out, const struct tally *tally)
                      3);
 }
 
-static void cached(FILE *out, const struct record *read)
+/* What page faults added to the page cache was read, too, though by no call. */
+static void cached(FILE *out, const struct tally *tally)
 {
+    const struct record *read = &tally->op[OP_READ];
     double hit = (double)read->cache[CACHE_HIT_BYTES], miss = (double)read->cache[CACHE_MISS_BYTES],
-        all = (double)read->bytes;
+        mapped = (double)tally->op[OP_MMAP_FAULT].bytes, known = hit + miss + mapped,
+        all = fmax((double)read->bytes + mapped, known);
+    struct chart_share shares[4] = {{"the page cache", hit / all, CHART_METADATA}, {"below it", miss / all, CHART_WRITE}};
+    unsigned count = 2;
 
-    if (!(hit + miss > 0) || !(all > 0))
+    if (!(known > 0))
         return;
-    chart_shares(out, "Where bytes read came from",
-                 (struct chart_share[]){{"the page cache", hit / fmax(all, hit + miss), CHART_METADATA},
-                                        {"below it", miss / fmax(all, hit + miss), CHART_WRITE},
-                                        {"not known", fmax(1 - (hit + miss) / all, 0), 7}},
-                 all > hit + miss ? 3 : 2);
+    if (mapped > 0)
+        shares[count++] = (struct chart_share){"below it, for page faults on mapped files", mapped / all, CHART_OTHER};
+    if (all > known)
+        shares[count++] = (struct chart_share){"not known", 1 - known / all, 7};
+    chart_shares(out, "Where bytes read came from", shares, count);
 }
 
 static void metadata(FILE *out, const struct tally *tally)
@@ -154,7 +159,7 @@ int html_how(FILE *out, struct report *report)
     latencies(out, tally);
     order(out, tally);
     metadata(out, tally);
-    cached(out, &tally->op[OP_READ]);
+    cached(out, tally);
     fputs("</div>\n", out);
     ratios(out, tally);
     fputs("</section>\n", out);

@@ -498,8 +498,8 @@ static void a_hook_that_a_node_lacks_touches_what_ran_there(void **state)
     json_decref(seen);
 }
 
-/* The text of a batch's report; malloc'ed. Frees the batch. */
-static char *text_of(struct batch *batch)
+/* A batch's report; malloc'ed. Frees the batch. */
+static char *text_of(struct batch *batch, const struct view *view)
 {
     struct given given = {.source = {.next = history_next}, .batches = {batch}, .count = 1};
     struct report report = {.totals.grouping = GROUP_JOB};
@@ -509,7 +509,7 @@ static char *text_of(struct batch *batch)
 
     assert_non_null(out);
     assert_int_equal(report_build(&given.source, &classified_by, &report), 0);
-    assert_int_equal(view_text.write(&report, out), 0);
+    assert_int_equal(view->write(&report, out), 0);
     (void)fclose(out);
     report_clear(&report);
     return text;
@@ -526,9 +526,26 @@ static void what_stats_describe_jumps_nowhere(void **state)
     assert_int_equal(joint_add(&batch->records[0].joint, JOINT_JUMPED, 1 + FILE_SMALL, 0, 20), 0);
     history_order(batch, "j", 1, OP_STAT, ORDER_BY_NAME, 20);
     history_ops(batch, "j", 1, OP_OPEN, 4096, 20);
-    text = text_of(batch);
+    text = text_of(batch, &view_text);
     assert_non_null(strstr(text, "Sizes, one step a doubling"));
     assert_null(strstr(text, "jumping"));
+    free(text);
+}
+
+static void what_faults_read_came_from_below_the_page_cache(void **state)
+{
+    struct batch *batch = history_batch(0);
+    char *text;
+
+    history_ops(batch, "j", 1, OP_READ, 4096, 20);
+    batch->records[0].cache[CACHE_HIT_OPS] = 10;
+    batch->records[0].cache[CACHE_HIT_BYTES] = 10 * 4096;
+    history_ops(batch, "j", 1, OP_MMAP_FAULT, 65536, 5);
+    text = text_of(batch, &view_html);
+    assert_non_null(strstr(text, "</svg>the page cache 10 %<"));
+    assert_non_null(strstr(text, "</svg>below it 0 %<"));
+    assert_non_null(strstr(text, "</svg>below it, for page faults on mapped files 80 %<"));
+    assert_non_null(strstr(text, "</svg>not known 10 %<"));
     free(text);
 }
 
@@ -549,6 +566,7 @@ int main(void)
         cmocka_unit_test(hardly_a_byte_makes_no_rate),
         cmocka_unit_test(moments),
         cmocka_unit_test(what_stats_describe_jumps_nowhere),
+        cmocka_unit_test(what_faults_read_came_from_below_the_page_cache),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
