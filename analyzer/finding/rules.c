@@ -23,7 +23,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_METADATA_SHARE] = {"metadata_ops_no_close",
                               "closes aside, operations that are opens, stats and other metadata", UNIT_SHARE},
     [TRAIT_METADATA_TIME] = {"metadata_time_s", "time in metadata operations, closes included", UNIT_SECONDS},
-    [TRAIT_METADATA_OF_SPAN] = {"metadata_of_span", "that time, as a share of the job's duration", UNIT_SHARE},
+    [TRAIT_METADATA_OF_SPAN] = {"metadata_of_span", "that time, of all threads together, of the job's duration", UNIT_SHARE},
     [TRAIT_METADATA_TIME_SHARE] = {"metadata_time_share", "metadata's share of the time in operations", UNIT_SHARE},
     [TRAIT_UNLINK_SHARE] = {"unlinks", "deletions, of the metadata operations, closes aside", UNIT_SHARE},
     [TRAIT_MISSING_SHARE] = {"not_found",

@@ -177,7 +177,16 @@ static void packed_files_help_nobody_who_changes_them(void **state)
     assert_true(storm_says(stormy(700, 0, 5000), "make files with the name"));
 }
 
-/* So many stats in a second, of 100 us each, by a job that does something for so long. */
+/* Whether something in a finding's evidence begins so. */
+static bool says(const struct finding *finding, const char *words)
+{
+    for (uint32_t i = 0; i < finding->evidence_count; i++)
+        if (strncmp(finding->evidence[i], words, strlen(words)) == 0)
+            return true;
+    return false;
+}
+
+/* So many stats in a second, of 100 us each, by a job that does something for so long; their time is all threads'. */
 static unsigned count_storms(uint64_t stats, int seconds)
 {
     struct given given = {.batches = {history_batch(0), history_batch(seconds - 1)}, .count = 2};
@@ -189,6 +198,7 @@ static unsigned count_storms(uint64_t stats, int seconds)
     history_ops(given.batches[1], "j", 1, OP_STAT, 0, 1);
     make_dear(given.batches[0]);
     count = find(&given, "metadata-storm", &report, &finding);
+    assert_true(!count || says(finding, "that time, of all threads together, of the job's duration: "));
     report_clear(&report);
     return count;
 }
