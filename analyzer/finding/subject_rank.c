@@ -28,23 +28,39 @@ struct rank {
     double longest_s;       /* and at most */
 };
 
-/* Time in its operations, of each kind the slowest in twenty taken for no slower than the others: a stall that hit one
-   rank by chance makes no straggler. */
-static double usual_time_s(const struct tally *tally)
+/* Operations for which the page cache had to fetch something. */
+static double fetches(const struct tally *tally, enum operation op)
+{
+    return (double)(op == OP_READ ? tally->op[op].cache[CACHE_MISS_OPS] : tally_ops(tally, op));
+}
+
+/* Time in operations without so many of the slowest, and of the rest the slowest in twenty taken for no slower than the
+   others: a stall that hit one rank by chance makes no straggler. */
+static double usual_ns(const struct histogram *h, double without)
+{
+    double all = (double)histogram_count(h), left = all - without, sum = 0;
+    uint64_t most = 0;
+
+    if (!(left > 0))
+        return 0;
+    histogram_quantile(h, 0.95 * left / all, false, &most);
+    for (unsigned i = 0; i < h->length && left > 0; i++) {
+        uint64_t latency = bucket_lower(h->cells[i].bucket);
+        double count = fmin((double)h->cells[i].count, left);
+
+        sum += (double)(latency < most ? latency : most) * count;
+        left -= count;
+    }
+    return sum;
+}
+
+/* Time in all its operations, each kind by itself, without so many of its reads and page faults. */
+static double usual_time_s(const struct tally *tally, double reads, double faults)
 {
     double sum_ns = 0;
 
-    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++) {
-        const struct histogram *h = &tally->op[op].latency_ns;
-        uint64_t most = 0;
-
-        histogram_quantile(h, 0.95, false, &most);
-        for (unsigned i = 0; i < h->length; i++) {
-            uint64_t latency = bucket_lower(h->cells[i].bucket);
-
-            sum_ns += (double)(latency < most ? latency : most) * (double)h->cells[i].count;
-        }
-    }
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+        sum_ns += usual_ns(&tally->op[op].latency_ns, op == OP_READ ? reads : op == OP_MMAP_FAULT ? faults : 0);
     return sum_ns / 1e9;
 }
 
@@ -87,10 +103,31 @@ static bool are_together(const struct rank *a, const struct rank *b)
     return fabs(a->begin_s - b->begin_s) <= fmax(earlier->life_s, AT_ONCE * fmax(a->life_s, b->life_s));
 }
 
+/* How many more than most of its peers on its node, whose page cache they share: who comes first fetches for all of them,
+   which makes it no straggler. values: room for all ranks. */
+static double fetches_for_others(const struct rank *ranks, uint32_t count, const struct rank *rank, enum operation op,
+                                 double *values)
+{
+    double own = fetches(&rank->unit->tally, op);
+    struct peer_norm norm;
+    uint32_t peers = 0;
+
+    for (uint32_t i = 0; own > 0 && i < count; i++)
+        if (&ranks[i] != rank && strcmp(ranks[i].unit->node, rank->unit->node) == 0 && are_alike(&ranks[i], rank) &&
+            are_together(&ranks[i], rank))
+            values[peers++] = fetches(&ranks[i].unit->tally, op);
+    if (!peers)
+        return 0;
+    peer_norm_of(values, peers, MAD_SHARE, 0, &norm);
+    return fmax(own - norm.median, 0);
+}
+
 static void compare(const struct rank *ranks, uint32_t count, const struct rank *rank, double *values,
                     struct subject *subject)
 {
-    double usual = rank->time_s / rank->ops;
+    double reads = fetches_for_others(ranks, count, rank, OP_READ, values);
+    double faults = fetches_for_others(ranks, count, rank, OP_MMAP_FAULT, values);
+    double time_s = usual_time_s(&rank->unit->tally, reads, faults), usual = time_s / rank->ops;
     uint32_t peers = 0, alike = 0, slow = 1;
     struct peer_norm norm;
 
@@ -111,14 +148,14 @@ static void compare(const struct rank *ranks, uint32_t count, const struct rank 
     subject->values[TRAIT_PEERS] = peers;
     subject->values[TRAIT_MADS] = peer_mads(&norm, usual);
     subject->values[TRAIT_TIMES_PEERS] = usual / norm.median;
-    subject->values[TRAIT_PEER_COST] = rank->time_s - rank->ops * norm.median;
-    subject->values[TRAIT_PEER_LOW] = rank->time_s - rank->ops * norm.high;
+    subject->values[TRAIT_PEER_COST] = time_s - rank->ops * norm.median;
+    subject->values[TRAIT_PEER_LOW] = time_s - rank->ops * norm.high;
 }
 
 /* What began before the first interval it was seen in did nothing until then. */
 static struct rank rank_of(const struct unit *unit, double ops)
 {
-    struct rank rank = {.unit = unit, .ops = ops, .time_s = usual_time_s(&unit->tally)};
+    struct rank rank = {.unit = unit, .ops = ops, .time_s = usual_time_s(&unit->tally, 0, 0)};
     int64_t begin_ns = unit->start_ns > unit->first_ns ? unit->start_ns : unit->first_ns;
 
     rank.begin_s = (double)begin_ns / 1e9;

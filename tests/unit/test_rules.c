@@ -123,6 +123,40 @@ static void who_comes_before_others_is_no_straggler(void **state)
     assert_int_equal(count_stragglers(200, 1, 0), 0);
 }
 
+/* Ranks of one node, or one each, that read the same; the first waits 5 ms for what the page cache does not have. */
+static unsigned count_first_readers(bool one_node, bool others_miss)
+{
+    struct given given = {.count = one_node ? 1 : RANKS};
+    const struct finding *finding;
+    struct report report;
+    unsigned count;
+
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        struct batch *batch = !rank || !one_node ? history_batch(0) : given.batches[0];
+        char name[16];
+
+        given.batches[one_node ? 0 : rank] = batch;
+        add_rank(batch, rank, rank, OP_READ, !rank);
+        batch->records[batch->record_count - 1].cache[!rank || others_miss ? CACHE_MISS_OPS : CACHE_HIT_OPS] = 100;
+        if (!rank)
+            history_ops(batch, "j", 1, OP_MMAP_FAULT, 1 << 20, 10);
+        snprintf(name, sizeof(name), "n%u", rank);
+        if (!one_node)
+            assert_int_equal(batch_set(batch, &batch->node, name), 0);
+    }
+    count = find(&given, "straggler", &report, &finding);
+    report_clear(&report);
+    return count;
+}
+
+/* Nodes have caches of their own, and what nobody finds there makes nobody slower. */
+static void who_fetches_what_others_find_in_memory_is_no_straggler(void **state)
+{
+    assert_int_equal(count_first_readers(true, false), 0);
+    assert_int_equal(count_first_readers(true, true), 1);
+    assert_int_equal(count_first_readers(false, false), 1);
+}
+
 static void where_many_are_slow_none_is_a_straggler(void **state)
 {
     assert_int_equal(count_stragglers(1, 4, 0), 0);
@@ -488,6 +522,7 @@ int main(void)
         cmocka_unit_test(who_does_something_else_is_no_straggler),
         cmocka_unit_test(who_comes_before_others_is_no_straggler),
         cmocka_unit_test(where_many_are_slow_none_is_a_straggler),
+        cmocka_unit_test(who_fetches_what_others_find_in_memory_is_no_straggler),
         cmocka_unit_test(small_files_are_packed_where_they_are_read),
         cmocka_unit_test(who_is_slow_on_the_disk_of_a_node_is_a_straggler),
         cmocka_unit_test(who_does_less_as_it_is_slow_is_a_straggler),
