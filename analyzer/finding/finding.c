@@ -81,6 +81,8 @@ static double match(const struct rule *rule, const struct subject *subject)
 {
     double least = 1, unknown = 1;
 
+    if (rule->of_device && subject->values[TRAIT_IN_MEMORY] > 0)
+        return 0;
     for (unsigned i = 0; i < RULE_BOUNDS && rule->bounds[i].trait; i++) {
         const struct bound *bound = &rule->bounds[i];
         double value = subject->values[bound->trait];

@@ -94,6 +94,7 @@ enum trait {
     TRAIT_MADS,
     TRAIT_PEER_LOW,
     TRAIT_PEER_COST,
+    TRAIT_IN_MEMORY, /* of all subjects on a volume */
     TRAIT_WHOLE, /* of all subjects: the job's time in operations, everywhere */
     TRAIT_COUNT
 };
@@ -152,6 +153,7 @@ struct rule {
     enum subject_kind on;
     struct bound bounds[RULE_BOUNDS]; /* the first one is what the finding reports */
     bool of_files; /* its evidence says which files they are */
+    bool of_device; /* a file system in memory has none to wait for */
     enum trait cost_low, cost_high;
     const char *needs[RULE_NEEDS]; /* what its data comes from: part of a hook's name; without it, less sure */
     const char *remedy;
@@ -180,6 +182,9 @@ int subject_pauses(const struct volume_total *volume, struct subject *subject);
 /* A subject of which nothing is known yet. */
 void subject_init(struct subject *subject, enum subject_kind kind, const struct job_total *job,
                   const struct volume_total *volume);
+
+/* Whether a volume is a file system without a device, as a cache of one's own. */
+bool subject_in_memory(const struct volume_total *volume);
 
 /* Sets the note, or which files were opened. 0 or -ENOMEM. */
 __attribute__((format(printf, 2, 3))) int subject_note(struct subject *subject, const char *format, ...);

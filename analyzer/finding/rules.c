@@ -72,11 +72,13 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_PEERS] = {"peers", "processes that do alike at the same time", UNIT_COUNT},
     [TRAIT_TIMES_PEERS] = {"times_peers", "times as long as these, in the middle", UNIT_RATIO},
     [TRAIT_MADS] = {"mads", "median absolute deviations above their median", UNIT_RATIO},
+    [TRAIT_IN_MEMORY] = {"in_memory", "on a file system in memory", UNIT_FLAG},
     [TRAIT_WHOLE] = {"time_s", "the job's time in operations", UNIT_SECONDS},
 };
 
 #define CHEAP_BUFFER "libraries move 64 KiB (Pillow) to 256 KiB (numpy, tf.data) at a time"
 #define COMMIT       (32 * KIB)
+#define PACKED_GAIN  "opens and all that names or describes files, but for one in a hundred, of what looks like many small files"
 #define WEKA_LOSF    "jobs on lots of small files have no more than that, WEKA says"
 
 #define LEAST(which, bound, why)       {.trait = (which), .value = (bound), .source = (why)}
@@ -91,6 +93,7 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_READS_PER_OPEN, 4, "else the files are small, not the reads"),
                 LEAST(TRAIT_READ_FORWARD, 0.5, "only neighbours can be read together"),
                 LEAST(TRAIT_READ_TIME_SHARE, 0.2, "else something else takes the time")},
+     .of_device = true,
      .cost_low = TRAIT_SMALL_READ_LOW,
      .cost_high = TRAIT_SMALL_READ_HIGH,
      .remedy = "read with a buffer of 256 KiB or more (buffering= in Python, setvbuf() in C), or store records "
@@ -105,6 +108,7 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_WRITE_FORWARD, 0.5, "only neighbours can be written together"),
                 LEAST(TRAIT_WRITE_TIME_SHARE, 0.2, "else something else takes the time"),
                 MOST(TRAIT_SYNC_WRITES, 0.5, "else these are sync-writes")},
+     .of_device = true,
      .cost_low = TRAIT_SMALL_WRITE_LOW,
      .cost_high = TRAIT_SMALL_WRITE_HIGH,
      .remedy = "write through a buffer of 256 KiB or more (buffering= in Python, setvbuf() in C), or put records "
@@ -146,11 +150,25 @@ const struct rule finding_rules[] = {
      .bounds = {LEAST(TRAIT_SMALL_FILES_SHARE, 0.3, "else something else takes the time"),
                 LEAST(TRAIT_OPENS, 1000, "fewer cost nobody much"),
                 MOST(TRAIT_METADATA_SHARE, 0.75, "else it is a metadata-storm")},
+     .of_device = true,
      .cost_low = TRAIT_SMALL_FILES_LOW,
      .cost_high = TRAIT_SMALL_FILES_TIME,
      .remedy = "pack small files into shards (tar, TFRecord, Parquet, LMDB): each costs an open, a close and a wait of its "
                "own; or keep the set on local NVMe",
-     .gain = "opens and all that names or describes files, but for one in a hundred, of what looks like many small files",
+     .gain = PACKED_GAIN,
+     .confidence = 0.9},
+    {.id = "small-files",
+     .on = SUBJECT_USE,
+     .bounds = {LEAST(TRAIT_SMALL_FILES_SHARE, 0.3, "else something else takes the time"),
+                LEAST(TRAIT_IN_MEMORY, 1, "there is no device to wait for, only calls to make"),
+                LEAST(TRAIT_OPENS, 1000, "fewer cost nobody much"),
+                MOST(TRAIT_METADATA_SHARE, 0.75, "else it is a metadata-storm"),
+                LEAST(TRAIT_METADATA_TIME, 0.25, "less is in nobody's way"),
+                LEAST(TRAIT_METADATA_OF_SPAN, 0.05, "else the job hardly waits for it")},
+     .cost_low = TRAIT_SMALL_FILES_LOW,
+     .cost_high = TRAIT_METADATA_TIME,
+     .remedy = "pack small files into shards (tar, TFRecord, Parquet, LMDB): even in memory each costs an open and a close",
+     .gain = PACKED_GAIN,
      .confidence = 0.9},
     {.id = "reopened-files",
      .on = SUBJECT_USE,
@@ -171,6 +189,7 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_READ_BYTES, 16 * MIB, "less costs nobody much"),
                 LEAST(TRAIT_OPENS, 1, "which files were open before the start is not known"),
                 LEAST(TRAIT_READ_TIME_SHARE, 0.2, "else something else takes the time")},
+     .of_device = true,
      .cost_low = TRAIT_REREAD_LOW,
      .cost_high = TRAIT_REREAD_HIGH,
      .remedy = "keep in memory what was read, or map the file; let workers share one copy",
@@ -180,6 +199,7 @@ const struct rule finding_rules[] = {
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_MISSES_PER_BYTE, 1.5, "what stays in the page cache comes once"),
                 LEAST(TRAIT_READ_BYTES, 16 * MIB, "less costs nobody much")},
+     .of_device = true,
      .cost_low = TRAIT_THRASH_LOW,
      .cost_high = TRAIT_THRASH_HIGH,
      .needs = {"page_cache", "block_rq_complete"},
@@ -193,6 +213,7 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_READS, 500, "fewer cost nobody much"),
                 MAYBE_LEAST(TRAIT_MISS_SHARE, 0.05, "the page cache does not mind jumps"),
                 LEAST(TRAIT_READ_TIME_SHARE, 0.2, "else something else takes the time")},
+     .of_device = true,
      .cost_low = TRAIT_RANDOM_LOW,
      .cost_high = TRAIT_RANDOM_HIGH,
      .needs = {"page_cache"},
@@ -204,6 +225,7 @@ const struct rule finding_rules[] = {
      .bounds = {LEAST(TRAIT_MISALIGNED, 0.1, "file systems serialize direct I/O to parts of a block, or refuse it"),
                 LEAST(TRAIT_DIRECT_SHARE, 0.5, "through the page cache it does not matter"),
                 LEAST(TRAIT_READS, 100, "fewer cost nobody much")},
+     .of_device = true,
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_MISALIGNED_TIME,
      .remedy = "make offsets and sizes of O_DIRECT multiples of 4 KiB (statx() tells: STATX_DIOALIGN)",
@@ -216,6 +238,7 @@ const struct rule finding_rules[] = {
                 MOST(TRAIT_BYTES_PER_FSYNC, 4 * MIB,
                      "checkpoints sync once a file of many MiB (DLIO, MLPerf Storage)"),
                 LEAST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases and logs sync what is less")},
+     .of_device = true,
      .cost_low = TRAIT_FSYNC_LOW,
      .cost_high = TRAIT_FSYNC_TIME,
      .remedy = "sync each file once, when it is complete, from a thread of its own; or write to local NVMe first",
@@ -226,6 +249,7 @@ const struct rule finding_rules[] = {
      .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),
                 LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
                 MOST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases, mail and logs sync each commit of a few KiB")},
+     .of_device = true,
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_FSYNC_TIME,
      .remedy = "each commit waits for the device: put the log on a device whose cache survives a loss of power, commit "
@@ -238,6 +262,7 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_WRITE_TIME_SHARE, 0.5, "else something else takes the time"),
                 LEAST(TRAIT_WRITES, 100, "fewer are no habit"),
                 LEAST(TRAIT_WRITES_TOGETHER, 4, "else it is syncs that wait")},
+     .of_device = true,
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_WRITE_TIME,
      .needs = {"block_rq_complete"},
@@ -280,6 +305,7 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_CHECKPOINT_SHARE, 0.5, "else it is others' writing"),
                 LEAST(TRAIT_WRITE_SLOTS, 2, "one may be chance"),
                 LEAST(TRAIT_READS, 50, "fewer say little")},
+     .of_device = true,
      .cost_low = TRAIT_TOGETHER_LOW,
      .cost_high = TRAIT_TOGETHER_HIGH,
      .remedy = "write checkpoints to another volume or to local NVMe first and drain them slowly, or limit their rate",
@@ -293,6 +319,7 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_STOPPED_SHARE, 0.05, "else the job hardly waits"),
                 LEAST(TRAIT_READ_TIME_SHARE, 0.1, "else it has hardly anything to read"),
                 LEAST(TRAIT_OWN_CHECKPOINT_SHARE, 0.5, "else it writes something else")},
+     .of_device = true,
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_STOPPED_TIME,
      .remedy = "save in the background, while reading goes on: copy the state in memory and write it from a thread or "

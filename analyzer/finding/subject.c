@@ -31,6 +31,11 @@ double subject_span_s(const struct aggregate *totals, const struct job_total *jo
     return end_s > from_s ? end_s - from_s : NAN;
 }
 
+bool subject_in_memory(const struct volume_total *volume)
+{
+    return volume->fstype && (strcmp(volume->fstype, "tmpfs") == 0 || strcmp(volume->fstype, "ramfs") == 0);
+}
+
 void subject_init(struct subject *subject, enum subject_kind kind, const struct job_total *job,
                   const struct volume_total *volume)
 {
@@ -43,8 +48,10 @@ void subject_init(struct subject *subject, enum subject_kind kind, const struct 
         subject->user = job->user;
         subject->values[TRAIT_WHOLE] = subject_time_s(&job->tally);
     }
-    if (volume)
+    if (volume) {
         subject->volume = volume->name;
+        subject->values[TRAIT_IN_MEMORY] = subject_in_memory(volume);
+    }
 }
 
 int subject_note(struct subject *subject, const char *format, ...)

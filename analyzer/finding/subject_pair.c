@@ -3,7 +3,6 @@
 #include "analyzer/finding/rule.h"
 
 #include <math.h>
-#include <string.h>
 
 static double seconds(const struct volume_total *volume, enum operation op)
 {
@@ -24,12 +23,6 @@ static const struct volume_total *busiest(const struct job_total *job, enum oper
     return best;
 }
 
-/* What is put there is a cache of one's own, and paid for by nobody else. */
-static bool in_memory(const struct volume_total *volume)
-{
-    return volume->fstype && (strcmp(volume->fstype, "tmpfs") == 0 || strcmp(volume->fstype, "ramfs") == 0);
-}
-
 int subjects_copy(const struct finding_matter *matter, subject_take take, void *to)
 {
     for (uint32_t j = 0; j < matter->totals->job_count; j++) {
@@ -39,8 +32,10 @@ int subjects_copy(const struct finding_matter *matter, subject_take take, void *
         double read, written;
         int err;
 
-        if (!from || !into || from == into || in_memory(into))
+        if (!from || !into || from == into)
             continue;
+        if (subject_in_memory(from) || subject_in_memory(into))
+            continue; /* what a job puts there, or saves from there, nobody stores twice */
         read = (double)from->tally.op[OP_READ].bytes;
         written = (double)into->tally.op[OP_WRITE].bytes;
         subject_init(&subject, SUBJECT_COPY, job, into);

@@ -513,6 +513,64 @@ static void many_small_files_are_found(void **state)
     assert_int_equal(count_found(opened(500), "small-files"), 0);
 }
 
+static struct batch *in_memory(struct batch *batch)
+{
+    assert_int_equal(batch_set(batch, &batch->volumes[0].fstype, "tmpfs"), 0);
+    return batch;
+}
+
+/* As most are, without a device and a server. */
+static struct batch *quick(struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        batch->records[i].latency_sum_ns /= 10;
+    return batch;
+}
+
+/* There, only calls cost anything; where they do, NVMe does not help. */
+static void who_waits_in_memory_waits_for_no_device(void **state)
+{
+    struct given given = {.batches = {in_memory(opened(5000))}, .count = 1};
+    const struct finding *finding;
+    struct report report;
+
+    assert_int_equal(find(&given, "small-files", &report, &finding), 1);
+    assert_null(strstr(finding->remedy, "NVMe"));
+    assert_true(says(finding, "on a file system in memory: "));
+    report_clear(&report);
+    assert_int_equal(count_found(quick(opened(5000)), "small-files"), 1);
+    assert_int_equal(count_found(in_memory(quick(opened(5000))), "small-files"), 0);
+    assert_int_equal(count_found(in_memory(logged(300, 5000, 0)), "small-writes"), 0);
+    assert_int_equal(count_found(in_memory(synced(8192)), "fsync-bound-log"), 0);
+}
+
+/* 64 MiB are read from a volume of that type, and written to another one. */
+static struct batch *copied(const char *from, const char *into)
+{
+    const struct volume other = {.name = "w", .source = "/dev/w", .fstype = into, .scope = SCOPE_LOCAL};
+    struct batch *batch = history_batch(0);
+    struct record *record;
+    uint32_t on;
+
+    history_ops(batch, "j", 1, OP_READ, 1 << 20, 64);
+    assert_int_equal(batch_set(batch, &batch->volumes[0].fstype, from), 0);
+    assert_int_equal(batch_volume(batch, &other, &on), 0);
+    assert_int_equal(batch_record(batch, 0, on, 0, OP_WRITE, &record), 0);
+    record->bytes = 64 << 20;
+    record->latency_sum_ns = 64 * 1000;
+    assert_int_equal(histogram_add(&record->latency_ns, 1000, 64), 0);
+    assert_int_equal(histogram_add(&record->size, 1 << 20, 64), 0);
+    make_dear(batch);
+    return batch;
+}
+
+static void memory_is_no_silo(void **state)
+{
+    assert_int_equal(count_found(copied("ext4", "xfs"), "silo-copy"), 1);
+    assert_int_equal(count_found(copied("ext4", "tmpfs"), "silo-copy"), 0);
+    assert_int_equal(count_found(copied("tmpfs", "xfs"), "silo-copy"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -542,6 +600,8 @@ int main(void)
         cmocka_unit_test(writes_that_wait_for_nothing_are_not),
         cmocka_unit_test(a_gain_that_cannot_be_told_is_none),
         cmocka_unit_test(many_small_files_are_found),
+        cmocka_unit_test(who_waits_in_memory_waits_for_no_device),
+        cmocka_unit_test(memory_is_no_silo),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
