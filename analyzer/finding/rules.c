@@ -48,6 +48,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
                           "reads and writes of sizes that are no multiple of 4 KiB, or refused as invalid", UNIT_SHARE},
     [TRAIT_FSYNCS] = {"fsyncs", "syncs", UNIT_COUNT},
     [TRAIT_BYTES_PER_FSYNC] = {"bytes_per_fsync", "bytes written for each sync", UNIT_BYTES},
+    [TRAIT_FSYNCS_PER_FILE] = {"fsyncs_per_file", "syncs for each file that was made", UNIT_RATIO},
     [TRAIT_FSYNC_TIME_SHARE] = {"fsync_time_share", "syncs' share of the time in writes and syncs", UNIT_SHARE},
     [TRAIT_SHARED] = {"shared", "on a shared volume", UNIT_FLAG},
     [TRAIT_SMALL_FILES_SHARE] = {"small_files_time_share", "time in operations that look like many small files", UNIT_SHARE},
@@ -78,6 +79,11 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
 
 #define CHEAP_BUFFER "libraries move 64 KiB (Pillow) to 256 KiB (numpy, tf.data) at a time"
 #define COMMIT       (32 * KIB)
+#define SYNCED_ONCE  2.5 /* of a file that is made: itself, and maybe its folder */
+#define COMMIT_REMEDY                                                                                                 \
+    "each commit waits for the device: put the log on a device whose cache survives a loss of power, commit several " \
+    "together (group commit), or batch what need not be safe one by one"
+#define COMMIT_GAIN  "cannot be told: how many commits may go together is the program's to say"
 #define PACKED_GAIN  "opens and all that names or describes files, but for one in a hundred, of what looks like many small files"
 #define WEKA_LOSF    "jobs on lots of small files have no more than that, WEKA says"
 
@@ -237,7 +243,8 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
                 MOST(TRAIT_BYTES_PER_FSYNC, 4 * MIB,
                      "checkpoints sync once a file of many MiB (DLIO, MLPerf Storage)"),
-                LEAST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases and logs sync what is less")},
+                LEAST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases and logs sync what is less"),
+                LEAST(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "who syncs each file once has done what helps")},
      .of_device = true,
      .cost_low = TRAIT_FSYNC_LOW,
      .cost_high = TRAIT_FSYNC_TIME,
@@ -252,10 +259,22 @@ const struct rule finding_rules[] = {
      .of_device = true,
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_FSYNC_TIME,
-     .remedy = "each commit waits for the device: put the log on a device whose cache survives a loss of power, commit "
-               "several together (group commit), or batch what need not be safe one by one",
-     .gain = "cannot be told: how many commits may go together is the program's to say",
+     .remedy = COMMIT_REMEDY,
+     .gain = COMMIT_GAIN,
      .confidence = 0.85},
+    {.id = "fsync-bound-log",
+     .on = SUBJECT_USE,
+     .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),
+                LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
+                MOST(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "mail and caches commit by a file of its own each time"),
+                LEAST(TRAIT_BYTES_PER_FSYNC, COMMIT, "less is found anyhow"),
+                MOST(TRAIT_BYTES_PER_FSYNC, 4 * COMMIT, "larger files are checkpoints")},
+     .of_device = true,
+     .cost_low = TRAIT_NONE,
+     .cost_high = TRAIT_FSYNC_TIME,
+     .remedy = COMMIT_REMEDY,
+     .gain = COMMIT_GAIN,
+     .confidence = 0.8},
     {.id = "sync-writes",
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_SYNC_WRITES, 0.5, "what the page cache takes needs fewer requests, later"),

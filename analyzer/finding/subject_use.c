@@ -288,6 +288,7 @@ static void of_syncs(const struct tally *tally, double *v)
 
     v[TRAIT_FSYNCS] = syncs;
     v[TRAIT_BYTES_PER_FSYNC] = quotient((double)tally->op[OP_WRITE].bytes, syncs);
+    v[TRAIT_FSYNCS_PER_FILE] = syncs / fmax(made, 1);
     v[TRAIT_FSYNC_TIME] = time;
     v[TRAIT_FSYNC_TIME_SHARE] = quotient(time, time + seconds(tally, OP_WRITE));
     v[TRAIT_FSYNC_LOW] = syncs > 0 ? time * fmax(1 - fmax(made, 1) / syncs, 0) : NAN;

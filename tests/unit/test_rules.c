@@ -423,6 +423,26 @@ static void who_commits_is_no_checkpoint(void **state)
     assert_int_equal(count_found(synced(1 << 20), "fsync-bound-checkpoint"), 1);
 }
 
+/* The same, of so many files that were made. */
+static struct batch *saved(uint64_t bytes, uint64_t files)
+{
+    struct batch *batch = synced(bytes);
+
+    history_ops(batch, "j", 1, OP_CREATE, 0, files);
+    return batch;
+}
+
+/* Each file may be synced with its folder; small ones are commits. */
+static void who_syncs_each_file_once_needs_no_telling(void **state)
+{
+    assert_int_equal(count_found(saved(40000, 10), "fsync-bound-checkpoint"), 1);
+    assert_int_equal(count_found(saved(40000, 10), "fsync-bound-log"), 0);
+    assert_int_equal(count_found(saved(40000, 50), "fsync-bound-checkpoint"), 0);
+    assert_int_equal(count_found(saved(40000, 50), "fsync-bound-log"), 1);
+    assert_int_equal(count_found(saved(1 << 20, 100), "fsync-bound-checkpoint"), 0);
+    assert_int_equal(count_found(saved(1 << 20, 100), "fsync-bound-log"), 0);
+}
+
 /* Lines of a log, one behind the other, each synced or not. */
 static struct batch *logged(uint64_t size, uint64_t lines, uint64_t syncs)
 {
@@ -595,6 +615,7 @@ int main(void)
         cmocka_unit_test(who_writes_something_else_is_not_stopped_by_checkpoints),
         cmocka_unit_test(packed_files_help_nobody_who_finds_none),
         cmocka_unit_test(who_commits_is_no_checkpoint),
+        cmocka_unit_test(who_syncs_each_file_once_needs_no_telling),
         cmocka_unit_test(small_writes_are_found),
         cmocka_unit_test(writes_that_wait_for_the_device_are_found),
         cmocka_unit_test(writes_that_wait_for_nothing_are_not),
