@@ -190,12 +190,21 @@ static int explain(const struct rule *rule, const struct subject *subject, const
     return say(finding, "gain: %s", gain);
 }
 
-/* share: of the job's time in operations; waiting: how many waited for it, all the time, on average. */
-static const char *severity(const struct rule *rule, double share, double waiting)
+/* How severe a finding is at least by each of: the share of the job's time in operations, how many waited for it, all the
+   time, on average, and, where it can be told, the share that the remedy saves at least. */
+static const struct {
+    const char *name;
+    double share, waiting, gain;
+} severities[] = {{"high", 0.5, 0.1, 0.05}, {"medium", 0.1, 0.01, 0.01}};
+
+static const char *severity(const struct rule *rule, double share, double waiting, double gain)
 {
     if (rule->critical)
         return "critical";
-    return share >= 0.5 && waiting >= 0.1 ? "high" : share >= 0.1 && waiting >= 0.01 ? "medium" : "low";
+    for (size_t i = 0; i < sizeof(severities) / sizeof(*severities); i++)
+        if (share >= severities[i].share && waiting >= severities[i].waiting && !(gain < severities[i].gain))
+            return severities[i].name;
+    return "low";
 }
 
 static void drop(struct finding *finding)
@@ -227,7 +236,7 @@ static int add(struct making *making, const struct rule *rule, const struct subj
     finding = &list->list[list->count];
     *finding = (struct finding){
         .id = rule->id,
-        .severity = severity(rule, whole > 0 ? high / whole : 0, span_s > 0 ? high / span_s : 0),
+        .severity = severity(rule, whole > 0 ? high / whole : 0, span_s > 0 ? high / span_s : 0, gain),
         .job = subject->job,
         .node = subject->node,
         .volume = subject->volume,

@@ -512,6 +512,30 @@ static void a_gain_that_cannot_be_told_is_none(void **state)
     report_clear(&report);
 }
 
+/* How severe it is that small reads take so long all together, where each may take a microsecond. */
+static bool is_severe(double seconds, const char *severity)
+{
+    struct given given = {.batches = {history_batch(0)}, .count = 1};
+    const struct finding *finding;
+    struct report report;
+    bool is;
+
+    history_ops(given.batches[0], "j", 1, OP_READ, 1000, 20000);
+    history_order(given.batches[0], "j", 1, OP_READ, ORDER_CONSECUTIVE, 20000);
+    given.batches[0]->records[0].latency_sum_ns = (uint64_t)(1e9 * seconds);
+    assert_int_equal(find(&given, "small-reads", &report, &finding), 1);
+    is = strcmp(finding->severity, severity) == 0;
+    report_clear(&report);
+    return is;
+}
+
+static void what_saves_next_to_nothing_is_not_severe(void **state)
+{
+    assert_true(is_severe(0.3, "high"));
+    assert_true(is_severe(0.5, "medium"));
+    assert_true(is_severe(3.0, "low"));
+}
+
 /* Files are opened, read whole and closed, in a large set, or one large file is read. */
 static struct batch *opened(uint64_t files)
 {
@@ -620,6 +644,7 @@ int main(void)
         cmocka_unit_test(writes_that_wait_for_the_device_are_found),
         cmocka_unit_test(writes_that_wait_for_nothing_are_not),
         cmocka_unit_test(a_gain_that_cannot_be_told_is_none),
+        cmocka_unit_test(what_saves_next_to_nothing_is_not_severe),
         cmocka_unit_test(many_small_files_are_found),
         cmocka_unit_test(who_waits_in_memory_waits_for_no_device),
         cmocka_unit_test(memory_is_no_silo),
