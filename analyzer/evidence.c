@@ -16,6 +16,7 @@
 #define MOSTLY      0.5
 #define EXACT       0.02 /* of a bucket: nearer to its lower bound is at it */
 #define ALIKE       0.001 /* bytes */
+#define SENTENCE    (HUMAN_SIZE + 64)
 
 int evidence_add(struct profile_share *share, const char *format, ...)
 {
@@ -109,18 +110,49 @@ static double height_of(const double sizes[BUCKET_COUNT], double bytes)
     return height < EXACT ? 0 : height;
 }
 
-/* The size that is at that place among those that are sorted: what a bucket holds is taken to be alike. */
+/* What a bucket holds is taken to be alike. */
+static double size_in(unsigned bucket, double height)
+{
+    return (double)bucket_lower(bucket) + height * bucket_width(bucket);
+}
+
+/* The size that is at that place among those that are sorted. */
 static double size_at(const double sizes[BUCKET_COUNT], double q, double height)
 {
-    uint64_t lower = part_quantile(sizes, q);
+    return size_in(bucket_of(part_quantile(sizes, q)), height);
+}
 
-    return (double)lower + height * bucket_width(bucket_of(lower));
+/* Of all bytes, those in pieces from a bucket on. */
+static double bytes_from(const double sizes[BUCKET_COUNT], unsigned from, double height)
+{
+    double bytes = 0;
+
+    for (unsigned bucket = from; bucket < BUCKET_COUNT; bucket++)
+        bytes += sizes[bucket] * size_in(bucket, height);
+    return bytes;
+}
+
+/* ", 99 % of the bytes in larger ones of about 8 MiB": few pieces may move what all others do not. text: SENTENCE bytes. */
+static const char *larger_ones(char *text, const double sizes[BUCKET_COUNT], double height, double mean)
+{
+    unsigned above = bucket_of(part_quantile(sizes, 0.95)) + 1, bucket = above;
+    double beyond = bytes_from(sizes, above, height), share = beyond / bytes_from(sizes, 1, height);
+    char size[HUMAN_SIZE];
+
+    *text = '\0';
+    if (!(share >= MENTION_MIN) || (share < MOSTLY && mean <= size_in(above, 0)))
+        return text;
+    while (bucket + 1 < BUCKET_COUNT && bytes_from(sizes, bucket + 1, height) >= beyond / 2)
+        bucket++;
+    snprintf(text, SENTENCE, ", %.0f %% of the bytes in larger ones of about %s", floor(100 * share),
+             human_bytes(size, size_in(bucket, height)));
+    return text;
 }
 
 static int mention_sizes(const char *what, double transfers, const double sizes[BUCKET_COUNT],
                          double bytes, struct profile_share *share)
 {
-    char count[HUMAN_SIZE], low[HUMAN_SIZE], middle[HUMAN_SIZE], high[HUMAN_SIZE], sum[HUMAN_SIZE];
+    char count[HUMAN_SIZE], low[HUMAN_SIZE], middle[HUMAN_SIZE], high[HUMAN_SIZE], sum[HUMAN_SIZE], larger[SENTENCE];
     double moved = transfers - sizes[0], height = height_of(sizes, bytes), mean = bytes / moved;
     const char *about = height > 0 ? "about " : "";
 
@@ -131,14 +163,15 @@ static int mention_sizes(const char *what, double transfers, const double sizes[
     human_bytes(middle, size_at(sizes, 0.5, height));
     human_bytes(high, size_at(sizes, 0.95, height));
     human_bytes(sum, bytes);
+    larger_ones(larger, sizes, height, mean);
     if (llround(moved) == 1)
         return evidence_add(share, "1 %s moves %s", what, sum);
     if (strcmp(low, high) == 0 && fabs(size_at(sizes, 0.5, height) - mean) < ALIKE && fabs(mean - round(mean)) < ALIKE)
         about = ""; /* nearly always all of one size */
     if (strcmp(low, high) == 0)
-        return evidence_add(share, "%s %ss move %s in pieces of %s%s", count, what, sum, about, middle);
-    return evidence_add(share, "%s %ss move %s in pieces of %s%s to %s, %s in the middle", count, what,
-                        sum, about, low, high, middle);
+        return evidence_add(share, "%s %ss move %s in pieces of %s%s%s", count, what, sum, about, middle, larger);
+    return evidence_add(share, "%s %ss move %s in pieces of %s%s to %s, %s in the middle%s", count, what,
+                        sum, about, low, high, middle, larger);
 }
 
 static int mention_reads(const struct part *part, struct profile_share *share)

@@ -56,6 +56,24 @@ static void pieces_fit_the_bytes(void **state)
     assert_true(says(&uneven, "3 reads move 296 B in pieces of about 99 B"));
 }
 
+/* By their number, small ones hide what nearly all bytes come in. */
+static void the_largest_pieces_are_told_where_they_move_most(void **state)
+{
+    struct part few = {0}, alike = {0}, some = {0};
+
+    add(&few, OP_READ, 512, 300);
+    add(&few, OP_READ, 8 << 20, 10);
+    assert_true(says(&few, "310 reads move 80.1 MiB in pieces of 512 B, 99 % of the bytes in larger ones of about 8 MiB"));
+    add(&alike, OP_READ, 4096, 100);
+    add(&alike, OP_READ, 8192, 3);
+    assert_true(says(&alike, "103 reads move 424 KiB in pieces of 4 KiB"));
+    add(&some, OP_READ, 512, 100);
+    add(&some, OP_READ, 4096, 100);
+    add(&some, OP_READ, 65536, 10);
+    assert_true(says(&some, "210 reads move 1.06 MiB in pieces of 512 B to 4 KiB, 4 KiB in the middle, 58 % of the bytes "
+                            "in larger ones of about 64 KiB"));
+}
+
 static void one_is_one(void **state)
 {
     struct part part = {0};
@@ -80,6 +98,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_fit_the_bytes),
+        cmocka_unit_test(the_largest_pieces_are_told_where_they_move_most),
         cmocka_unit_test(one_is_one),
         cmocka_unit_test(opens_are_one_figure),
     };
