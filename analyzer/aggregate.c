@@ -77,6 +77,12 @@ static struct volume_total *volume_of_job(struct aggregate *a, struct places *pl
     return volume;
 }
 
+/* Where what is known of a unit's process on all its volumes is. */
+static struct manner *manner_of(struct aggregate *a, struct job_total *job, const struct unit *unit)
+{
+    return a->grouping == GROUP_VOLUME ? &a->actors[unit->actor].manner : &job->units[unit->process].manner;
+}
+
 static int add_job_record(struct aggregate *a, struct places *places, uint32_t at, const struct batch *batch,
                           const struct record *record, const struct demand_slot *slot, const struct demand_slot *busy)
 {
@@ -93,8 +99,10 @@ static int add_job_record(struct aggregate *a, struct places *places, uint32_t a
             return err;
     }
     if (unit) {
-        job->units[unit->process].serves |= places->serves && places->serves[record->process];
-        aggregate_turn(&job->units[unit->process], batch, record);
+        struct manner *manner = manner_of(a, job, unit);
+
+        manner->serves |= places->serves && places->serves[record->process];
+        aggregate_turn(manner, batch, record);
         unit->first_ns = unit->last_ns ? MIN(unit->first_ns, batch->start_ns) : batch->start_ns;
         unit->interval_ns = MAX(unit->interval_ns, (int64_t)batch->duration_ns);
         unit->last_ns = MAX(unit->last_ns, batch->start_ns + (int64_t)batch->duration_ns);

@@ -84,6 +84,30 @@ struct volume_total {
     struct filling filling; /* of the cluster's volumes */
 };
 
+/* How a process goes about it, on all its volumes. */
+struct manner {
+    bool serves; /* a file system of others, in user space */
+    int64_t start_ns; /* of an interval, what it read in it so far, and whether it wrote: */
+    uint64_t read;
+    bool wrote;
+    uint64_t all, reworked; /* bytes that it read, and those of intervals in which it wrote */
+};
+
+/* Where totals are by volume: a process, of which each volume has a part. */
+struct actor {
+    uint32_t pid;
+    int64_t start_ns;
+    const char *node;
+    uint32_t home; /* the job that it is of: among the homes */
+    struct manner manner;
+};
+
+/* A job; of those that are no groups, and have no totals, as the totals are by volume. */
+struct home {
+    const char *cluster, *name;
+    const char *node; /* NULL for jobs that may run on several nodes */
+};
+
 /* What a process did on a volume. */
 struct unit {
     uint32_t pid;
@@ -92,13 +116,8 @@ struct unit {
     int64_t start_ns;
     int64_t first_ns, last_ns; /* from the start of its first interval to the end of its last one */
     int64_t interval_ns; /* the longest of them */
-    bool serves; /* a process's, in its first unit: a file system of others, in user space */
-    struct {
-        int64_t start_ns; /* of an interval, what it read in it so far, and whether it wrote: */
-        uint64_t read;
-        bool wrote;
-        uint64_t all, reworked; /* bytes that it read, and those of intervals in which it wrote */
-    } turn; /* a process's, on all its volumes, in its first unit */
+    struct manner manner; /* a process's, in its first unit */
+    uint32_t actor;       /* where totals are by volume: among the totals'; the manner is there, too, and here once they are sorted */
     const char *node;
     const char *command;
     struct tally tally;
@@ -186,6 +205,12 @@ struct aggregate {
     struct job_total *jobs;
     uint32_t job_count, job_capacity;
     struct lookup job_index;
+    struct actor *actors; /* where totals are by volume, */
+    uint32_t actor_count, actor_capacity;
+    struct lookup actor_index;
+    struct home *homes; /* and the jobs that they are of */
+    uint32_t home_count, home_capacity;
+    struct lookup home_index;
     struct volume_total *volumes; /* of the cluster */
     uint32_t volume_count, volume_capacity;
     struct volume_total shared; /* all shared ones together; has no name and no tally */

@@ -6,11 +6,9 @@
 
 /* Slurm, Kubernetes and the user's own names mean the same job on every node; a unit or a command
  * does not. */
-static bool is_local(const struct aggregate *a, const struct job *job)
+bool aggregate_is_local(const struct job *job)
 {
-    return a->grouping == GROUP_JOB &&
-           (strcmp(job->kind, "systemd") == 0 || strcmp(job->kind, "command") == 0 ||
-            strcmp(job->kind, "container") == 0);
+    return strcmp(job->kind, "systemd") == 0 || strcmp(job->kind, "command") == 0 || strcmp(job->kind, "container") == 0;
 }
 
 static const char *group_name(const struct aggregate *a, const struct batch *batch,
@@ -68,7 +66,7 @@ int aggregate_job(struct aggregate *a, const struct batch *batch, const struct j
                   uint32_t *out)
 {
     const char *name = group_name(a, batch, job, volume);
-    const char *node = is_local(a, job) ? batch->node : NULL;
+    const char *node = a->grouping == GROUP_JOB && aggregate_is_local(job) ? batch->node : NULL;
     uint32_t hash = lookup_hash(name, strlen(name)) ^ (node ? lookup_hash(node, strlen(node)) : 0), cursor = hash, at;
     struct job_total *total;
 

@@ -164,12 +164,21 @@ static int add_up_job(struct aggregate *a, struct job_total *job)
     return err ? err : tally_merge(&a->tally, &job->tally);
 }
 
+/* What is known of actors goes to their parts. */
+static void add_manners(struct aggregate *a, struct job_total *job)
+{
+    for (uint32_t i = 0; a->grouping == GROUP_VOLUME && i < job->unit_count; i++)
+        job->units[i].manner = a->actors[job->units[i].actor].manner;
+}
+
 int aggregate_sort(struct aggregate *a)
 {
     int err = 0;
 
-    for (uint32_t i = 0; !err && i < a->job_count; i++)
+    for (uint32_t i = 0; !err && i < a->job_count; i++) {
+        add_manners(a, &a->jobs[i]);
         err = add_up_job(a, &a->jobs[i]);
+    }
     if (err)
         return err;
     drop_idle(a);
@@ -194,6 +203,8 @@ int aggregate_sort(struct aggregate *a)
     backends_sort(&a->backends);
     lookup_clear(&a->job_index); /* their positions are stale now */
     lookup_clear(&a->node_index);
+    lookup_clear(&a->actor_index);
+    lookup_clear(&a->home_index);
     return aggregate_name_hooks(a);
 }
 
@@ -214,6 +225,10 @@ void aggregate_clear(struct aggregate *a)
     backends_clear(&a->backends);
     lookup_clear(&a->job_index);
     lookup_clear(&a->node_index);
+    lookup_clear(&a->actor_index);
+    lookup_clear(&a->home_index);
+    free(a->actors);
+    free(a->homes);
     free(a->jobs);
     free(a->nodes);
     free(a->hooks);

@@ -43,8 +43,14 @@ int aggregate_volume_demand(struct volume_total *volume, const struct batch *bat
 /* What requests to a file system's server, or a platform, say of what reached it. */
 int aggregate_station(struct aggregate *a, const struct batch *batch, const struct station *station);
 
-/* Notes, in a process's first unit, whether what it reads it reads in intervals in which it writes, too. */
-void aggregate_turn(struct unit *first, const struct batch *batch, const struct record *record);
+/* Notes whether what a process reads it reads in intervals in which it writes, too. */
+void aggregate_turn(struct manner *manner, const struct batch *batch, const struct record *record);
+
+/* The actor that a process of the batch is, found or added, and its job with it. 0 or -ENOMEM. */
+int aggregate_actor(struct aggregate *a, const struct batch *batch, const struct process *process, uint32_t *out);
+
+/* Whether a job of that name on another node is another job. */
+bool aggregate_is_local(const struct job *job);
 
 /* The tally that a record's process has to itself on that volume; unchanged when there are too many of them. 0 or
    -ENOMEM. */

@@ -17,7 +17,8 @@ static struct unit *new_unit(struct aggregate *a, struct job_total *job, const s
     unit->start_ns = from->start_ns;
     unit->volume = volume;
     unit->process = first == NO_INDEX ? job->unit_count : first;
-    if (aggregate_keep(a, &unit->node, batch->node) || aggregate_keep(a, &unit->command, from->command))
+    if (aggregate_keep(a, &unit->node, batch->node) || aggregate_keep(a, &unit->command, from->command) ||
+        (a->grouping == GROUP_VOLUME && aggregate_actor(a, batch, from, &unit->actor)))
         return NULL;
     job->process_count += first == NO_INDEX;
     lookup_insert(&job->unit_index, hash, job->unit_count++);
@@ -49,19 +50,19 @@ int aggregate_unit(struct aggregate *a, struct job_total *job, const struct batc
     return *out ? 0 : -ENOMEM;
 }
 
-void aggregate_turn(struct unit *first, const struct batch *batch, const struct record *record)
+void aggregate_turn(struct manner *manner, const struct batch *batch, const struct record *record)
 {
-    if (first->turn.start_ns != batch->start_ns) {
-        first->turn.start_ns = batch->start_ns;
-        first->turn.read = 0;
-        first->turn.wrote = false;
+    if (manner->start_ns != batch->start_ns) {
+        manner->start_ns = batch->start_ns;
+        manner->read = 0;
+        manner->wrote = false;
     }
     if (record->op == OP_READ) {
-        first->turn.read += record->bytes;
-        first->turn.all += record->bytes;
-        first->turn.reworked += first->turn.wrote ? record->bytes : 0;
-    } else if (record->op == OP_WRITE && record->bytes && !first->turn.wrote) {
-        first->turn.wrote = true;
-        first->turn.reworked += first->turn.read;
+        manner->read += record->bytes;
+        manner->all += record->bytes;
+        manner->reworked += manner->wrote ? record->bytes : 0;
+    } else if (record->op == OP_WRITE && record->bytes && !manner->wrote) {
+        manner->wrote = true;
+        manner->reworked += manner->read;
     }
 }

@@ -10,6 +10,7 @@
 #include "analyzer/evidence.h"
 #include "analyzer/judge.h"
 #include "analyzer/once.h"
+#include "analyzer/homes.h"
 #include "analyzer/pipeline.h"
 #include "analyzer/resample.h"
 #include "lib/cleanup.h"
@@ -162,8 +163,20 @@ static void widen(struct profile_list *list)
         unknown->bytes_interval.low = 0;
 }
 
-int classify_job(const struct catalogue *catalogue, const struct job_total *job, bool with_draws,
-                 struct profile_list *out)
+/* The judgement of a job, volume by volume. */
+static int judge(const struct catalogue *catalogue, const struct job_total *job, struct judged *judged,
+                 struct part *volumes, struct draws *draws, struct spells *spells)
+{
+    if (!judged || judged->alone || !job->process_count)
+        return judge_job(catalogue, job, volumes, draws, spells);
+    memcpy(volumes, judged->parts, (catalogue->count + 1) * sizeof(*volumes));
+    *spells = judged->spells;
+    judged->spells = (struct spells){0};
+    return judge_others(catalogue, job, &judged->rest, volumes, draws);
+}
+
+static int classify(const struct catalogue *catalogue, const struct job_total *job, struct judged *judged, bool with_draws,
+                    struct profile_list *out)
 {
     uint32_t count = catalogue->count + 1;
     _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
@@ -176,7 +189,7 @@ int classify_job(const struct catalogue *catalogue, const struct job_total *job,
     if (!err && asked)
         err = draws_init(asked, count);
     if (!err)
-        err = judge_job(catalogue, job, volumes, asked, &list.spells);
+        err = judge(catalogue, job, judged, volumes, asked, &list.spells);
     if (!err)
         add_volumes(job, count, volumes, parts, list.times);
     if (!err)
@@ -196,6 +209,17 @@ int classify_job(const struct catalogue *catalogue, const struct job_total *job,
         qsort(list.shares, list.count, sizeof(*list.shares), by_share);
     *out = list;
     return 0;
+}
+
+int classify_job(const struct catalogue *catalogue, const struct job_total *job, bool draws, struct profile_list *out)
+{
+    return classify(catalogue, job, NULL, draws, out);
+}
+
+int classify_volume(const struct catalogue *catalogue, const struct job_total *volume, struct judged *judged, bool draws,
+                    struct profile_list *out)
+{
+    return classify(catalogue, volume, judged, draws, out);
 }
 
 static struct profile_share *find_share(struct profile_list *list, const struct profile_share *like)

@@ -46,6 +46,12 @@ int classify_gaps(const struct aggregate *totals, const struct job_total *job, s
 int classify_job(const struct catalogue *catalogue, const struct job_total *job, bool draws,
                  struct profile_list *out);
 
+struct judged;
+
+/* The same of a volume that stands for a job, whose processes have been judged (analyzer/homes.h). What that holds is spoilt. */
+int classify_volume(const struct catalogue *catalogue, const struct job_total *volume, struct judged *judged, bool draws,
+                    struct profile_list *out);
+
 /* The jobs' lists added up, weighted by what each job did. 0 or -ENOMEM. */
 int classify_sum(const struct profile_list *lists, uint32_t count, struct profile_list *out);
 

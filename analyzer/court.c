@@ -72,14 +72,15 @@ int court_note_spell(struct court *court, uint32_t profile, const struct unit *u
     return court->spells && unit && time > 0 ? spells_add(court->spells, court->volume, profile, unit, times) : 0;
 }
 
-/* 1 for a process that is judged by itself, once for all its volumes and sides. */
+/* 1 for a process that is judged by itself, once for all its sides, and its volumes unless these are kept apart. */
 static uint32_t count_process(struct court *court, uint32_t profile)
 {
+    size_t first = court->by_volume ? (size_t)court->volume * (court->catalogue->count + 1) : 0;
     bool *counted;
 
     if (court->process == NO_INDEX)
         return 0;
-    counted = &court->counted[(size_t)profile * (court->job->unit_count + 1u) + court->process];
+    counted = &court->counted[(first + profile) * (court->job->unit_count + 1u) + court->process];
     if (*counted)
         return 0;
     *counted = true;

@@ -21,7 +21,8 @@ struct court {
     struct spells *spells; /* NULL: nobody asks */
     const struct unit *unit; /* whose tally is judged; NULL: several units', or what belongs to none */
     uint32_t process;    /* that is judged by itself, as its first unit; NO_INDEX: several together, or none */
-    bool *counted;       /* by profile and process: it is one of those that the profile was seen in */
+    bool *counted;       /* by profile and process: it is one of those that the profile was seen in, */
+    bool by_volume;      /* on that volume: then by volume, too */
 };
 
 /* Which of the job's volumes has that name. */

@@ -235,12 +235,62 @@ static int judge_rests(struct court *court, struct tally *rests, bool given)
     return err;
 }
 
+/* Processes, one by one, and those of a job that does one thing. Whether what belongs to none is judged, too: 1, 0, -ENOMEM
+   or -ERANGE. */
+static int judge_all(struct court *court, struct tally *rests)
+{
+    _cleanup_free_ bool *team = NULL;
+    const struct profile *profile;
+    double match;
+    int err = 0;
+
+    profile = name_job(court->catalogue, court->job, &match);
+    if (profile)
+        err = team_of(court->job, &team);
+    if (err == 1)
+        err = team_give(court, profile, match, team);
+    if (!err)
+        err = judge_units(court, court->job, team, rests);
+    return err ? err : team != NULL;
+}
+
+int judge_team(const struct catalogue *catalogue, const struct job_total *job)
+{
+    _cleanup_free_ bool *team = NULL;
+    double match;
+
+    return job->process_count && name_job(catalogue, job, &match) ? team_of(job, &team) : 0;
+}
+
+static bool *new_counted(const struct catalogue *catalogue, const struct job_total *job, uint32_t volumes)
+{
+    return calloc((size_t)(catalogue->count + 1) * (job->unit_count + 1u) * volumes, sizeof(bool));
+}
+
+int judge_processes(const struct catalogue *catalogue, const struct job_total *job, struct tally *rests,
+                    struct part *parts, struct spells *spells)
+{
+    _cleanup_free_ bool *counted = new_counted(catalogue, job, job->volume_count);
+    struct court court = {.catalogue = catalogue, .job = job, .all = parts, .spells = spells, .process = NO_INDEX,
+                          .counted = counted, .by_volume = true};
+    int err = counted ? judge_all(&court, rests) : -ENOMEM;
+
+    return err < 0 ? err : 0;
+}
+
+int judge_others(const struct catalogue *catalogue, const struct job_total *job, struct tally *rests,
+                 struct part *parts, struct draws *draws)
+{
+    struct court court = {.catalogue = catalogue, .job = job, .all = parts, .draws = draws};
+
+    return judge_rests(&court, rests, false);
+}
+
 int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws,
               struct spells *spells)
 {
     _cleanup_free_ struct tally *rests = calloc(job->volume_count + 1u, sizeof(*rests));
-    _cleanup_free_ bool *counted = calloc((size_t)(catalogue->count + 1) * (job->unit_count + 1u), sizeof(*counted));
-    _cleanup_free_ bool *team = NULL;
+    _cleanup_free_ bool *counted = new_counted(catalogue, job, 1);
     struct court court = {.catalogue = catalogue, .job = job, .all = parts, .draws = draws, .spells = spells,
                           .process = NO_INDEX, .counted = counted};
     const struct profile *profile;
@@ -249,17 +299,13 @@ int judge_job(const struct catalogue *catalogue, const struct job_total *job, st
 
     if (!rests || !counted)
         return -ENOMEM;
-    profile = name_job(catalogue, job, &match);
-    if (profile && !job->process_count)
-        return give_job(&court, profile, match);
+    profile = job->process_count ? NULL : name_job(catalogue, job, &match);
     if (profile)
-        err = team_of(job, &team);
-    if (err == 1)
-        err = team_give(&court, profile, match, team);
-    if (!err)
-        err = judge_units(&court, job, team, rests);
-    if (!err)
-        err = judge_rests(&court, rests, team);
+        return give_job(&court, profile, match);
+    if (job->process_count)
+        err = judge_all(&court, rests);
+    if (err >= 0)
+        err = judge_rests(&court, rests, err > 0);
     for (uint32_t v = 0; v < job->volume_count; v++)
         tally_clear(&rests[v]);
     return err;

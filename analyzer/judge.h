@@ -19,4 +19,16 @@
 int judge_job(const struct catalogue *catalogue, const struct job_total *job, struct part *parts, struct draws *draws,
               struct spells *spells);
 
+/* Whether the job's processes do one thing together. 1, 0 or -ENOMEM. */
+int judge_team(const struct catalogue *catalogue, const struct job_total *job);
+
+/* The first half of it: what processes do, and, added to rests[job->volume_count], what is to be judged with what belongs to
+   none. A process that is on several volumes counts on each. */
+int judge_processes(const struct catalogue *catalogue, const struct job_total *job, struct tally *rests,
+                    struct part *parts, struct spells *spells);
+
+/* And the second: adds what belongs to no process, and those rests, which it spoils, to parts that hold what processes do. */
+int judge_others(const struct catalogue *catalogue, const struct job_total *job, struct tally *rests,
+                 struct part *parts, struct draws *draws);
+
 #endif

@@ -38,7 +38,7 @@ int judge_blend(const struct court *court, const struct tally *tally, bool serve
 
 bool judge_serves(const struct court *court, const struct unit *unit)
 {
-    return court->job->units[unit->process].serves || seeks_go_with_transfers(&unit->tally);
+    return court->job->units[unit->process].manner.serves || seeks_go_with_transfers(&unit->tally);
 }
 
 /* One that loads of large files what others load, too, beside all else that it does. 1, 0 when it is nothing like that, or
@@ -104,7 +104,7 @@ struct tally judge_reworked(const struct court *court, const struct unit *unit)
     struct tally tally = unit->tally;
     uint64_t read = tally.op[OP_READ].bytes + tally.op[OP_MMAP_FAULT].bytes;
 
-    tally.op[OP_WRITE].cache[CACHE_REWORKED_BYTES] = MIN(read, court->job->units[unit->process].turn.reworked);
+    tally.op[OP_WRITE].cache[CACHE_REWORKED_BYTES] = MIN(read, court->job->units[unit->process].manner.reworked);
     return tally;
 }
 

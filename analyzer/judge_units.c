@@ -116,6 +116,26 @@ static int leave_all(const struct court *court, struct rests *rests, const struc
     return err;
 }
 
+/* What is made of reading and writing looks like others where volumes are kept apart and only one of the two is seen; all else
+   that a process is it is on each of them by itself. */
+static bool is_apart(const struct court *court, const struct profile *profile, uint32_t count)
+{
+    return court->by_volume && count > 1 && !(profile && profile->reads && profile->writes);
+}
+
+static int judge_process(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
+                         struct rests *rests);
+
+static int judge_each(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
+                      struct rests *rests)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < count; i++)
+        err = judge_process(court, peers, &places[i], 1, rests);
+    return err;
+}
+
 /* One process, on all its volumes. */
 static int judge_process(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
                          struct rests *rests)
@@ -124,7 +144,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
     struct behaviour behaviour;
     struct tally sum = {0};
     const struct tally *whole;
-    bool tiny = false;
+    bool tiny = false, apart = false;
     double match;
     int err = sum_of(court, places, count, &sum, &whole);
 
@@ -133,10 +153,13 @@ static int judge_process(struct court *court, const struct peers *peers, const s
         tiny = is_tiny(whole);
         behaviour_of(whole, &peers[places->unit], &behaviour);
         profile = tiny ? NULL : behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
-        if (profile)
+        apart = is_apart(court, profile, count);
+        if (profile && !apart)
             err = judge_blend(court, whole, judge_serves(court, &court->job->units[places->unit]), profile, profile);
     }
     tally_clear(&sum);
+    if (!err && apart)
+        return judge_each(court, peers, places, count, rests);
     if (!err && profile)
         return give_units(court, places, count, profile, match);
     if (err > 0)

@@ -161,11 +161,11 @@ static bool reads_pieces(const struct unit *unit)
 /* By short intervals, and some of them. */
 static double apart(const struct unit *first)
 {
-    double read = (double)first->turn.all;
+    double read = (double)first->manner.all;
 
     if (first->interval_ns > INTERVAL_MAX || first->last_ns - first->first_ns < INTERVALS_MIN * first->interval_ns)
         return 0;
-    return read > 0 ? 1 - (double)first->turn.reworked / read : 0;
+    return read > 0 ? 1 - (double)first->manner.reworked / read : 0;
 }
 
 int peers_of(const struct job_total *job, struct peers **out)

@@ -7,6 +7,7 @@
 
 #include "analyzer/clocks.h"
 #include "analyzer/gather.h"
+#include "analyzer/homes.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 
@@ -326,6 +327,25 @@ static int find_gaps(struct report *report)
     return 0;
 }
 
+static int classify_jobs(const struct catalogue *catalogue, struct report *report)
+{
+    struct aggregate *totals = &report->totals;
+    struct judged *judged = NULL;
+    int err = totals->grouping == GROUP_VOLUME ? homes_judge(catalogue, totals, &judged) : 0;
+
+    for (uint32_t i = 0; !err && i < totals->job_count; i++) {
+        const struct job_total *job = &totals->jobs[i];
+        struct profile_list *list = &report->profiles[i];
+
+        err = judged ? classify_volume(catalogue, job, &judged[i], i < INTERVAL_JOBS, list)
+                     : classify_job(catalogue, job, i < INTERVAL_JOBS, list);
+        if (!err)
+            err = classify_gaps(totals, job, list);
+    }
+    judged_free(judged, totals->job_count);
+    return err;
+}
+
 static int classify(const struct catalogue *catalogue, struct report *report)
 {
     struct aggregate *totals = &report->totals;
@@ -334,13 +354,9 @@ static int classify(const struct catalogue *catalogue, struct report *report)
     report->profiles = calloc(totals->job_count + 1u, sizeof(*report->profiles));
     if (!report->profiles)
         return -ENOMEM;
-    for (uint32_t i = 0; i < totals->job_count; i++) {
-        err = classify_job(catalogue, &totals->jobs[i], i < INTERVAL_JOBS, &report->profiles[i]);
-        if (!err)
-            err = classify_gaps(totals, &totals->jobs[i], &report->profiles[i]);
-        if (err)
-            return err;
-    }
+    err = classify_jobs(catalogue, report);
+    if (err)
+        return err;
     err = classify_sum(report->profiles, totals->job_count, &report->cluster);
     if (!err)
         err = blend_of(totals, report->profiles, catalogue->count + 1, &report->blend);

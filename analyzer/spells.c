@@ -24,6 +24,19 @@ int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const s
     return 0;
 }
 
+int spells_take(struct spells *spells, const struct spells *from, uint32_t volume)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        if (from->list[i].volume != volume)
+            continue;
+        if (vector_grow((void **)&spells->list, &spells->capacity, spells->count, sizeof(*spells->list)))
+            return -ENOMEM;
+        spells->list[spells->count] = from->list[i];
+        spells->list[spells->count++].volume = 0;
+    }
+    return 0;
+}
+
 void spells_clear(struct spells *spells)
 {
     free(spells->list);

@@ -24,6 +24,8 @@ struct spells {
 /* What a process did on a volume of its job, of one profile. 0 or -ENOMEM. */
 int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const struct unit *unit,
                const double times[BUSY_KINDS]);
+/* Those of a volume, as of the only volume of another job. 0 or -ENOMEM. */
+int spells_take(struct spells *spells, const struct spells *from, uint32_t volume);
 void spells_clear(struct spells *spells);
 
 /* Slots of a volume's time. */

@@ -22,11 +22,10 @@ struct batch *history_batch(int second)
     return batch;
 }
 
-struct record *history_record(struct batch *batch, const char *name, uint32_t pid, enum operation op)
+static struct record *find_on(struct batch *batch, const char *on_volume, const char *name, uint32_t pid, enum operation op)
 {
     const struct job job = {.name = name, .kind = "slurm", .command = "x", .exit = -1};
-    const struct volume volume = {
-        .name = "v", .source = "/dev/v", .fstype = "ext4", .scope = SCOPE_LOCAL};
+    const struct volume volume = {.name = on_volume, .source = "/dev/v", .fstype = "ext4", .scope = SCOPE_LOCAL};
     struct process process = {.pid = pid, .start_ns = HISTORY_START, .command = "x"};
     uint32_t at, on, by = NO_INDEX;
     struct record *record;
@@ -40,16 +39,27 @@ struct record *history_record(struct batch *batch, const char *name, uint32_t pi
     return record;
 }
 
-void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operation op,
-                 uint64_t size, uint64_t count)
+struct record *history_record(struct batch *batch, const char *name, uint32_t pid, enum operation op)
 {
-    struct record *record = history_record(batch, job, pid, op);
+    return find_on(batch, "v", name, pid, op);
+}
+
+void history_ops_on(struct batch *batch, const char *volume, const char *job, uint32_t pid, enum operation op, uint64_t size,
+                    uint64_t count)
+{
+    struct record *record = find_on(batch, volume, job, pid, op);
 
     record->bytes += op == OP_OPEN ? 0 : size * count; /* the size of what it opens */
     record->latency_sum_ns += 1000 * count;
     assert_int_equal(histogram_add(&record->latency_ns, 1000, count), 0);
     if (operation_info(op)->has_size || (op == OP_OPEN && size))
         assert_int_equal(histogram_add(&record->size, size, count), 0);
+}
+
+void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operation op,
+                 uint64_t size, uint64_t count)
+{
+    history_ops_on(batch, "v", job, pid, op, size, count);
 }
 
 void history_order(struct batch *batch, const char *job, uint32_t pid, enum operation op, enum order order,

@@ -16,6 +16,9 @@ struct batch *history_batch(int second);
  * it is not known), 1 us each. pid 0 is no process. */
 void history_ops(struct batch *batch, const char *job, uint32_t pid, enum operation op,
                  uint64_t size, uint64_t count);
+/* The same on another volume than the one that all else is on. */
+void history_ops_on(struct batch *batch, const char *volume, const char *job, uint32_t pid, enum operation op, uint64_t size,
+                    uint64_t count);
 /* Operations that fail, by an errno, or by one that nobody recorded (0). */
 void history_errors(struct batch *batch, const char *job, uint32_t pid, enum operation op, int code, uint64_t count);
 
