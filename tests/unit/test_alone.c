@@ -50,6 +50,68 @@ static void compiling_is_unknown(void **state)
     }
 }
 
+static void check_imports(struct batch *batch)
+{
+    struct profile_list list;
+
+    classified(batch, false, &list);
+    assert_true(classified_ops(&list, "import-storm") > 0.95);
+    classified_adds_up(&list);
+    profile_list_clear(&list);
+}
+
+/* ruby looks for files by opening them, half of the time in vain, and asks of each folder in a path whether it is a link. */
+static void who_looks_by_opening_imports(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_STAT, 0, 1236);
+    history_errors(batch, "j", 1, OP_STAT, EINVAL, 2802);
+    history_errors(batch, "j", 1, OP_STAT, ENOENT, 109);
+    history_ops(batch, "j", 1, OP_OPEN, 2560, 591);
+    history_ops(batch, "j", 1, OP_OPEN, 0, 111);
+    history_errors(batch, "j", 1, OP_OPEN, ENOENT, 723);
+    history_ops(batch, "j", 1, OP_READ, 3869, 531);
+    history_ops(batch, "j", 1, OP_READ, 0, 289);
+    history_ops(batch, "j", 1, OP_CLOSE, 0, 702);
+    history_ops(batch, "j", 1, OP_SEEK, 0, 71);
+    history_ops(batch, "j", 1, OP_READDIR, 0, 219);
+    check_imports(batch);
+}
+
+/* npm keeps a log of what it was asked. */
+static void who_imports_may_keep_a_log(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_STAT, 0, 2866);
+    history_errors(batch, "j", 1, OP_STAT, ENOENT, 1702);
+    history_ops(batch, "j", 1, OP_OPEN, 1536, 832);
+    history_errors(batch, "j", 1, OP_OPEN, ENOENT, 286);
+    history_ops(batch, "j", 1, OP_READ, 3358, 1077);
+    history_ops(batch, "j", 1, OP_READ, 0, 537);
+    history_ops(batch, "j", 1, OP_CLOSE, 0, 852);
+    history_ops(batch, "j", 1, OP_READDIR, 0, 36);
+    history_ops(batch, "j", 1, OP_CREATE, 0, 1);
+    history_ops(batch, "j", 1, OP_WRITE, 37, 19);
+    check_imports(batch);
+}
+
+/* cc1 looks for each header in one folder after the other, and so mostly in vain. */
+static void who_looks_for_headers_does_not_import(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_STAT, 0, 1000);
+    history_errors(batch, "j", 1, OP_STAT, ENOENT, 120);
+    history_ops(batch, "j", 1, OP_OPEN, 4096, 109);
+    history_errors(batch, "j", 1, OP_OPEN, ENOENT, 156);
+    history_ops(batch, "j", 1, OP_READ, 4096, 130);
+    history_ops(batch, "j", 1, OP_CLOSE, 0, 109);
+    history_ops(batch, "j", 1, OP_WRITE, 652, 1);
+    check_unknown(batch);
+}
+
 /* ld of a small program: tables and symbols of each object and library are sought one by one. */
 static void linking_is_unknown(void **state)
 {
@@ -388,6 +450,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiling_is_unknown),
+        cmocka_unit_test(who_looks_by_opening_imports),
+        cmocka_unit_test(who_imports_may_keep_a_log),
+        cmocka_unit_test(who_looks_for_headers_does_not_import),
         cmocka_unit_test(linking_is_unknown),
         cmocka_unit_test(version_control_is_unknown),
         cmocka_unit_test(databases_are_unknown),
