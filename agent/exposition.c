@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 /*
@@ -138,6 +139,24 @@ static void counter(FILE *out, const char *name, const char *help, uint64_t valu
     fprintf(out, "%s_total %" PRIu64 "\n", name, value);
 }
 
+/* More than one program may use a hook: it is attached if all of them are, and is told once, where it stands first. */
+static void hook(FILE *out, const struct coverage *c, uint32_t place)
+{
+    const char *name = c->hooks[place].name;
+    bool attached = true;
+
+    for (uint32_t i = 0; i < c->hook_count; i++) {
+        if (strcmp(c->hooks[i].name, name) != 0)
+            continue;
+        if (i < place)
+            return;
+        attached &= c->hooks[i].attached;
+    }
+    fputs("unblend_hook_attached", out);
+    put_label(out, '{', "hook", name);
+    fprintf(out, "} %d\n", attached);
+}
+
 static void coverage(FILE *out, const struct totals *totals)
 {
     const struct coverage *c = &totals->last->coverage;
@@ -152,11 +171,8 @@ static void coverage(FILE *out, const struct totals *totals)
     head(out, "unblend_in_flight_operations", "gauge", NULL, "Operations running now.");
     fprintf(out, "unblend_in_flight_operations %" PRIu64 "\n", c->in_flight);
     head(out, "unblend_hook_attached", "gauge", NULL, "Whether a hook is attached.");
-    for (uint32_t i = 0; i < c->hook_count; i++) {
-        fputs("unblend_hook_attached", out);
-        put_label(out, '{', "hook", c->hooks[i].name);
-        fprintf(out, "} %d\n", c->hooks[i].attached);
-    }
+    for (uint32_t i = 0; i < c->hook_count; i++)
+        hook(out, c, i);
     head(out, "unblend_bypasses", "gauge", NULL, "Ways around the kernel that were found.");
     fprintf(out, "unblend_bypasses %" PRIu32 "\n", c->bypass_count);
 }

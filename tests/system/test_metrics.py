@@ -145,6 +145,10 @@ class MetricsTest(harness.SystemTest):
         self.assertNotIn("odd", text)
         self.assertNotIn(self.volume.mount, text)
         self.assertTrue(text.endswith("# EOF\n"))
+        # A hook that two programs use is one sample, as every set of labels is.
+        samples = [line.rsplit(" ", 1)[0] for line in text.splitlines() if not line.startswith("#")]
+        self.assertEqual([], sorted({sample for sample in samples if samples.count(sample) > 1}))
+        self.assertIn('unblend_hook_attached{hook="tp_btf/sched_process_exec"}', samples)
 
     def test_nothing_else_is_there(self):
         agent = self.agent()
