@@ -11,6 +11,7 @@
 #include "lib/option.h"
 #include "lib/output.h"
 #include "lib/program.h"
+#include "lib/remote.h"
 #include "probe/finder.h"
 #include "probe/sampler.h"
 
@@ -142,6 +143,10 @@ int main(int argc, char **argv)
         log_error("--tls-cert and --tls-key belong together: give both");
     else if (agent.collector && !strstr(agent.collector, "://"))
         log_error("collector %s: give a URL, as https://HOST:PORT", agent.collector);
+    else if (agent.collector && !remote_is_safe(agent.collector))
+        log_error("collector %s: a token goes to https:// only, or to http:// on loopback", agent.collector);
+    else if (agent.otlp && !remote_is_safe(agent.otlp))
+        log_error("otlp %s: give https://HOST:PORT; plain http goes to this machine only", agent.otlp);
     else if (agent.otlp_token_file && !agent.otlp)
         log_error("otlp-token-file %s: --otlp is needed with it", agent.otlp_token_file);
     else

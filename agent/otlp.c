@@ -133,8 +133,7 @@ int otlp_start(const struct otlp_options *options, struct otlp **out)
     if (!err)
         err = -pthread_create(&otlp->thread, NULL, work, otlp);
     if (err) {
-        log_error("otlp %s: %s", options->url,
-                  err == -EINVAL ? "give https://HOST:PORT; plain http goes to this machine only" : log_errno(err));
+        log_error("otlp %s: %s", options->url, log_errno(err));
         clear(otlp);
         return err;
     }

@@ -132,7 +132,7 @@ class OtlpTest(harness.SystemTest):
         for url in "http://192.0.2.1:4318", "ftp://localhost", "nonsense":
             done = harness.run([os.path.join(harness.bindir(), "unblend-agent"), "--socket", self.path("x.sock"),
                                 "--otlp", url])
-            self.assertEqual(1, done.returncode)
+            self.assertEqual(2, done.returncode)
             self.assert_one_line(done.stderr.replace("unblend-agent:", "unblend:"), url, "https://")
         done = harness.run([os.path.join(harness.bindir(), "unblend-agent"), "--otlp-token-file", "token"])
         self.assertEqual(2, done.returncode)

@@ -306,7 +306,8 @@ class TestTrouble(PathTest):
                 (1, ["--token-file", self.token, "--state", "/dev/null/x"], "/dev/null/x"),
                 (2, ["--token-file", self.token, "--role", "king"], "king"),
                 (2, [], "--token-file"),
-                (1, ["--token-file", self.token, "--collector", "http://192.0.2.1:1"], "192.0.2.1")):
+                (2, ["--token-file", self.token, "--collector", "http://192.0.2.1:1"], "192.0.2.1"),
+                (2, ["--token-file", self.token, "--otlp", "http://192.0.2.1:1"], "192.0.2.1")):
             done = harness.run([program, "--collector", "http://127.0.0.1:1", "--state", f"{here}/s",
                                 "--socket", f"{here}/x.sock", *options])
             self.assertEqual(status, done.returncode, done.stderr)
