@@ -17,10 +17,10 @@ enum { CLUSTER, NODE, JOB, USER, COMMAND, LABEL, MOUNT, SOURCE, TREE, FIELDS };
 _Static_assert(OUTWARD_TOKEN == (1u << CLUSTER | 1u << NODE), "the fields that a token is for");
 static const char *const fields[] = {"cluster", "node", "job", "user", "command", "label", "mount", "source", "tree"};
 
-enum { ALLOW_USER, ALLOW_LABEL, ALLOW_COMMAND, ALLOW_MOUNT, ALLOW_SOURCE, ALLOW_KERNEL, ALLOW_BOOT, ALLOW_HOOK,
-       ALLOW_BYPASS, ALLOW_FLOW, ALLOW_EXIT, ALLOW_TREE, ALLOWED };
-static const char *const allowed[] = {"user",   "label", "command", "mount",  "source", "kernel",
-                                      "boot",   "hook",  "bypass",  "flow",   "exit",   "tree"};
+enum { ALLOW_USER, ALLOW_LABEL, ALLOW_COMMAND, ALLOW_VOLUME, ALLOW_MOUNT, ALLOW_SOURCE, ALLOW_KERNEL, ALLOW_BOOT,
+       ALLOW_HOOK, ALLOW_BYPASS, ALLOW_FLOW, ALLOW_EXIT, ALLOW_TREE, ALLOWED };
+static const char *const allowed[] = {"user", "label", "command", "volume", "mount", "source", "kernel",
+                                      "boot", "hook",  "bypass",  "flow",   "exit",  "tree"};
 
 /* A list of names as bits. */
 static int parse(const char *option, const char *text, const char *const *names, unsigned count, const char *known,
@@ -65,6 +65,17 @@ static int load_key(const char *path, struct site_key *key)
     return err;
 }
 
+static bool allows(const struct outward *outward, unsigned field)
+{
+    return outward->allowed & 1u << field;
+}
+
+/* A volume is called by where it is mounted, or by its source: its name leaves if it may, or both may. */
+static bool allows_volumes(const struct outward *outward)
+{
+    return allows(outward, ALLOW_VOLUME) || (allows(outward, ALLOW_MOUNT) && allows(outward, ALLOW_SOURCE));
+}
+
 int outward_new(const struct outward_options *options, struct outward *out)
 {
     struct outward outward = {.plain = (1u << FIELDS) - 1, .allowed = (1u << ALLOWED) - 1};
@@ -74,19 +85,14 @@ int outward_new(const struct outward_options *options, struct outward *out)
         outward.plain = 0;
         if (options->plain)
             err = parse("plain", options->plain, fields, FIELDS, OUTWARD_FIELDS, &outward.plain);
-        if (!err)
-            err = load_key(options->site_key, &outward.key);
     }
     if (!err && options->fields)
         err = parse("fields", options->fields, allowed, ALLOWED, OUTWARD_ALLOWED, &outward.allowed);
+    if (!err && (options->pseudonyms || !allows_volumes(&outward)))
+        err = load_key(options->site_key, &outward.key);
     if (!err)
         *out = outward;
     return err;
-}
-
-static bool allows(const struct outward *outward, unsigned field)
-{
-    return outward->allowed & 1u << field;
 }
 
 /* Returns text with the pseudonym, or the name itself when it is none or stays as it is. What names nothing keeps its
@@ -133,12 +139,12 @@ static int change_job(const struct outward *outward, struct batch *batch, struct
     return err;
 }
 
-/* A volume is called by where it is mounted, or by its source: its name is hidden with either. */
+/* A volume's name is hidden with the names of mount points or sources, and where it may not leave. */
 static struct outward of_volumes(const struct outward *outward)
 {
     struct outward either = *outward;
 
-    if (~outward->plain & (1u << MOUNT | 1u << SOURCE))
+    if (~outward->plain & (1u << MOUNT | 1u << SOURCE) || !allows_volumes(outward))
         either.plain = 0;
     return either;
 }

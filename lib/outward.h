@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a batch looks like to those outside of the site: names are pseudonyms, keyed by the site and always the same for
- * the same name, and of what is no figure only what is on an allow-list is there at all. Processes never are.
+ * the same name, and of what is no figure only what is on an allow-list is there at all, but for what series are named
+ * by: cluster, node, job, and volumes, under pseudonyms where their names may not leave. Processes never are.
  */
 #ifndef UNBLEND_LIB_OUTWARD_H
 #define UNBLEND_LIB_OUTWARD_H
@@ -11,7 +12,7 @@
 #include "lib/site_key.h"
 
 #define OUTWARD_FIELDS "cluster, node, job, user, command, label, mount, source, tree"
-#define OUTWARD_ALLOWED "user, label, command, mount, source, kernel, boot, hook, bypass, flow, exit, tree"
+#define OUTWARD_ALLOWED "user, label, command, volume, mount, source, kernel, boot, hook, bypass, flow, exit, tree"
 
 #define OUTWARD_TOKEN 3u /* the fields that a token is for: cluster and node */
 

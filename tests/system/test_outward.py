@@ -310,6 +310,21 @@ class TestAgent(OutwardTest):
         self.assertEqual({job["user"] for batch in later for job in batch["jobs"]}, {None})
         self.assertEqual({mount for batch in later for volume in batch["volumes"] for mount in volume["mounts"]}, set())
 
+    def test_fields_alone_hide_volumes(self):
+        self.command.remove("--pseudonyms")
+        self.receiver.status = 200
+        agent = self.agent("--fields", "user")
+        self.work()
+        self.until(lambda: b'"secret-job"' in self.receiver.plain(), 60)
+        agent.terminate()
+        self.assertEqual(agent.wait(30), 0)
+        sent = self.receiver.plain().decode()
+        names = set(re.findall('"volume":"([^"]*)"', sent))
+        self.assertTrue(names - {"?"}, sent[:2000])
+        for name in names - {"?"}:
+            self.assertRegex(name, "^mount-[0-9a-f]{20}$")
+        self.assertNotIn("ext4:/", sent)
+
 
 class TestBundle(OutwardTest):
     """Without a network: exported, carried, imported."""
@@ -383,12 +398,28 @@ class TestPayload(OutwardTest):
         self.assertIn("secret-job", harness.must([harness.unblend(), "payload", *key, "--plain", "job", recording]))
         few = json.loads(harness.must([harness.unblend(), "payload", "--fields", "command", recording]).splitlines()[0])
         self.assertEqual((few["jobs"][0]["user"], few["kernel"], few.get("flows", [])), (None, "", []))
+        self.assert_volumes_are_hidden(recording, key)
         report = json.loads(harness.must([harness.unblend(), "report", "-f", "json", *key, recording]))
         self.assertEqual(report["jobs"][0]["job"], json.loads(first.splitlines()[-1])["jobs"][0]["job"])
         hidden = os.path.join(self.root, "hidden.rec")
         done = harness.record(hidden, ["true"], "-j", "secret-job", *key)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(report["jobs"][0]["job"], harness.must([harness.unblend(), "payload", hidden]))
+
+    def assert_volumes_are_hidden(self, recording, key):
+        """A volume is called by where it is mounted or by its source: who sends neither does not send its name."""
+        def volumes(*options):
+            text = harness.must([harness.unblend(), "payload", *options, recording])
+            return [[volume["volume"] for volume in json.loads(line)["volumes"]] for line in text.splitlines()]
+
+        known = volumes()
+        self.assertTrue(any(known), known)
+        for kept in "volume", "user,mount,source", "all":
+            self.assertEqual(volumes("--fields", kept, *key[1:]), known, kept)
+        for few in "user", "mount", "source", "none":
+            hidden = volumes("--fields", few, *key[1:])
+            self.assertEqual(hidden, volumes(*key), few)  # the same name as under all pseudonyms
+            self.assertEqual([len(set(names)) for names in hidden], [len(set(names)) for names in known])
 
     def test_a_key_that_others_can_read_is_not_used(self):
         with open(self.key("open"), "w", encoding="utf-8") as file:
