@@ -67,15 +67,18 @@ int drain_tree_owner(void *context, const struct abi_tree_key *key, struct batch
                      uint32_t *volume)
 {
     struct drain *drain = context;
-    struct job *known = key->job ? origin_find(drain->from.origin, key->job) : NULL;
-    uint32_t process = NO_INDEX;
+    uint32_t process = NO_INDEX, id = key->job;
+    struct job *known;
     int err = 0;
 
     *job = NO_INDEX;
+    if (id && key->holder)
+        err = finder_outranking_job(drain->from.finder, key->job, key->holder, &id);
+    known = id && !err ? origin_find(drain->from.origin, id) : NULL;
     if (known)
         err = batch_job(batch, known, job);
-    else if (key->process)
-        err = drain_process(drain, key->process, 0, batch, &process, job);
+    else if (!key->job && key->holder)
+        err = drain_process(drain, key->holder, 0, batch, &process, job);
     return err ? err : volumes_name(drain->from.volumes, key->volume, batch, volume);
 }
 
@@ -84,6 +87,6 @@ bool drain_tree_gone(void *context, const struct abi_tree_key *key)
     const struct drain *drain = context;
 
     if (!key->job)
-        return process_at(drain->from.tables, key->process)->exited != 0;
+        return process_at(drain->from.tables, key->holder)->exited != 0;
     return key->job & ABI_JOB_FOUND && !origin_find(drain->from.origin, key->job);
 }

@@ -91,6 +91,24 @@ int finder_fetch(struct finder *finder)
     return news_fetch(finder->news);
 }
 
+/* Whoever has given the job may have the variable himself: then it says nothing of those who inherit it. */
+static bool is_own(const struct finder *finder, const struct news_ticket *ticket)
+{
+    return ABI_TICKET_RANK(ticket->id) == 0 && finder->own_job && strcmp(ticket->value, finder->own_job) == 0;
+}
+
+int finder_outranking_job(struct finder *finder, uint32_t given, uint32_t ticket, uint32_t *job)
+{
+    struct news_ticket *news = news_ticket(finder->news, ticket);
+    int err;
+
+    *job = given;
+    if (!news || is_own(finder, news))
+        return 0;
+    err = finder_named_job(finder, news, NULL, job);
+    return err == -ENOENT ? 0 : err;
+}
+
 static int find_new(struct finder *finder, struct abi_process *process, uint32_t given, uint32_t *job)
 {
     struct news_ticket *ticket = process->ticket ? news_ticket(finder->news, process->ticket) : NULL;
@@ -100,8 +118,7 @@ static int find_new(struct finder *finder, struct abi_process *process, uint32_t
     int err;
 
     *job = given;
-    if (ticket && ABI_TICKET_RANK(ticket->id) == 0 && finder->own_job && given &&
-        strcmp(ticket->value, finder->own_job) == 0)
+    if (given && ticket && is_own(finder, ticket))
         return 0;
     if (given && (!ticket || ABI_TICKET_RANK(ticket->id) != 0))
         return 0;

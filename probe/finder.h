@@ -43,6 +43,9 @@ int finder_fetch(struct finder *finder);
 /* The job of the process at an index of the table; 0 where user and command name it. 0 or -ENOMEM. */
 int finder_job(struct finder *finder, uint32_t index, struct abi_process *process, uint32_t *job);
 
+/* The job of processes that were given one, and have a ticket of the first rank (abi_process.ticket). 0 or -ENOMEM. */
+int finder_outranking_job(struct finder *finder, uint32_t given, uint32_t ticket, uint32_t *job);
+
 /* Forgets jobs that no process of the table has had for an hour; looks at it now and then only. */
 void finder_tidy(struct finder *finder, const struct abi_process *table, uint32_t count);
 

@@ -18,7 +18,7 @@ static bool is_servant(const char *command)
            strcmp(command, "runc") == 0 || strcmp(command, "(sd-executor)") == 0;
 }
 
-/* The job by that identity, made when it is new, and completed by who the process is. */
+/* The job by that identity, made when it is new, and completed by who the process is (NULL: left to the next one). */
 static int found(struct finder *finder, const char *identity, const struct job *job, const struct abi_process *process,
                  uint32_t *id)
 {
@@ -28,10 +28,11 @@ static int found(struct finder *finder, const char *identity, const struct job *
     bool servant;
     int err;
 
-    memcpy(command, process->comm, sizeof(process->comm));
+    if (process)
+        memcpy(command, process->comm, sizeof(process->comm));
     /* A node's prolog and epilog have the job's variables, run as root, and may be called anything; squeue knows whose
      * it is. */
-    servant = is_servant(command) || (!process->uid && strcmp(job->kind, "slurm") == 0);
+    servant = !process || is_servant(command) || (!process->uid && strcmp(job->kind, "slurm") == 0);
     whole.command = servant ? "" : command;
     whole.user = servant ? NULL : origin_user(finder->origin, process->uid);
     whole.exit = -1;

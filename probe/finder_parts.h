@@ -38,7 +38,7 @@ struct finder {
    hangs, or -ENOMEM. */
 int finder_look_back(struct finder *finder, struct abi_process *process);
 
-/* The job of a variable's value, of a cgroup, of a launcher's ranks; made when it is new. *id is 0 where a cgroup is
+/* The job of a variable's value (process: one of it, or NULL), of a cgroup, of a launcher's ranks; made when it is new. *id is 0 where a cgroup is
    nobody's, and stays as it is where nobody can tell any more. 0, -ENOMEM, or -ENOENT: it is there no more. */
 int finder_named_job(struct finder *finder, const struct news_ticket *ticket, const struct abi_process *process,
                      uint32_t *id);

@@ -103,8 +103,12 @@ int BPF_PROG(on_exec, struct task_struct *task)
     bpf_probe_read_kernel_str(process->comm, sizeof(process->comm), task->comm);
     process->uid = task->cred->uid.val;
     thread = thread_in(state);
-    if (thread)
-        thread->files_shift = 0; /* its job may be another one now */
+    if (!thread)
+        return 0;
+    /* Its job may be another one now, and so may the trees of the files that it keeps open. */
+    thread->files_shift = 0;
+    for (__u32 place = 0; config.tree_depth && place < ABI_FILE_CACHE; place++)
+        file_at(thread, place)->tree = ABI_TREE_ANEW;
     return 0;
 }
 

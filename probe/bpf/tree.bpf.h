@@ -7,6 +7,7 @@
 #ifndef UNBLEND_PROBE_TREE_H
 #define UNBLEND_PROBE_TREE_H
 
+#include "probe/bpf/ownerabi.h"
 #include "probe/bpf/task.bpf.h"
 #include "probe/bpf/volume.bpf.h"
 
@@ -29,6 +30,14 @@ static __always_inline struct scratch_tree *take_scratch(void)
     return NULL;
 }
 
+/* What stands before the job that a process was given: the variable of the first rank, if user space finds so. */
+static __always_inline __u32 outranking(const struct abi_process *process)
+{
+    bool may = !(process->job & ABI_JOB_FOUND) && ABI_TICKET_RANK(process->ticket) == 0;
+
+    return may ? process->ticket : 0;
+}
+
 /* Room to make a key in, empty; NULL: there is none. */
 static __always_inline struct scratch_tree *begin_tree(__u64 volume, __u32 process_index)
 {
@@ -43,7 +52,7 @@ static __always_inline struct scratch_tree *begin_tree(__u64 volume, __u32 proce
         ((volatile __u64 *)&s->key)[i] = 0;
     s->key.volume = volume;
     s->key.job = process_index && process ? process->job : 0;
-    s->key.process = s->key.job ? 0 : process_index;
+    s->key.holder = s->key.job && process ? outranking(process) : process_index;
     return s;
 }
 

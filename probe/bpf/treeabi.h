@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Operations by tree: the first folders below a volume's root that a file is in. Part of the ABI of probe/bpf/abi.h.
- * A tree is a job's on a volume, or a process's whose job is not known yet. Counters only grow; the programs give a tree
+ * A tree is a job's on a volume, or a process's whose job is not known yet, or a ticket's that takes processes from the
+ * job they were given. Counters only grow; the programs give a tree
  * its number when it is met first, user space takes it back when nobody uses it any more.
  */
 #ifndef UNBLEND_PROBE_TREEABI_H
@@ -20,11 +21,12 @@
 #define ABI_TREE(generation, index) ((uint32_t)(generation) << ABI_TREES_SHIFT | (index))
 #define ABI_TREE_INDEX(tree)        ((tree) & (ABI_TREES - 1))
 #define ABI_TREE_GENERATION(tree)   ((tree) >> ABI_TREES_SHIFT)
+#define ABI_TREE_ANEW               ABI_TREE(1, 0) /* nobody's, ever: to be looked for */
 
 struct abi_tree_key {
     uint64_t volume;
-    uint32_t job;     /* or, where none is known, the process, */
-    uint32_t process; /* else 0 */
+    uint32_t job;    /* 0: none is known */
+    uint32_t holder; /* then, the process; else the ticket that outranks the job, or 0 */
     uint32_t root;    /* abi_mount.root: the folder that the names are below; 0: the volume's root */
     uint32_t generation; /* not in the key: whose the entry in tree_keys is */
     char name[ABI_TREE_DEPTH][ABI_TREE_NAME]; /* "" behind the last */

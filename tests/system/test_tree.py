@@ -52,9 +52,9 @@ class TreeTest(harness.SystemTest):
         return self.record([*launch, harness.PYTHON, "-I", "-S", "-c", OPENS + program, root or self.volume.mount],
                            "--paths", *options, **more)
 
-    def trees(self, report, mount=None):
+    def trees(self, report, mount=None, job=None):
         """{name: {count: number}} of the volume, whose sums must be those of its operations."""
-        found = [volume for volume in report.job()["volumes"] if (mount or self.volume.mount) in volume["mounts"]]
+        found = [volume for volume in (job or report.job())["volumes"] if (mount or self.volume.mount) in volume["mounts"]]
         self.assertEqual(1, len(found))
         for key, value in totals(found[0]["ops"]).items():
             self.assertEqual(value, sum(tree[key] for tree in found[0]["trees"]), key)
@@ -209,6 +209,35 @@ os.read(first, 1); os.close(first)
         self.assertEqual({f"/{base}/{n}" for n in range(9000)}, {name for name in told if name.startswith(f"/{base}/")})
         # A file of whose tree the number was given away: its read finds the tree anew, with it the close.
         self.assert_tree(trees, f"/{base}/0", opens=2, reads=2, metadata=4)
+
+    def test_descendants_of_another_job(self):
+        """Trees are of the job that the operations are of: that which an environment names, from its program on."""
+        report = self.record([harness.PYTHON, "-I", "-S", "-c", """
+import os, subprocess, sys, time
+root, of = sys.argv[1], {**os.environ, "UNBLEND_JOB": "inner"}
+kept = os.open(f"{root}/val/kept", os.O_WRONLY | os.O_CREAT)
+os.set_inheritable(kept, True)
+os.write(kept, bytes(100))
+child = [sys.executable, "-I", "-S", "-c", sys.argv[2], root, str(kept)]
+for _ in range(2):
+    subprocess.run(child, env=of, check=True, close_fds=False)
+time.sleep(2.5)  # what was done before a program begins is its job's that the process has when it is drained
+os.execve(sys.executable, child, of)
+""", self.volume.mount, """
+import os, sys
+for _ in range(7):
+    os.write(int(sys.argv[2]), bytes(10))
+fd = os.open(f"{sys.argv[1]}/train/n01/1", os.O_RDONLY)
+os.read(fd, 1000)
+os.close(fd)
+"""], "--paths", "-j", "outer")
+        jobs = {job["job"]: job for job in report.data["jobs"]}
+        self.assertEqual({"inner", "outer"}, set(jobs))
+        inner = self.trees(report, job=jobs["inner"])
+        self.assert_tree(inner, "/train/n01", opens=3, reads=3, metadata=6, read_bytes=3000)
+        self.assert_tree(inner, "/val", writes=21, write_bytes=210)
+        outer = self.trees(report, job=jobs["outer"])
+        self.assert_tree(outer, "/val", opens=1, writes=1, metadata=1, write_bytes=100)
 
     def test_working_sets(self):
         report = self.python("""
