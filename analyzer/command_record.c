@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/command.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "analyzer/agent_client.h"
@@ -75,6 +76,10 @@ int command_record(int argc, char **argv)
 
     if (parsed)
         return parsed > 0 ? 0 : 2;
+    if (first == argc && first && strcmp(argv[first - 1], "--") == 0) {
+        log_error("no command stands behind --: give one, or leave -- out to record the whole node");
+        return 2;
+    }
     if (options.interval_ns < 10000000 || options.interval_ns > 3600000000000ull) {
         log_error("interval: give a time from 10ms to 1h");
         return 2;

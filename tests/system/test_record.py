@@ -97,6 +97,13 @@ class StatusTest(RecordTest):
                 self.assertEqual(done.returncode, 2)
                 self.assertTrue(done.stderr.startswith("unblend"), done.stderr)
 
+    def test_no_command_behind_the_dashes(self):
+        """As of a script whose variable is empty; that is not the whole node."""
+        done = harness.run([harness.unblend(), "record", "-d", "1s", "-o", self.path("none.rec"), "--"])
+        self.assertEqual(done.returncode, 2)
+        self.assert_one_line(done.stderr, "--", "command", "whole node")
+        self.assertFalse(os.path.exists(self.path("none.rec")))
+
     def test_output_passes_through(self):
         done = self.status("sh", "-c", "echo out; echo err >&2")
         self.assertEqual((done.stdout, done.stderr), ("out\n", "err\n"))
