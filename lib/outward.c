@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/cleanup.h"
 #include "lib/log.h"
@@ -56,8 +57,11 @@ static int load_key(const char *path, struct site_key *key)
 {
     _cleanup_free_ char *usual = path ? NULL : site_key_path();
     const char *name = path ? path : usual;
+    bool fresh = name && access(name, F_OK) != 0;
     int err = name ? site_key_load(name, key) : -ENOMEM;
 
+    if (!err && fresh)
+        log_info("site key %s: it was not there and is new: pseudonyms differ from those of any other key", name);
     if (err)
         log_error("site key %s: %s", name ? name : "", err == -EPERM  ? "others could read it: chmod 600 it"
                                                        : err == -EBADMSG ? "it does not hold 64 hex digits: make a new one"

@@ -40,7 +40,7 @@ struct outward_options {
     {"fields", 0, OPTION_STRING, "FIELD,...", &(outward)->fields,                                                      \
      when "besides figures only these leave: " OUTWARD_ALLOWED}
 
-/* Checks the options and reads or makes the key. 0 or -errno, after one line in the log; -EINVAL is wrong usage. */
+/* Checks the options and reads the key, or makes it, which it says in the log. 0 or -errno, after one line in the log; -EINVAL is wrong usage. */
 int outward_new(const struct outward_options *options, struct outward *out);
 
 /* Changes the batch, which is for encoding only afterwards. 0 or -ENOMEM. */

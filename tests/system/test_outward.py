@@ -396,7 +396,8 @@ class TestPayload(OutwardTest):
         other = harness.must([harness.unblend(), "payload", "--pseudonyms", "--site-key", self.key("s"), recording])
         self.assertNotEqual(first, other)
         self.assertIn("secret-job", harness.must([harness.unblend(), "payload", *key, "--plain", "job", recording]))
-        few = json.loads(harness.must([harness.unblend(), "payload", "--fields", "command", recording]).splitlines()[0])
+        few = json.loads(harness.must([harness.unblend(), "payload", "--fields", "command", *key[1:],
+                                       recording]).splitlines()[0])
         self.assertEqual((few["jobs"][0]["user"], few["kernel"], few.get("flows", [])), (None, "", []))
         self.assert_volumes_are_hidden(recording, key)
         report = json.loads(harness.must([harness.unblend(), "report", "-f", "json", *key, recording]))
@@ -420,6 +421,17 @@ class TestPayload(OutwardTest):
             hidden = volumes("--fields", few, *key[1:])
             self.assertEqual(hidden, volumes(*key), few)  # the same name as under all pseudonyms
             self.assertEqual([len(set(names)) for names in hidden], [len(set(names)) for names in known])
+
+    def test_a_new_key_is_told(self):
+        """Once: whoever mistypes its name would have other pseudonyms than all the rest."""
+        key = os.path.join(self.root, "folder", "new.key")
+        recording = os.path.join(self.root, "new.rec")
+        done = harness.record(recording, ["true"], "--pseudonyms", "--site-key", key)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1), done.stderr)
+        self.assertIn(key, done.stderr)
+        self.assertIn("new", done.stderr)
+        done = harness.run([harness.unblend(), "payload", "--pseudonyms", "--site-key", key, recording])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_key_that_others_can_read_is_not_used(self):
         with open(self.key("open"), "w", encoding="utf-8") as file:
