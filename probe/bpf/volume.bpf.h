@@ -183,6 +183,80 @@ static __always_inline __u64 volume_of_directory(struct task_struct *task, int f
     return file ? volume_of_file(file) : ABI_VOLUME_NONE;
 }
 
+/* Of eight characters, 0x80 in each that is that one. */
+static __always_inline __u64 find_all(__u64 word, __u8 c)
+{
+    const __u64 each = 0x0101010101010101, low = 0x7f * each;
+
+    word ^= c * each;
+    return ~(((word & low) + low) | word | low);
+}
+
+/* Whether a path of that length, with its NUL, has "//" or "/./" in it. */
+static __always_inline bool is_untidy(const struct abi_mount_key *key, __u32 length)
+{
+    __u64 slash = 0, dot = 0; /* what the last eight end with */
+
+#pragma clang loop unroll(disable)
+    for (__u32 i = 0; i < ABI_PATH_MAX / sizeof(__u64); i++) {
+        __u64 word, slashes, begun, dots;
+
+        if (i * sizeof(word) >= length)
+            return false;
+        word = ((const volatile __u64 *)key->path)[i];
+        slashes = find_all(word, '/');
+        begun = slashes << 8 | slash;
+        dots = begun & find_all(word, '.');
+        if ((begun | dots << 8 | dot) & slashes)
+            return true;
+        slash = slashes >> 56;
+        dot = dots >> 56;
+    }
+    return false;
+}
+
+/* The character there, 0 for one outside. The place is hidden from clang, which would not compare it once more. */
+static __always_inline char character_at(const struct abi_mount_key *key, __u32 at)
+{
+    barrier_var(at);
+    return at < ABI_PATH_MAX ? key->path[at] : 0;
+}
+
+/*
+ * Leaves out of the path in the key what leads nowhere, as mount points are compared with the rest. The length with its
+ * NUL. The number of what is kept stands in the key, for registers with all their values are what the verifier walks.
+ */
+__noinline int tidy_path(struct abi_mount_key *key, __u32 length)
+{
+    volatile __u32 *kept;
+
+    if (!key || !is_untidy(key, length))
+        return length;
+    kept = &key->prefix_bits;
+    *kept = 0;
+#pragma clang loop unroll(disable)
+    for (__u32 i = 0; i < ABI_PATH_MAX; i++) {
+        char c = key->path[i], last;
+        __u32 at = *kept;
+
+        last = c == '/' ? character_at(key, at - 1) : 0;
+        if (last == '/')
+            continue;
+        if (last == '.' && character_at(key, at - 2) == '/') {
+            *kept = at - 1;
+            continue;
+        }
+        barrier_var(at);
+        if (at >= ABI_PATH_MAX)
+            break;
+        key->path[at] = c;
+        if (!c)
+            return at + 1;
+        *kept = at + 1;
+    }
+    return ABI_PATH_MAX;
+}
+
 /* The longest mount point that prefixes the path in the key, length bytes without the NUL; NULL: none is known. */
 static __always_inline struct abi_mount *mount_of_prefix(struct task_struct *task, struct abi_mount_key *key,
                                                          __u32 length)
@@ -220,6 +294,8 @@ static __always_inline __u64 volume_in(struct abi_mount_key *key, int fd, __u64 
 
     if (path)
         length = bpf_probe_read_user_str(key->path, sizeof(key->path), (const void *)path);
+    if (length > 2 && key->path[0] == '/')
+        length = tidy_path(key, length);
     if (length > 1 && key->path[0] == '/')
         return volume_of_prefix(task, key, (__u32)length - 1);
     if (length > 1)

@@ -322,6 +322,31 @@ class FollowTest(RecordTest):
         self.assertEqual([harness.count(ops, name) for name in ("create", "write", "unlink")],
                          [(1, 0, 0), (1, 6, 0), (1, 0, 0)])
 
+    def test_a_path_is_the_same_however_it_is_spelled(self):
+        """Slashes and dots more than it takes, before, inside and behind the mount point of a call by path."""
+        mount = self.volume.mount
+        above, name = os.path.split(mount)
+        spelled = [f"{mount}/none", f"//{mount[1:]}/none", f"/.{mount}/none", f"{above}//{name}/none",
+                   f"{above}/././/{name}/none", f"{above}/.//.///./{name}//./none", f"{mount}//", f"{mount}/.",
+                   f"{mount}/.none", "/./".join(mount.split("/")) + "/.none/./x",
+                   f"{above}/" + "./" * 40 + f"{name}/none", "/" * 100 + f"{mount}/none"]
+        others = [f"{above}/.{name}/none", f"{above}//{name}.//none", f"{above}/{name}./none", f"/./none{mount}"]
+        report = self.record([harness.PYTHON, "-I", "-S", "-c", """
+import os, sys
+for path in sys.argv[1:]:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+""", *spelled, *others], "--paths")
+        ops = [volume for volume in report.job()["volumes"] if mount in volume["mounts"]]
+        self.assertEqual(1, len(ops))
+        self.assertEqual((len(spelled), len(spelled)), (ops[0]["ops"]["unlink"]["ops"], ops[0]["ops"]["unlink"]["errors"]))
+        self.assertEqual(len(others), sum(volume["ops"]["unlink"]["ops"] for volume in report.job()["volumes"]
+                                          if "unlink" in volume["ops"] and mount not in volume["mounts"]))
+        trees = {tree["tree"]: tree["metadata"] for tree in ops[0]["trees"]}
+        self.assertEqual({"/": len(spelled) - 1, "/.none": 1}, trees)
+
     def test_pseudo_file_systems_on_request(self):
         command = ["cat", "/proc/self/status", "/proc/self/maps"]
         with_them = self.record(command, "--pseudo").volume("/proc")
