@@ -70,6 +70,8 @@ struct abi_control {
     uint32_t no_order;   /* where transfers start is not kept */
     uint32_t states_max; /* threads that may have a state; more share the spare ones */
     uint32_t crowded;    /* set by the programs when that was reached */
+    uint32_t silent;     /* set by the programs when a request of io_uring was seen whose success is not told */
+    uint32_t reserved;
     uint64_t direct_map; /* set by find_direct_map(): where the kernel maps all memory; 0: not known */
 };
 

@@ -23,22 +23,24 @@ static __always_inline int submit(struct io_kiocb *request, const void *sqe, boo
     struct abi_task *state;
     bool known;
 
-    if (!what.op && !config.twice)
+    if (!what.op && !config.twice && !control.silent)
         return 0;
     task = bpf_get_current_task_btf();
     state = acting_state(task);
     if (!state)
         state = current_state(task);
-    if (!state || is_done(state, (__u64)ring, BPF_CORE_READ(ring, cached_sq_head), again) || !what.op)
+    if (!state || is_done(state, (__u64)ring, BPF_CORE_READ(ring, cached_sq_head), again))
+        return 0;
+    /* The kernel uses the memory of a request again, for whatever: that one's completion was not told. */
+    entry = bpf_map_lookup_elem(&async, &key);
+    if (entry && entry->ring == (__u64)ring)
+        finish(request, &key, entry);
+    if (!what.op)
         return 0;
     if (sqe)
         known = !bpf_probe_read_kernel(&asked, sizeof(asked), sqe);
     else
         known = read_request(request, &asked);
-    /* The kernel uses the memory of a request again: that one's completion was not told. */
-    entry = bpf_map_lookup_elem(&async, &key);
-    if (entry && entry->ring == (__u64)ring)
-        finish(request, &key, entry);
     if (control.shed >> what.op & 1 || (known && is_elsewhere(ring, task, &asked, what.shape)))
         return 0;
     entry = note(&key, state, task);
@@ -49,6 +51,8 @@ static __always_inline int submit(struct io_kiocb *request, const void *sqe, boo
     entry->opcode = BPF_CORE_READ(request, opcode);
     entry->tag = BPF_CORE_READ(request, cqe.user_data);
     entry->silent = (asked.flags & SQE_SILENT) != 0;
+    if (entry->silent && !control.silent)
+        control.silent = 1;
     entry->volume = ABI_VOLUME_UNKNOWN;
     if (known)
         resolve(entry, ring, task, &asked, what.shape);

@@ -188,6 +188,22 @@ for i in range(30):
 """)
         self.assertEqual((60, 30 * 1000, 0), harness.count(ops, "read"))
 
+    def test_success_that_is_not_told_before_other_requests(self):
+        """The kernel uses their memory again for what is no operation, and whose result is another one."""
+        for other, options in ("NOP", "tag=3"), ("TIMEOUT", "data=struct.pack('qq', 0, 1000), length=1, tag=3"):
+            with self.subTest(other):
+                _, ops = self.program(RING + f"""
+fd = os.open(path, os.O_RDONLY)
+for i in range(8):
+    ring.push(READ, fd, bytes(700), 700, 0, flags=SILENT)
+    ring.enter(1, 0)
+time.sleep(0.1)
+for i in range(40):
+    ring.push({other}, {options})
+    assert list(ring.enter(1, 1)) == [3]
+""")
+                self.assertEqual((8, 8 * 700, 0), harness.count(ops, "read"))
+
     def test_cancelled_with_what_they_depend_on(self):
         _, ops = self.program(RING + """
 fd = os.open(path, os.O_RDONLY)
