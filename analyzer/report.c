@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/classify_jobs.h"
 #include "analyzer/clocks.h"
 #include "analyzer/gather.h"
-#include "analyzer/homes.h"
 #include "lib/clock.h"
 #include "lib/log.h"
-
-#define INTERVAL_JOBS 16 /* the largest: intervals cost a tenth of a second a job */
 
 static bool always(const struct report *report)
 {
@@ -327,25 +325,6 @@ static int find_gaps(struct report *report)
     return 0;
 }
 
-static int classify_jobs(const struct catalogue *catalogue, struct report *report)
-{
-    struct aggregate *totals = &report->totals;
-    struct judged *judged = NULL;
-    int err = totals->grouping == GROUP_VOLUME ? homes_judge(catalogue, totals, &judged) : 0;
-
-    for (uint32_t i = 0; !err && i < totals->job_count; i++) {
-        const struct job_total *job = &totals->jobs[i];
-        struct profile_list *list = &report->profiles[i];
-
-        err = judged ? classify_volume(catalogue, job, &judged[i], i < INTERVAL_JOBS, list)
-                     : classify_job(catalogue, job, i < INTERVAL_JOBS, list);
-        if (!err)
-            err = classify_gaps(totals, job, list);
-    }
-    judged_free(judged, totals->job_count);
-    return err;
-}
-
 static int classify(const struct catalogue *catalogue, struct report *report)
 {
     struct aggregate *totals = &report->totals;
@@ -354,7 +333,7 @@ static int classify(const struct catalogue *catalogue, struct report *report)
     report->profiles = calloc(totals->job_count + 1u, sizeof(*report->profiles));
     if (!report->profiles)
         return -ENOMEM;
-    err = classify_jobs(catalogue, report);
+    err = classify_jobs(catalogue, totals, report->profiles);
     if (err)
         return err;
     err = classify_sum(report->profiles, totals->job_count, &report->cluster);

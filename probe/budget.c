@@ -41,7 +41,7 @@ static const struct {
     {"cgroup_news", 32}, {"tickets", 32}, {"files_told", 128}, {"connections", 64},
 };
 
-#define UNITS_MIN 36
+#define UNITS_MIN 32
 
 /*
  * The kernel's own share, from kernel/bpf/{hashtab,lpm_trie,bpf_local_storage}.c: the header of an element, the head
