@@ -33,6 +33,15 @@ static __always_inline __u64 start_of_side(const volatile struct abi_syscall *sh
     return end - result;
 }
 
+/* Of the side whose file is the state's. */
+static __always_inline __u32 order_of_side(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
+                                           int argument, long result, struct abi_task *state, struct abi_thread *thread)
+{
+    __u64 start = start_of_side(shape, regs, compat, argument, state->file, result);
+
+    return start == UINT64_MAX ? ABI_ORDER_UNKNOWN : order_of(place_of(state, thread), start, result);
+}
+
 /* Of the writing side, whose file is the state's from now on. */
 static __always_inline __u32 order_written(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
                                            long result, struct task_struct *task, struct abi_task *state,
@@ -40,16 +49,13 @@ static __always_inline __u32 order_written(const volatile struct abi_syscall *sh
 {
     int fd = (int)argument_in(regs, compat, shape->path);
     struct opened opened;
-    __u64 start;
 
     if (result <= 0 || control.no_order || !look_up(task, fd, &opened))
         return ABI_ORDER_UNKNOWN;
     state->file = (__u64)opened.file;
     state->inode = (__u64)opened.inode;
     state->place = (__u32)fd % ABI_FILE_CACHE;
-    start = start_of_side(shape, regs, compat, shape->path + 1 == shape->fd ? -1 : shape->path + 1, state->file,
-                          result);
-    return start == UINT64_MAX ? ABI_ORDER_UNKNOWN : order_of(place_of(state, thread), start, result);
+    return order_of_side(shape, regs, compat, shape->path + 1 == shape->fd ? -1 : shape->path + 1, result, state, thread);
 }
 
 /* Whether a file may have been copied to another without being read: then it is not known where that started, nor what the
@@ -63,6 +69,16 @@ static __always_inline bool may_not_read(const volatile struct abi_syscall *shap
         return false;
     to = file_of(task, (int)argument_in(regs, compat, shape->path));
     return !to || may_copy_itself(to);
+}
+
+/* Of the reading side, as long as the state has its file. */
+static __always_inline __u32 order_read(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
+                                        long result, struct task_struct *task, struct abi_task *state,
+                                        struct abi_thread *thread)
+{
+    __u32 order = order_of_side(shape, regs, compat, shape->fd + 1, result, state, thread);
+
+    return may_not_read(shape, regs, compat, task, state) ? ABI_ORDER_UNKNOWN : order;
 }
 
 #endif

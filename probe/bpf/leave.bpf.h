@@ -100,7 +100,6 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
     struct abi_file *mine = NULL;
     struct abi_thread *thread;
     bool between;
-    __u64 start;
     __u32 row;
 
     if (!shape || !state)
@@ -148,19 +147,16 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
     }
     if (m.op <= OP_WRITE && state->file && state->volume != ABI_VOLUME_NONE) {
         mine = place_of(state, thread);
-        start = between ? start_of_side(shape, regs, compat, shape->fd + 1, state->file, result)
-                        : start_of(shape, regs, compat, state->file, result);
-        if (result > 0 && start != UINT64_MAX && !control.no_order)
-            m.order = order_of(mine, start, result);
-        if (between && may_not_read(shape, regs, compat, task, state))
-            m.order = ABI_ORDER_UNKNOWN;
+        if (result > 0 && !control.no_order)
+            m.order = between ? order_read(shape, regs, compat, result, task, state, thread)
+                              : order_of(mine, start_of(shape, regs, compat, state->file, result), result);
         if (mine && m.order && !mine->uncached)
             m.cache = added_pages(state, thread) ? ABI_CACHE_MISS : ABI_CACHE_HIT;
-    }
-    if (m.op == OP_READ && state->file && state->volume != ABI_VOLUME_NONE) {
-        m.file_size = file_size_of((struct inode *)(mine ? mine->inode : state->inode));
-        if (mine)
-            settle(mine, mine->volume, m.file_size); /* it may have grown */
+        if (m.op == OP_READ) {
+            m.file_size = file_size_of((struct inode *)(mine ? mine->inode : state->inode));
+            if (mine)
+                settle(mine, mine->volume, m.file_size); /* it may have grown */
+        }
     }
     m.volume = state->volume;
     if (config.tree_depth && thread) {

@@ -240,12 +240,8 @@ static __always_inline bool name_path(struct scratch_tree *s, int fd, __u64 path
     struct task_struct *task = bpf_get_current_task_btf();
     struct abi_mount *mount;
     struct dentry *folder;
-    long length = -1;
+    long length = read_path(&s->path, path);
 
-    if (path)
-        length = bpf_probe_read_user_str(s->path.path, sizeof(s->path.path), (const void *)path);
-    if (length > 2 && s->path.path[0] == '/')
-        length = tidy_path(&s->path, length);
     if (length > 1 && s->path.path[0] == '/') {
         mount = mount_of_prefix(task, &s->path, (__u32)length - 1);
         if (length <= ABI_PATH_MAX)

@@ -285,17 +285,26 @@ static __always_inline __u64 volume_of_prefix(struct task_struct *task, struct a
     return mount ? mount->volume : ABI_VOLUME_UNKNOWN;
 }
 
-/* fd: the directory of a relative path; an empty path or none at all means the descriptor itself. */
-static __always_inline __u64 volume_in(struct abi_mount_key *key, int fd, __u64 path)
+/* Puts a path into the key, an absolute one tidied, and returns its length with its NUL: negative for NULL, as for all that
+   cannot be read, which costs a page fault to find out. */
+static __always_inline long read_path(struct abi_mount_key *key, __u64 path)
 {
-    struct task_struct *task = bpf_get_current_task_btf();
-    struct file *file;
-    long length = -1; /* of NULL, as of all that cannot be read, which costs a page fault to find out */
+    long length = -1;
 
     if (path)
         length = bpf_probe_read_user_str(key->path, sizeof(key->path), (const void *)path);
     if (length > 2 && key->path[0] == '/')
         length = tidy_path(key, length);
+    return length;
+}
+
+/* fd: the directory of a relative path; an empty path or none at all means the descriptor itself. */
+static __always_inline __u64 volume_in(struct abi_mount_key *key, int fd, __u64 path)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct file *file;
+    long length = read_path(key, path);
+
     if (length > 1 && key->path[0] == '/')
         return volume_of_prefix(task, key, (__u32)length - 1);
     if (length > 1)
