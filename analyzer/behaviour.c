@@ -316,7 +316,7 @@ static const struct profile *name_by(const struct behaviour *behaviour, const st
 }
 
 const struct profile *behaviour_name_first(const struct behaviour *behaviour, const struct catalogue *catalogue,
-                                              enum side side, double *match)
+                                           enum side side, double *match)
 {
     return name_by(behaviour, catalogue, side, true, match);
 }

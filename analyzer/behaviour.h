@@ -70,6 +70,6 @@ const struct profile *behaviour_name(const struct behaviour *behaviour, const st
 
 /* Only by ways that come first. */
 const struct profile *behaviour_name_first(const struct behaviour *behaviour, const struct catalogue *catalogue,
-                                              enum side side, double *match);
+                                           enum side side, double *match);
 
 #endif

@@ -5,20 +5,10 @@
 #include <sys/param.h>
 
 #include "analyzer/figure.h"
-#include "lib/bucket.h"
 #include "lib/joint.h"
 
 #define MOST  0.5  /* of the bytes */
 #define KNOWN 0.95 /* of the reads */
-
-static double bytes_of(const struct histogram *sizes)
-{
-    double bytes = 0;
-
-    for (unsigned i = 0; i < sizes->length; i++)
-        bytes += sizes->cells[i].bucket ? (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket) : 0;
-    return bytes;
-}
 
 /* Sizes, and what is known of them together. *known is how many reads that moved something it is known of. */
 static int divide_sizes(const struct record *read, struct record *loaded, struct record *others, uint64_t *known)
@@ -96,7 +86,7 @@ int loads_divide(const struct record *read, struct record *loaded, struct record
         err = divide_latencies(read, loaded, others);
     if (err)
         return err;
-    share = quotient(bytes_of(&loaded->size), bytes_of(&read->size));
+    share = quotient(figure_bytes_of(&loaded->size, 1), figure_bytes_of(&read->size, 1));
     if (!(share >= MOST) || (double)known < KNOWN * (double)histogram_filled(&read->size))
         return 0;
     loaded->bytes = (uint64_t)(share * (double)read->bytes);

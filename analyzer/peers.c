@@ -25,7 +25,7 @@
 #define SHARED     1.2 /* bytes of all files that were opened on the volume, to those of one process: others read the same */
 #define OWN_PART   0.25 /* of what each of them reads: so much of others' files they may have opened beside what all open */
 #define OWN        0.9 /* of what so many would open if no two opened the same */
-#define BESIDE     0.5
+#define BESIDE     0.5 /* of what each of the others has */
 #define AROUND     65536 /* bytes that a page fault maps, of what is in memory */
 #define PIECE      (4u << 20) /* bytes a read: who loads what only he needs reads it by more, and who streams by less */
 
