@@ -6,6 +6,7 @@ The programs are taken from UNBLEND_BINDIR, else from the build directory in or 
 import atexit
 import fcntl
 import functools
+import hashlib
 import json
 import mmap
 import os
@@ -157,6 +158,12 @@ def write_recording(path, of):
     program = os.path.join(bindir(), "tests/system/json_recording")
     must([program, path], input="".join(json.dumps(batch) + "\n" for batch in of))
     return path
+
+
+def write_site_key(path, seed):
+    """A key of one's own, the same for the same seed: one that a program makes is told on standard error."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        file.write(hashlib.sha256(seed.encode()).hexdigest() + "\n")
 
 
 def record(recording, command, *options, **popen):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is recorded, exported, run by fio and recorded again is much the same; and it names nobody when it is not to."""
-import hashlib
 import json
 import os
 import re
@@ -246,9 +245,7 @@ class PseudonymTest(harness.SystemTest):
 
     def keyed(self, key, *options):
         path = self.path(key + ".key")
-        if not os.path.exists(path):  # one that is made is told
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
-                file.write(hashlib.sha256(key.encode()).hexdigest() + "\n")
+        harness.write_site_key(path, key)
         return ("--pseudonyms", "--site-key", path, *options)
 
     def assert_exports(self, recordings, names):

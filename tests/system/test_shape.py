@@ -10,6 +10,8 @@ import harness
 RECORD = 4096
 SIZE = 1 << 20
 
+TO = "to = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
+
 # Each part moves RECORD bytes a call on an open file of its own.
 SHAPES = {
     # front to back: the first at 0 and each where the last one ended
@@ -64,15 +66,11 @@ SHAPES = {
         "  os.write(f, bytes(4096)); os.write(f, bytes(4096)); os.close(f)\n"
         "for i in range(16):\n  part(i)\n  t = threading.Thread(target=part, args=(i + 1,)); t.start(); t.join()",
     # both sides of a transfer between descriptors, by the file's own offset or one that is given
-    "sendfile": "to = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
-        "for i in range(32): os.sendfile(to, fd, None, 4096)",
-    "sendfile at an offset": "to = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
-        "for i in range(32): os.sendfile(to, fd, 8192 * (31 - i), 4096)",
-    "copy_file_range": "to = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
-        "for i in range(32): os.copy_file_range(fd, to, 4096, 8192 * i, 4096 * (31 - i))",
-    "copy_file_range by own offsets": "to = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
-        "for i in range(32): os.copy_file_range(fd, to, 4096)",
-    "splice": "ends = os.pipe()\nto = os.open(sys.argv[1] + 'to', os.O_CREAT | os.O_WRONLY)\n"
+    "sendfile": TO + "for i in range(32): os.sendfile(to, fd, None, 4096)",
+    "sendfile at an offset": TO + "for i in range(32): os.sendfile(to, fd, 8192 * (31 - i), 4096)",
+    "copy_file_range": TO + "for i in range(32): os.copy_file_range(fd, to, 4096, 8192 * i, 4096 * (31 - i))",
+    "copy_file_range by own offsets": TO + "for i in range(32): os.copy_file_range(fd, to, 4096)",
+    "splice": "ends = os.pipe()\n" + TO +
         "for i in range(32):\n  os.splice(fd, ends[1], 4096, 4096 * (31 - i)); os.splice(ends[0], to, 4096)",
     "splice to an offset, among reads": "ends = os.pipe()\n"
         "for i in range(16):\n  os.splice(fd, ends[1], 4096); os.read(fd, 4096)\n"

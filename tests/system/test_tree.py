@@ -281,8 +281,7 @@ for name in (b"new\\nline", b"no \\xff utf", b"x" * 60):
 
     def test_pseudonyms(self):
         key = self.path("key")
-        with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
-            file.write("0f" * 32 + "\n")  # one that is made is told
+        harness.write_site_key(key, "trees")
         self.python('use(f"{root}/train/n01/1", 1)', "--pseudonyms", "--site-key", key, name="hidden.rec")
         names = {tree["tree"] for batch in harness.batches(self.path("hidden.rec")) for tree in batch["trees"]}
         self.assertTrue(names)
