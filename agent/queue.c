@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/queue.h"
+#include "lib/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,9 +39,7 @@ void queue_remove(struct queue *queue, unsigned i)
 
 static int ascending(const void *a, const void *b)
 {
-    uint64_t x = ((const struct waiting *)a)->place, y = ((const struct waiting *)b)->place;
-
-    return (x > y) - (x < y);
+    return ORDER(((const struct waiting *)a)->place, ((const struct waiting *)b)->place);
 }
 
 void queue_sort(struct queue *queue)

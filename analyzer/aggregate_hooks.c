@@ -99,10 +99,8 @@ static const struct node_total *find_node(const struct aggregate *a, const char 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const struct node_total *node = &a->nodes[middle];
-        int order = strcmp(cluster, node->cluster);
+        int order = strcmp(cluster, node->cluster) ?: strcmp(name, node->node);
 
-        if (!order)
-            order = strcmp(name, node->node);
         if (!order)
             return node;
         if (order < 0)

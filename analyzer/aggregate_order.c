@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The end of the totals: their order, and giving them back. */
 #include "analyzer/aggregate_private.h"
+#include "lib/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,9 +49,8 @@ static void clear_job(struct job_total *job)
 static int by_node(const void *a, const void *b)
 {
     const struct node_total *x = a, *y = b;
-    int order = strcmp(x->cluster, y->cluster);
 
-    return order ? order : strcmp(x->node, y->node);
+    return strcmp(x->cluster, y->cluster) ?: strcmp(x->node, y->node);
 }
 
 static int by_volume(const void *a, const void *b)
@@ -67,25 +67,17 @@ static int by_attempt(const void *a, const void *b)
 {
     const struct attempt *x = a, *y = b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return strcmp(x->node, y->node);
+    return ORDER(x->start_ns, y->start_ns) ?: strcmp(x->node, y->node);
 }
 
 static int by_job(const void *a, const void *b)
 {
     const struct job_total *x = a, *y = b;
-    uint64_t p = tally_file_bytes(&x->tally), q = tally_file_bytes(&y->tally);
-    int order;
 
-    if (p == q) {
-        p = tally_file_ops(&x->tally);
-        q = tally_file_ops(&y->tally);
-    }
-    if (p != q)
-        return p > q ? -1 : 1;
-    order = strcmp(x->name, y->name);
-    return order ? order : strcmp(x->node ? x->node : "", y->node ? y->node : "");
+    return ORDER(tally_file_bytes(&y->tally), tally_file_bytes(&x->tally))
+               ?: ORDER(tally_file_ops(&y->tally), tally_file_ops(&x->tally))
+               ?: strcmp(x->name, y->name)
+               ?: strcmp(x->node ?: "", y->node ?: "");
 }
 
 static int by_hook(const void *a, const void *b)

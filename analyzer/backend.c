@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/order.h"
 #include "lib/vector.h"
 
 static bool same(const char *a, const char *b)
@@ -107,23 +108,16 @@ int backends_add(struct backends *backends, struct arena *arena, const struct ba
 static int by_name(const void *x, const void *y)
 {
     const struct backend *a = x, *b = y;
-    int order = (int)a->layer - (int)b->layer;
 
-    if (!order)
-        order = strcmp(a->volume, b->volume);
-    if (!order)
-        order = strcmp(a->node, b->node);
-    return order ? order : strcmp(a->cluster, b->cluster);
+    return ORDER(a->layer, b->layer) ?: strcmp(a->volume, b->volume) ?: strcmp(a->node, b->node)
+                                     ?: strcmp(a->cluster, b->cluster);
 }
 
 static int by_party(const void *x, const void *y)
 {
     const struct party_total *a = x, *b = y;
-    int order = (int)a->party - (int)b->party;
 
-    if (!order)
-        order = strcmp(a->job ? a->job : "", b->job ? b->job : "");
-    return order ? order : strcmp(a->server ? a->server : "", b->server ? b->server : "");
+    return ORDER(a->party, b->party) ?: strcmp(a->job ?: "", b->job ?: "") ?: strcmp(a->server ?: "", b->server ?: "");
 }
 
 void backends_sort(struct backends *backends)

@@ -10,6 +10,7 @@
 #include "analyzer/blend_private.h"
 #include "analyzer/part.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 static int by_total(const void *a, const void *b)
 {
@@ -143,7 +144,7 @@ static int by_time(const void *a, const void *b)
 {
     const struct guest *x = a, *y = b;
 
-    return (x->from > y->from) - (x->from < y->from);
+    return ORDER(x->from, y->from);
 }
 
 /* Guests who are not there at one time do not meet: where the time between them would take more slots than a series has

@@ -9,15 +9,9 @@
 
 #include "lib/cleanup.h"
 #include "lib/floor_div.h"
+#include "lib/order.h"
 
 #define LOOSE_MS 1000 /* windows up to here count at the span's ends, too */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 static int describe(const struct series_part *part, uint32_t window_ms, int64_t from, struct capacity_demand *out)
 {
@@ -33,7 +27,7 @@ static int describe(const struct series_part *part, uint32_t window_ms, int64_t 
         most = x[i] > x[most] ? i : most;
     }
     memcpy(sorted, x, part->count * sizeof(*sorted));
-    qsort(sorted, part->count, sizeof(*sorted), by_value);
+    qsort(sorted, part->count, sizeof(*sorted), order_doubles);
     *out = (struct capacity_demand){
         .known = true,
         .mean = sum / (double)part->windows,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 /* Which metrics draw on the same limit, when it is a platform's: each takes its share of it. */
 static const enum metric_id pools[][2] = {
@@ -33,13 +34,6 @@ static void set_limits(const struct offer *offer, struct capacity_entry *entry)
                 entry->source = LIMIT_HIGHEST_SEEN;
                 break; /* the shortest window has the highest */
             }
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* The windows of a span in which a load is, of one metric or the other: no more than its series have slots. Those of
@@ -157,7 +151,7 @@ static int use_of(const struct load *load, struct capacity_entry *entry, unsigne
     for (size_t i = 0; i < places.all; i++)
         if (use[i] > 0)
             use[used++] = use[i];
-    qsort(use, used, sizeof(*use), by_value);
+    qsort(use, used, sizeof(*use), order_doubles);
     out->p95 = series_rank(use, used, windows, 0.95);
     return 0;
 }

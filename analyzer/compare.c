@@ -8,6 +8,7 @@
 
 #include "analyzer/student.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 #include "lib/vector.h"
 
 #define ALPHA     0.01
@@ -257,10 +258,10 @@ static int only_in(const struct aggregate *one, const struct aggregate *other, c
 static int by_score(const void *a, const void *b)
 {
     const struct moved *x = a, *y = b;
-    int order = strcmp(x->what, y->what); /* the cluster, jobs, volumes */
 
-    return order ? order : x->score != y->score ? (x->score < y->score) - (x->score > y->score)
-                                                : strcmp(x->metric, y->metric);
+    return strcmp(x->what, y->what) /* the cluster, jobs, volumes */
+               ?: ORDER(y->score, x->score)
+               ?: strcmp(x->metric, y->metric);
 }
 
 int compare_reports(const struct report *before, const struct report *after, struct comparison *out)

@@ -6,24 +6,18 @@
 
 #include "analyzer/judge.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 /* A unit of the totals, where it belongs in order: a job's lie beside each other, and in it a process's. */
 struct place {
     uint32_t home, actor, volume, unit;
 };
 
-static int compare(uint32_t x, uint32_t y)
-{
-    return (x > y) - (x < y);
-}
-
 static int by_home(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
 
-    return x->home != y->home   ? compare(x->home, y->home)
-           : x->actor != y->actor ? compare(x->actor, y->actor)
-                                  : compare(x->volume, y->volume);
+    return ORDER(x->home, y->home) ?: ORDER(x->actor, y->actor) ?: ORDER(x->volume, y->volume);
 }
 
 static int sort_places(const struct aggregate *totals, struct place **out, size_t *count)

@@ -9,6 +9,7 @@
 
 #include "analyzer/figure.h"
 #include "analyzer/filing.h"
+#include "lib/order.h"
 
 #define KNOWN_MIN 0.9 /* of the reads of files of a kind */
 #define RUN_MAX   8   /* reads that go on, for each of their size that jumps */
@@ -126,13 +127,7 @@ static int compare(const void *a, const void *b)
 {
     const struct bin *x = a, *y = b;
 
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    if (x->lone != y->lone)
-        return x->lone ? 1 : -1;
-    if (x->files != y->files)
-        return x->files < y->files ? -1 : 1;
-    return x->bucket - y->bucket;
+    return ORDER(x->order, y->order) ?: ORDER(x->lone, y->lone) ?: ORDER(x->files, y->files) ?: ORDER(x->bucket, y->bucket);
 }
 
 /* Splits the transfers of one kind among so many bins; *out has room. Returns how many there are then; 0 without memory. */

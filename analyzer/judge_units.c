@@ -9,6 +9,7 @@
 #include "analyzer/peers.h"
 #include "analyzer/pipes.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 #define TINY_FAULTS 1000
 #define MANY_ALIKE  8 /* processes of few opens that are not named: what they do together is looked at */
@@ -18,18 +19,11 @@ struct place {
     uint32_t pipe, process, unit;
 };
 
-static int compare(uint32_t x, uint32_t y)
-{
-    return (x > y) - (x < y);
-}
-
 static int by_process(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
 
-    return x->pipe != y->pipe         ? compare(x->pipe, y->pipe)
-           : x->process != y->process ? compare(x->process, y->process)
-                                      : compare(x->unit, y->unit);
+    return ORDER(x->pipe, y->pipe) ?: ORDER(x->process, y->process) ?: ORDER(x->unit, y->unit);
 }
 
 static bool is_tiny(const struct tally *tally)

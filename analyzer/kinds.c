@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/floor_div.h"
+#include "lib/order.h"
 #include "lib/vector.h"
 
 #define OP_SHIFT    10  /* in ids */
@@ -56,9 +57,7 @@ static uint32_t key_of(const struct kind_cell *cell)
 
 static int by_key(const void *a, const void *b)
 {
-    uint32_t x = key_of(a), y = key_of(b);
-
-    return (x > y) - (x < y);
+    return ORDER(key_of(a), key_of(b));
 }
 
 static void add_to_cell(struct kind_cell *cell, uint64_t ops, uint64_t time_ns)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/cleanup.h"
+#include "lib/order.h"
 #include "lib/vector.h"
 
 #define NOTICED_SHARE 0.01
@@ -146,12 +147,8 @@ static int by_cost(const void *a, const void *b)
 {
     const struct meeting *x = a, *y = b;
 
-    if (worth(x) != worth(y))
-        return worth(x) < worth(y) ? 1 : -1;
-    if (x->seconds != y->seconds)
-        return x->seconds < y->seconds ? 1 : -1;
-    return x->victim != y->victim ? (x->victim > y->victim) - (x->victim < y->victim)
-                                  : (x->other > y->other) - (x->other < y->other);
+    return ORDER(worth(y), worth(x)) ?: ORDER(y->seconds, x->seconds) ?: ORDER(x->victim, y->victim)
+                                     ?: ORDER(x->other, y->other);
 }
 
 void meetings_sort(struct blend *blend)

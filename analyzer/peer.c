@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/peer.h"
+#include "lib/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,16 +8,9 @@
 
 #define SCALE 1.4826
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double middle(double *values, uint32_t count)
 {
-    qsort(values, count, sizeof(*values), by_value);
+    qsort(values, count, sizeof(*values), order_doubles);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 

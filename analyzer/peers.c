@@ -10,6 +10,7 @@
 #include "analyzer/figure.h"
 #include "lib/bucket.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 #define BYTES_MIN  16e6
 #define FAULTS_MIN 500
@@ -38,7 +39,7 @@ static int by_amount(const void *a, const void *b)
 {
     const struct load *x = a, *y = b;
 
-    return (x->amount > y->amount) - (x->amount < y->amount);
+    return ORDER(x->amount, y->amount);
 }
 
 static double bytes_read(const struct unit *unit)

@@ -10,6 +10,7 @@
 
 #include "analyzer/figure.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 #define BYTES_MIN 1e6
 #define OTHER     0.05  /* bytes of the other direction, of all */
@@ -37,8 +38,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct end *x = a, *y = b;
 
-    return x->start_ns != y->start_ns ? (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns)
-                                      : (x->process > y->process) - (x->process < y->process);
+    return ORDER(x->start_ns, y->start_ns) ?: ORDER(x->process, y->process);
 }
 
 static bool is_one_sided(double this, double other)

@@ -4,15 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/order.h"
 #include "lib/vector.h"
 
 static int by_time(const void *a, const void *b)
 {
     const struct frame_place *x = a, *y = b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    return ORDER(x->start_ns, y->start_ns) ?: ORDER(x->offset, y->offset);
 }
 
 /* Passes a frame, or damage; *start_ns is left alone where no batch says it. 1, 0 at the file's end, or -errno. */

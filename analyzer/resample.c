@@ -8,6 +8,7 @@
 
 #include "analyzer/chance.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 #define SEED        UINT64_C(0x9e3779b97f4a7c15)
 #define COUNT_MIN   1e-9 /* of a bin that a draw leaves empty */
@@ -256,13 +257,6 @@ int draws_add_fit(struct draws *draws, struct fitting *fitting, const struct par
     return draw_all(draws, &drawing);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 bool draws_interval(const struct draws *draws, bool bytes, uint32_t profile, double estimate, double *low,
                     double *high)
 {
@@ -273,7 +267,7 @@ bool draws_interval(const struct draws *draws, bool bytes, uint32_t profile, dou
         return false;
     for (unsigned d = 0; d < DRAWS; d++)
         sorted[d] = of[d * draws->profiles + profile];
-    qsort(sorted, DRAWS, sizeof(*sorted), by_value);
+    qsort(sorted, DRAWS, sizeof(*sorted), order_doubles);
     *low = fmax(0, fmin(estimate, sorted[(unsigned)(TAIL * DRAWS)]) - blur);
     *high = fmax(estimate, sorted[DRAWS - 1 - (unsigned)(TAIL * DRAWS)]) + blur;
     return true;

@@ -11,6 +11,7 @@
 #include "analyzer/standing.h"
 #include "analyzer/swapping.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 /* A profile that may be added to the active ones. */
 struct candidate {
@@ -22,9 +23,7 @@ static int by_score(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
 
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return (x->profile > y->profile) - (x->profile < y->profile);
+    return ORDER(y->score, x->score) ?: ORDER(x->profile, y->profile);
 }
 
 /* A candidate that is not worth all that it took may be without its largest recipe, which took what others explain as

@@ -9,6 +9,7 @@
 #include "lib/cleanup.h"
 #include "lib/floor_div.h"
 #include "lib/flow.h"
+#include "lib/order.h"
 
 const uint32_t spread_window_ms[SPREAD_WINDOWS] = {FLOW_SLOT_MS, 1000};
 
@@ -117,9 +118,7 @@ int spread_add(struct spread_demand *s, int64_t window, uint64_t value)
 
 static int by_value(const void *a, const void *b)
 {
-    uint64_t x = ((const struct spread_value *)a)->value, y = ((const struct spread_value *)b)->value;
-
-    return (x > y) - (x < y);
+    return ORDER(((const struct spread_value *)a)->value, ((const struct spread_value *)b)->value);
 }
 
 static uint64_t rank_rough(const struct spread_demand *s, uint64_t rank)

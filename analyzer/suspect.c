@@ -7,6 +7,7 @@
 
 #include "analyzer/series.h"
 #include "analyzer/suspect_private.h"
+#include "lib/order.h"
 #include "lib/vector.h"
 
 #define LATE 3 /* intervals, the longest, that batches may come late by */
@@ -50,13 +51,8 @@ int suspects_add(struct suspects *s, const struct batch *batch)
 static int by_node(const void *a, const void *b)
 {
     const struct suspect *x = a, *y = b;
-    int order = strcmp(x->node, y->node);
 
-    if (order)
-        return order;
-    if (x->bad != y->bad)
-        return x->bad < y->bad ? 1 : -1;
-    return x->mads != y->mads ? (x->mads < y->mads) - (x->mads > y->mads) : (int)x->op - (int)y->op;
+    return strcmp(x->node, y->node) ?: ORDER(y->bad, x->bad) ?: ORDER(y->mads, x->mads) ?: ORDER(x->op, y->op);
 }
 
 static void clear_state(struct suspect_state *state)

@@ -9,6 +9,7 @@
 
 #include "analyzer/peer.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 #define OPS_MIN 20 /* fewer have no p99 */
 #define OPS_FEW 3  /* fewer have no middle either */
@@ -122,9 +123,7 @@ static int by_group(const void *a, const void *b, void *context)
     const struct sighting *x = a, *y = b;
     uint32_t p = state->members[x->member].group, q = state->members[y->member].group;
 
-    if (x->slot_ms != y->slot_ms)
-        return (x->slot_ms > y->slot_ms) - (x->slot_ms < y->slot_ms);
-    return p != q ? (p > q) - (p < q) : (x->member > y->member) - (x->member < y->member);
+    return ORDER(x->slot_ms, y->slot_ms) ?: ORDER(p, q) ?: ORDER(x->member, y->member);
 }
 
 static void compare(struct suspect_state *state, const struct row *row)

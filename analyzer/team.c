@@ -6,6 +6,7 @@
 
 #include "analyzer/court.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 #define ONE_SIDED 0.05 /* bytes of the other direction, of all that a process moves: it only reads, or only writes */
 #define BALANCED  0.4  /* of the direction with fewer: it writes about as much as it reads */
@@ -54,7 +55,7 @@ static int by_ops(const void *a, const void *b)
 {
     const struct walk *x = a, *y = b;
 
-    return x->ops != y->ops ? (x->ops > y->ops) - (x->ops < y->ops) : (x->unit > y->unit) - (x->unit < y->unit);
+    return ORDER(x->ops, y->ops) ?: ORDER(x->unit, y->unit);
 }
 
 static bool walks(const struct tally *tally)

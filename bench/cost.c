@@ -24,6 +24,7 @@
 #include "bench/variant.h"
 #include "lib/log.h"
 #include "lib/option.h"
+#include "lib/order.h"
 
 #define CALLS_EACH 2000
 #define SLICES     40
@@ -131,16 +132,9 @@ static double measure(struct bench *bench, enum call call)
     return (double)(now_ns() - start) / CALLS_EACH;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double quantile(double *values, unsigned count, unsigned percent)
 {
-    qsort(values, count, sizeof(*values), ascending);
+    qsort(values, count, sizeof(*values), order_doubles);
     return values[(size_t)count * percent / 100];
 }
 

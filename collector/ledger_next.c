@@ -8,6 +8,7 @@
 
 #include "lib/array_text.h"
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 #define STREAMS 3 /* among the tables of dimension.c */
 
@@ -56,9 +57,7 @@ static int by_stream(const void *a, const void *b)
 {
     const struct next *x = a, *y = b;
 
-    if (x->stream_id != y->stream_id)
-        return x->stream_id < y->stream_id ? -1 : 1;
-    return x->item < y->item ? -1 : x->item > y->item;
+    return ORDER(x->stream_id, y->stream_id) ?: ORDER(x->item, y->item);
 }
 
 /* Of each stream the first and what follows it without a gap, in the order of streams, so that two who want the same

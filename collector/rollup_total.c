@@ -6,6 +6,7 @@
 
 #include "collector/rollup_private.h"
 #include "lib/array_text.h"
+#include "lib/order.h"
 
 /* What each series counts for: its cluster, node, job and volume, as subjects of their own. */
 
@@ -35,13 +36,6 @@ struct subjects {
     "time, subject_id, read_ops, write_ops, metadata_ops, other_ops, read_bytes, write_bytes, "    \
     "errors, data_latency_ns, metadata_latency_ns"
 
-static int compare_ids(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The different ids of one kind, as SQL takes them; malloc'ed. */
 static char *distinct(const struct round *round, unsigned kind)
 {
@@ -55,7 +49,7 @@ static char *distinct(const struct round *round, unsigned kind)
 
         ids[i] = kind == OF_JOB ? key->job : kind == OF_VOLUME ? key->volume : round->groups[key->group].node_id;
     }
-    qsort(ids, round->series.count, sizeof(*ids), compare_ids);
+    qsort(ids, round->series.count, sizeof(*ids), order_int64);
     for (uint32_t i = 0; i < round->series.count; i++)
         if (!kept || ids[i] != ids[kept - 1])
             ids[kept++] = ids[i];
@@ -143,7 +137,7 @@ static int get_subjects(struct round *round, struct subjects *subjects)
 static int64_t subject_of(const struct subjects *subjects, unsigned kind, int64_t id)
 {
     const struct subject *found =
-        bsearch(&id, subjects->list[kind], subjects->count[kind], sizeof(**subjects->list), compare_ids);
+        bsearch(&id, subjects->list[kind], subjects->count[kind], sizeof(**subjects->list), order_int64);
 
     return found ? found->subject_id : 0;
 }
@@ -289,11 +283,7 @@ static int compare_totals(const void *a, const void *b)
 {
     const struct rolled_key *x = &((const struct rolled_series *)a)->key, *y = &((const struct rolled_series *)b)->key;
 
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->job != y->job)
-        return x->job < y->job ? -1 : 1;
-    return (x->op > y->op) - (x->op < y->op);
+    return ORDER(x->group, y->group) ?: ORDER(x->job, y->job) ?: ORDER(x->op, y->op);
 }
 
 int rollup_totals(struct round *round)

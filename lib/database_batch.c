@@ -9,6 +9,7 @@
 #include "lib/array_text.h"
 #include "lib/cleanup.h"
 #include "lib/database_private.h"
+#include "lib/order.h"
 #include "lib/result.h"
 
 /* Columns of intervals behind the ids. */
@@ -39,19 +40,12 @@ enum {
     JOB_EXPOSED
 };
 
-static int compare(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Sorts numbers and leaves each of them once; how many there are then. */
 static size_t distinct(int64_t *ids, size_t count)
 {
     size_t kept = 0;
 
-    qsort(ids, count, sizeof(*ids), compare);
+    qsort(ids, count, sizeof(*ids), order_int64);
     for (size_t i = 0; i < count; i++)
         if (!kept || ids[i] != ids[kept - 1])
             ids[kept++] = ids[i];

@@ -9,6 +9,7 @@
 #include "lib/codec_flow.h"
 #include "lib/codec_station.h"
 #include "lib/codec_tree.h"
+#include "lib/order.h"
 
 static json_t *json(const PGresult *result, int row, int column)
 {
@@ -51,9 +52,7 @@ static int compare_ranks(const void *a, const void *b)
 {
     const struct rank *x = a, *y = b;
 
-    if (x->batch_id != y->batch_id)
-        return x->batch_id < y->batch_id ? -1 : 1;
-    return (x->position > y->position) - (x->position < y->position);
+    return ORDER(x->batch_id, y->batch_id) ?: ORDER(x->position, y->position);
 }
 
 static bool in_order(const PGresult *result)

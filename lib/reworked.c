@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 /* One entry of the batch's processes, which may be a thread: what all of its process did is in the first of them. */
 struct worker {
@@ -18,9 +19,7 @@ static int by_process(const void *a, const void *b)
 {
     const struct process *x = ((const struct worker *)a)->process, *y = ((const struct worker *)b)->process;
 
-    if (x->pid != y->pid)
-        return x->pid < y->pid ? -1 : 1;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    return ORDER(x->pid, y->pid) ?: ORDER(x->start_ns, y->start_ns);
 }
 
 static bool has_threads(const struct batch *batch)

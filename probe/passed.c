@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lib/order.h"
 #include "lib/vector.h"
 
 struct passed_write {
@@ -34,7 +35,7 @@ static int by_process(const void *a, const void *b)
 {
     const struct passed_write *x = a, *y = b;
 
-    return (x->process > y->process) - (x->process < y->process);
+    return ORDER(x->process, y->process);
 }
 
 /* One process's: to the last record goes what rounding has left. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/order.h"
 #include "probe/host.h"
 #include "probe/procfile.h"
 #include "probe/reader.h"
@@ -182,7 +183,7 @@ static int by_start(const void *a, const void *b, void *context)
     uint64_t x = process_at(tables, *(const uint32_t *)a)->start_ns;
     uint64_t y = process_at(tables, *(const uint32_t *)b)->start_ns;
 
-    return (x > y) - (x < y);
+    return ORDER(x, y);
 }
 
 /* Processes that have a thread in the table and have not been judged; each once. */

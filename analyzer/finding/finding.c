@@ -10,6 +10,7 @@
 
 #include "analyzer/finding/rule.h"
 #include "analyzer/human.h"
+#include "lib/order.h"
 #include "lib/vector.h"
 
 #define AT_BOUND    0.6   /* how sure one is just beyond a bound */
@@ -279,22 +280,13 @@ static int take(void *to, const struct subject *subject)
     return 0;
 }
 
-static int compare_text(const char *a, const char *b)
-{
-    return strcmp(a ? a : "", b ? b : "");
-}
-
 static int by_cost(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
-    int order;
 
-    if (x->cost_high != y->cost_high)
-        return x->cost_high < y->cost_high ? 1 : -1;
-    if ((order = strcmp(x->id, y->id)) || (order = compare_text(x->job, y->job)) ||
-        (order = compare_text(x->volume, y->volume)))
-        return order;
-    return compare_text(x->node, y->node);
+    return ORDER(y->cost_high, x->cost_high) ?: strcmp(x->id, y->id) ?: strcmp(x->job ?: "", y->job ?: "")
+               ?: strcmp(x->volume ?: "", y->volume ?: "")
+               ?: strcmp(x->node ?: "", y->node ?: "");
 }
 
 int finding_list_make(const struct finding_matter *matter, struct finding_list *out)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/order.h"
 
 #define WHO_COLUMNS                                                                                                    \
     "read_bytes_s write_bytes_s ops_s metadata_ops_s p99_ns profile history errors_s read_ops_s write_ops_s "          \
@@ -99,12 +100,9 @@ static int by_value(const void *a, const void *b)
     else if (p || q)
         return p != q ? p - q : strcmp(x->entity->name, y->entity->name); /* what is not known comes last */
     else
-        order = (x->down ? 1 : -1) * ((x->number < y->number) - (x->number > y->number));
-    if (!order)
-        order = (x->entity->pid > y->entity->pid) - (x->entity->pid < y->entity->pid);
-    if (!order)
-        order = (x->entity->tid > y->entity->tid) - (x->entity->tid < y->entity->tid);
-    return order ? order : strcmp(x->entity->name, y->entity->name);
+        order = x->down ? ORDER(y->number, x->number) : ORDER(x->number, y->number);
+    return order ?: ORDER(x->entity->pid, y->entity->pid) ?: ORDER(x->entity->tid, y->entity->tid)
+                 ?: strcmp(x->entity->name, y->entity->name);
 }
 
 static bool is_shown(const struct model *model, const struct entity *e, const struct row_options *options)

@@ -13,6 +13,7 @@
 #include "analyzer/capacity.h"
 #include "analyzer/queueing.h"
 #include "analyzer/scenario.h"
+#include "lib/order.h"
 #include "tests/unit/history.h"
 #include "tests/unit/sample.h"
 
@@ -367,13 +368,6 @@ static void queues(void **state)
 
 #define SIMULATED 40000 /* requests */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Requesters that think for an exponential time, one queue, servers of a fixed time: event by event. */
 static void simulate(const struct queueing *q, double *rate, double *p99)
 {
@@ -397,7 +391,7 @@ static void simulate(const struct queueing *q, double *rate, double *p99)
         waits[n] = end - ready[next];
         ready[next] = end - q->think_s * log(u);
     }
-    qsort(waits, SIMULATED, sizeof(*waits), by_size);
+    qsort(waits, SIMULATED, sizeof(*waits), order_doubles);
     *rate = SIMULATED / end;
     *p99 = waits[SIMULATED * 99 / 100];
     free(waits);

@@ -10,15 +10,14 @@
 
 #include "lib/cleanup.h"
 #include "lib/histogram.h"
+#include "lib/order.h"
 #include "tests/unit/sample.h"
 
 #define _cleanup_histogram_ _cleanup_(histogram_clear)
 
 static int ascending(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
+    return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* Nearest rank by the book, with whole numbers: the ceil(percent * n / 100)th of the sorted values.
