@@ -8,44 +8,16 @@
 
 #include "analyzer/confidence.h"
 #include "analyzer/evidence.h"
+#include "analyzer/homes.h"
 #include "analyzer/judge.h"
 #include "analyzer/once.h"
-#include "analyzer/homes.h"
 #include "analyzer/pipeline.h"
 #include "analyzer/resample.h"
 #include "lib/cleanup.h"
 
-#define ONCE_MIN    0.5  /* of a part */
+#define ONCE_MIN      0.5  /* of a part */
 #define PRELUDE_MIN   0.02 /* of a pattern's operations: what is said to be another's, perhaps */
 #define UNSEEN        0.8  /* confidence is multiplied with, for each kind of operation that may have gone uncounted */
-
-static struct profile_share *add_share(struct profile_list *list)
-{
-    struct profile_share *grown = reallocarray(list->shares, list->count + 1u, sizeof(*grown));
-
-    if (!grown)
-        return NULL;
-    list->shares = grown;
-    grown[list->count] = (struct profile_share){
-        .ops_interval = {NAN, NAN}, .bytes_interval = {NAN, NAN}, .residual = NAN};
-    return &grown[list->count++];
-}
-
-static int by_share(const void *a, const void *b)
-{
-    const struct profile_share *x = a, *y = b;
-    bool p = strcmp(x->profile, PROFILE_UNKNOWN) == 0, q = strcmp(y->profile, PROFILE_UNKNOWN) == 0;
-
-    if (x->pipeline != y->pipeline)
-        return x->pipeline - y->pipeline;
-    if (p != q)
-        return p - q;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    if (x->ops != y->ops)
-        return x->ops > y->ops ? -1 : 1;
-    return strcmp(x->profile, y->profile);
-}
 
 static void add_interval(const struct draws *draws, bool bytes, uint32_t profile, double estimate, double all,
                          struct share_interval *to)
@@ -70,7 +42,7 @@ static int add_pattern(const struct catalogue *catalogue, uint32_t index, const 
 {
     const struct profile *profile = index < catalogue->count ? &catalogue->profiles[index] : NULL;
     double own = part_ops(part);
-    struct profile_share *share = add_share(list);
+    struct profile_share *share = profile_list_add(list);
 
     if (!share)
         return -ENOMEM;
@@ -197,7 +169,7 @@ static int classify(const struct catalogue *catalogue, const struct job_total *j
     if (!err)
         widen(&list);
     if (!err && list.count) {
-        struct profile_share *share = add_share(&list);
+        struct profile_share *share = profile_list_add(&list);
 
         err = share ? pipeline_of(catalogue, job, &list, share) : -ENOMEM;
     }
@@ -205,8 +177,7 @@ static int classify(const struct catalogue *catalogue, const struct job_total *j
         profile_list_clear(&list);
         return err;
     }
-    if (list.count)
-        qsort(list.shares, list.count, sizeof(*list.shares), by_share);
+    profile_list_sort(&list);
     *out = list;
     return 0;
 }
@@ -220,55 +191,6 @@ int classify_volume(const struct catalogue *catalogue, const struct job_total *v
                     struct profile_list *out)
 {
     return classify(catalogue, volume, judged, draws, out);
-}
-
-static struct profile_share *find_share(struct profile_list *list, const struct profile_share *like)
-{
-    for (uint32_t i = 0; i < list->count; i++)
-        if (list->shares[i].pipeline == like->pipeline &&
-            strcmp(list->shares[i].profile, like->profile) == 0)
-            return &list->shares[i];
-    return NULL;
-}
-
-static int add_to_sum(struct profile_list *sum, const struct profile_share *from)
-{
-    struct profile_share *to = find_share(sum, from);
-
-    if (!to) {
-        to = add_share(sum);
-        if (!to)
-            return -ENOMEM;
-        to->profile = from->profile;
-        to->pipeline = from->pipeline;
-    }
-    to->ops += from->ops;
-    to->bytes += from->bytes;
-    to->confidence += from->confidence * (double)from->ops;
-    to->share_ops += 1; /* jobs, until finish_sum() */
-    return 0;
-}
-
-static int finish_sum(struct profile_list *sum)
-{
-    double ops[2] = {0}, bytes[2] = {0};
-
-    for (uint32_t i = 0; i < sum->count; i++) {
-        ops[sum->shares[i].pipeline] += (double)sum->shares[i].ops;
-        bytes[sum->shares[i].pipeline] += (double)sum->shares[i].bytes;
-    }
-    for (uint32_t i = 0; i < sum->count; i++) {
-        struct profile_share *share = &sum->shares[i];
-        unsigned jobs = (unsigned)share->share_ops;
-
-        share->confidence = share->ops ? share->confidence / (double)share->ops : 0;
-        share->share_ops = ops[share->pipeline] > 0 ? (double)share->ops / ops[share->pipeline] : 0;
-        share->share_bytes =
-            bytes[share->pipeline] > 0 ? (double)share->bytes / bytes[share->pipeline] : NAN;
-        if (evidence_add(share, "found in %u %s", jobs, jobs == 1 ? "job" : "jobs"))
-            return -ENOMEM;
-    }
-    return 0;
 }
 
 /* Hooks without which operations go uncounted; others tell more about those that are counted. */
@@ -294,37 +216,4 @@ int classify_gaps(const struct aggregate *totals, const struct job_total *job, s
         }
     }
     return 0;
-}
-
-int classify_sum(const struct profile_list *lists, uint32_t count, struct profile_list *out)
-{
-    struct profile_list sum = {0};
-    int err = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; !err && k < lists[i].count; k++)
-            err = add_to_sum(&sum, &lists[i].shares[k]);
-    if (!err)
-        err = finish_sum(&sum);
-    if (err) {
-        profile_list_clear(&sum);
-        return err;
-    }
-    if (sum.count)
-        qsort(sum.shares, sum.count, sizeof(*sum.shares), by_share);
-    *out = sum;
-    return 0;
-}
-
-void profile_list_clear(struct profile_list *list)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        for (uint32_t k = 0; k < list->shares[i].evidence_count; k++)
-            free(list->shares[i].evidence[k]);
-        free(list->shares[i].evidence);
-    }
-    free(list->shares);
-    free(list->times);
-    spells_clear(&list->spells);
-    *list = (struct profile_list){0};
 }

@@ -10,32 +10,7 @@
 
 #include "analyzer/aggregate.h"
 #include "analyzer/catalogue.h"
-#include "analyzer/spells.h"
-
-#define PROFILE_UNKNOWN "unknown"
-
-struct profile_share {
-    const char *profile; /* the catalogue's, or PROFILE_UNKNOWN */
-    bool pipeline;       /* else a pattern */
-    double share_ops;
-    double share_bytes; /* NAN when no bytes were moved at all */
-    struct share_interval {
-        double low, high; /* NAN: none is known, see classify_job() */
-    } ops_interval, bytes_interval;
-    double residual;    /* of unknown: p of the residual test (analyzer/resample.h); NAN: not known */
-    double confidence;  /* 0..1 */
-    uint64_t ops, bytes;
-    char **evidence; /* sentences with numbers */
-    uint32_t evidence_count;
-};
-
-struct profile_list {
-    struct profile_share
-        *shares; /* patterns, then pipelines; each the largest share first, unknown last */
-    uint32_t count;
-    double *times; /* a job's: [volume][profile][BUSY_KINDS], ns; profiles as in the catalogue, the last is unknown */
-    struct spells spells; /* when the job's processes did it */
-};
+#include "analyzer/profile_list.h"
 
 /* What was not seen makes findings less sure: confidence is lowered and the evidence names each hook that is missing
    where the job ran, and whose operations a profile is told by. Of sorted totals. 0 or -ENOMEM. */
@@ -51,10 +26,5 @@ struct judged;
 /* The same of a volume that stands for a job, whose processes have been judged (analyzer/homes.h). What that holds is spoilt. */
 int classify_volume(const struct catalogue *catalogue, const struct job_total *volume, struct judged *judged, bool draws,
                     struct profile_list *out);
-
-/* The jobs' lists added up, weighted by what each job did. 0 or -ENOMEM. */
-int classify_sum(const struct profile_list *lists, uint32_t count, struct profile_list *out);
-
-void profile_list_clear(struct profile_list *list);
 
 #endif

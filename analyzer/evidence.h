@@ -3,8 +3,9 @@
 #ifndef UNBLEND_ANALYZER_EVIDENCE_H
 #define UNBLEND_ANALYZER_EVIDENCE_H
 
-#include "analyzer/classify.h"
+#include "analyzer/catalogue.h"
 #include "analyzer/part.h"
+#include "analyzer/profile_list.h"
 
 /* Appends a sentence. 0 or -ENOMEM. */
 int evidence_add(struct profile_share *share, const char *format, ...)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report: the totals of what was read, what they mean, and what could not be seen. Views draw it.
- */
+/* A report: the totals of what was read, what they mean, and what could not be seen. Views draw it. */
 #ifndef UNBLEND_ANALYZER_REPORT_H
 #define UNBLEND_ANALYZER_REPORT_H
 
@@ -9,6 +8,7 @@
 #include "analyzer/capacity.h"
 #include "analyzer/classify.h"
 #include "analyzer/finding/finding.h"
+#include "analyzer/gaps.h"
 #include "analyzer/source.h"
 #include "analyzer/suspect.h"
 
@@ -16,12 +16,6 @@
 
 struct comparison;
 struct scenario_list;
-
-/* Something that is not known, and why. */
-struct gap {
-    const char *hook;
-    const char *why;
-};
 
 struct report {
     struct aggregate totals;       /* sorted */
