@@ -11,6 +11,7 @@
 #define LARGE_WRITE  131072
 #define MANY_FILES   100
 #define SMALL_MIN    0.05 /* of the bytes read: files that have less together are not what is read */
+#define PIECES_MIN   0.2 /* writes to each file that is opened */
 #define HARDLY_ANY   0.02 /* of the files that are opened */
 #define TRIFLE       0.001 /* of the bytes */
 #define AT_BOUND     0.6 /* confidence of what is just inside */
@@ -153,6 +154,14 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     out->fault_share = quotient(out->fault_bytes, out->fault_bytes + out->read_bytes);
 }
 
+/* Who walks with fts keeps up to three descriptors of a directory, copies of the one that it opened. */
+static double directory_closes(const struct tally *tally, double directories, double files)
+{
+    double closes = (double)tally_ops(tally, OP_CLOSE) - files - (double)tally_succeeded(tally, OP_CREATE);
+
+    return fmin(fmax(closes, directories), 3 * directories);
+}
+
 static void of_names(const struct tally *tally, struct behaviour *out)
 {
     double stats = (double)tally_ops(tally, OP_STAT), opens = (double)tally_ops(tally, OP_OPEN);
@@ -166,8 +175,9 @@ static void of_names(const struct tally *tally, struct behaviour *out)
         out->metadata += operation_info(op)->class == OP_CLASS_METADATA ? (double)tally_ops(tally, op) : 0;
     /* Directories are opened to be read, and closed: an open of a regular file is none of a walk's. */
     out->lookups = looked_up + (double)tally_ops(tally, OP_SEEK) +
-                   (tally->op[OP_OPEN].size.length ? 2 * directories
-                                                   : 2 * fmin(opens, (double)tally_ops(tally, OP_READDIR)));
+                   (tally->op[OP_OPEN].size.length
+                        ? directories + directory_closes(tally, directories, out->opens)
+                        : 2 * fmin(opens, (double)tally_ops(tally, OP_READDIR)));
     out->lookups = quotient(fmin(out->lookups, out->ops), out->ops);
     out->names = quotient(looked_up - by_descriptor + opens, out->ops);
     out->stats_per_open = quotient(stats, opens);
@@ -175,6 +185,16 @@ static void of_names(const struct tally *tally, struct behaviour *out)
     out->missing = quotient(missing, stats + opens);
     out->not_found = quotient(missing, out->ops);
     out->open_errors = quotient((double)tally->op[OP_OPEN].errors, opens);
+}
+
+/* Who trains reads its samples again in each epoch, and saves in pieces that are far fewer than these. */
+static double rounds_of(const struct tally *tally, const struct behaviour *of)
+{
+    if (!(of->peers.opened > 0))
+        return NAN;
+    if ((double)histogram_filled(&tally->op[OP_WRITE].size) > PIECES_MIN * of->opens)
+        return 1;
+    return fmax(figure_bytes_of(&tally->op[OP_OPEN].size, 1) / of->peers.opened, of->opens / of->peers.files);
 }
 
 void behaviour_of(const struct tally *tally, const struct peers *peers, struct behaviour *out)
@@ -192,6 +212,7 @@ void behaviour_of(const struct tally *tally, const struct peers *peers, struct b
     of_files(tally, out);
     of_transfers(tally, out);
     of_names(tally, out);
+    out->rounds = rounds_of(tally, out);
     out->minors_per_op = quotient(out->minor_faults, out->ops);
     out->faults_per_open = quotient(out->faults, out->opens);
     out->minors_per_open = quotient(out->minor_faults, out->opens);
@@ -211,7 +232,7 @@ static const struct {
     FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open),
     FIELD(bytes_per_create), FIELD(renames_per_create), FIELD(commits_per_create),
     FIELD(bytes_per_large_open), FIELD(of_largest), FIELD(jumped_bytes), FIELD(large_reads), FIELD(variety),
-    FIELD(written),
+    FIELD(written),       FIELD(rounds),
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),

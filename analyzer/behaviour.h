@@ -14,7 +14,7 @@
    touched about as many pages. */
 struct peers {
     uint32_t exact, mapped;
-    double opened; /* bytes of all files that were opened on its volume, by whomever; 0: not known */
+    double opened, files; /* of all that were opened on its volumes, by whomever: bytes, and how many; 0: not known */
     double apart;  /* share of what it reads that it reads in intervals of its own, in which it writes nothing; 0: not known */
 };
 
@@ -26,6 +26,8 @@ struct behaviour {
     double read_bytes, fault_bytes, write_bytes, minor_faults;
     double stray_reads;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
+    double rounds; /* opens to different files that anybody opened on its volumes, by bytes or by files, the larger, of who writes
+                      in few pieces; who packs writes something of each file: 1 */
     double bytes_per_large_open, large_reads;     /* bytes read to each open of a large file; share of reads that are of such */
     double of_largest; /* bytes read to those of the largest file that was opened */
     double variety; /* bytes of all files that were opened on its volumes, to a file as most of its bytes are in */

@@ -19,6 +19,9 @@
 #define OF_A_WRITE 2    /* seeks */
 #define NO_BYTES   0.03 /* of all that a process moves, which say nothing of it */
 #define LITTLE     0.02 /* of a job */
+#define PIECE      (8u << 20) /* bytes of each large file that is opened: who reads less of it picks something out, */
+#define PIECES     (16u << 20) /* and who jumps to most of it, less than that */
+#define JUMPED     0.5
 
 /* What a process that writes does beside that may be what goes with the files that it makes. */
 static bool goes_with_files(const struct tally *beside, const struct tally *tally)
@@ -57,7 +60,8 @@ static int judge_load(struct court *court, const struct tally *tally, const stru
     if (err == 1) {
         behaviour_of(&load, &whole->peers, &behaviour);
         behaviour.of_largest = whole->of_largest;
-        profile = behaviour_name_first(&behaviour, court->catalogue, SIDE_READ, &match);
+        if (!(whole->bytes_per_large_open < (behaviour.jumped_bytes >= JUMPED ? PIECES : PIECE)))
+            profile = behaviour_name_first(&behaviour, court->catalogue, SIDE_READ, &match);
         err = profile ? court_give(court, profile, &load, match, true) : 0;
     }
     if (profile && !err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/court.h"
+#include "analyzer/figure.h"
 
 #include <errno.h>
 #include <math.h>
@@ -130,6 +131,26 @@ static int judge_each(struct court *court, const struct peers *peers, const stru
     return err;
 }
 
+/* What is known of others beside a process, on all its volumes. */
+static struct peers peers_beside(const struct court *court, const struct peers *peers, const struct place *places,
+                                 uint32_t count)
+{
+    struct peers all = peers[places->unit];
+
+    all.opened = all.files = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct peers *here = &peers[places[i].unit];
+
+        if (!(here->opened > 0) && figure_bytes_of(&court->job->units[places[i].unit].tally.op[OP_OPEN].size, 1) > 0) {
+            all.opened = all.files = 0; /* of some it is not known */
+            break;
+        }
+        all.opened += here->opened;
+        all.files += here->files;
+    }
+    return all;
+}
+
 /* One process, on all its volumes. */
 static int judge_process(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
                          struct rests *rests)
@@ -137,6 +158,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
     const struct profile *profile = NULL;
     struct behaviour behaviour;
     struct tally sum = {0};
+    const struct peers others = peers_beside(court, peers, places, count);
     const struct tally *whole;
     bool tiny = false, apart = false;
     double match;
@@ -145,7 +167,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
     court->process = places->process;
     if (!err) {
         tiny = is_tiny(whole);
-        behaviour_of(whole, &peers[places->unit], &behaviour);
+        behaviour_of(whole, &others, &behaviour);
         profile = tiny ? NULL : behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
         apart = is_apart(court, profile, count);
         if (profile && !apart)

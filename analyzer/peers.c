@@ -109,10 +109,11 @@ static int sort_loads(const struct job_total *job, double (*amount)(const struct
     return 0;
 }
 
-/* Of a volume, bytes of all files that were opened there, once each, 0 where that was not recorded; and each time. */
+/* Of a volume, bytes of all files that were opened there, once each, 0 where that was not recorded, and how many they are; and
+   bytes each time. */
 struct opened {
     struct sketch_estimate once;
-    double each_time;
+    double files, each_time;
 };
 
 /* By volume, malloc'ed. NULL without memory. */
@@ -125,7 +126,7 @@ static struct opened *opened_on(const struct job_total *job)
         const struct volume_total *volume = &job->volumes[v];
 
         if (working_opens(&volume->working, &all))
-            opened[v].once = all.bytes;
+            opened[v] = (struct opened){.once = all.bytes, .files = all.files.value};
         opened[v].each_time = figure_bytes_of(&volume->tally.op[OP_OPEN].size, 1);
     }
     return opened;
@@ -185,6 +186,7 @@ int peers_of(const struct job_total *job, struct peers **out)
 
         peers[i].apart = apart(&job->units[unit->process]);
         peers[i].opened = here->once.value;
+        peers[i].files = here->files;
         if (bytes_read(unit) >= BYTES_MIN)
             peers[i].exact = count_alike(bytes, count, unit, bytes_read(unit), 1, EXACT);
         if (peers[i].exact && (!may_share(unit, peers[i].opened, peers[i].exact) ||

@@ -40,6 +40,16 @@ void classified(struct batch *batch, bool draws, struct profile_list *list)
     classified_each(&batch, 1, draws, list);
 }
 
+void classified_as(struct batch *batch, const char *pattern)
+{
+    struct profile_list list;
+
+    classified(batch, false, &list);
+    assert_string_equal(list.shares[0].profile, pattern);
+    assert_true(list.shares[0].share_ops > 0.9);
+    profile_list_clear(&list);
+}
+
 struct batch *classified_sum(const struct counted *counted, double jumps, uint64_t of_open, uint64_t by_name)
 {
     struct batch *batch = history_batch(0);

@@ -16,6 +16,9 @@ void classified(struct batch *batch, bool draws, struct profile_list *list);
 /* The same of several, in their order. */
 void classified_each(struct batch *const *batches, unsigned count, bool draws, struct profile_list *list);
 
+/* Demands that nearly all of the batch's one job is that pattern; frees the batch. */
+void classified_as(struct batch *batch, const char *pattern);
+
 /* Operations of a sum: what succeeded; the last has a count of 0. Of opens, the size of the file. */
 struct counted {
     enum operation op;

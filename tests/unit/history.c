@@ -7,6 +7,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+
+#include "lib/bucket.h"
+#include "lib/joint.h"
+
+#define KIB UINT64_C(1024)
+
 struct batch *history_batch(int second)
 {
     struct batch *batch;
@@ -140,4 +147,37 @@ void history_checkpoint(struct batch *batch, uint32_t pid)
     history_ops(batch, "j", pid, OP_FSYNC, 0, 1);
     history_ops(batch, "j", pid, OP_CLOSE, 0, 1);
     history_ops(batch, "j", pid, OP_RENAME, 0, 1);
+}
+
+void history_told(struct batch *batch, unsigned count, uint64_t size)
+{
+    struct flow *flow;
+
+    assert_int_equal(batch_flow(batch, 0, 0, &flow), 0);
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(sketch_add(&flow->files, &(struct sketch_file){.hash = i, .bytes = size}), 0);
+}
+
+void history_pieces(struct batch *batch, uint32_t pid, enum file_size files, uint64_t size, uint64_t count, uint64_t jumps)
+{
+    struct record *read;
+
+    history_ops(batch, "j", pid, OP_READ, size, count);
+    history_order(batch, "j", pid, OP_READ, ORDER_CONSECUTIVE, count - jumps);
+    history_order(batch, "j", pid, OP_READ, ORDER_SEQUENTIAL, jumps);
+    read = history_record(batch, "j", pid, OP_READ);
+    read->file_size[files] += count;
+    assert_int_equal(joint_add(&read->joint, JOINT_ALL, 1 + files, bucket_of(size), count), 0);
+    if (jumps)
+        assert_int_equal(joint_add(&read->joint, JOINT_JUMPED, 1 + files, bucket_of(size), jumps), 0);
+}
+
+void history_torch(struct batch *batch, uint32_t pid)
+{
+    history_ops(batch, "j", pid, OP_STAT, 0, 5354);
+    history_errors(batch, "j", pid, OP_STAT, ENOENT, 450);
+    history_ops(batch, "j", pid, OP_OPEN, 12 * KIB, 1200);
+    history_ops(batch, "j", pid, OP_READ, 0, 780);
+    history_ops(batch, "j", pid, OP_SEEK, 0, 1559);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, 1200);
 }

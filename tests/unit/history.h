@@ -35,6 +35,14 @@ struct record *history_record(struct batch *batch, const char *job, uint32_t pid
 /* Page faults on mapped files that were served from the page cache. */
 void history_minor_faults(struct batch *batch, const char *job, uint32_t pid, uint64_t count);
 
+/* The files that the job of a batch's first record opened on its volume, all so large. */
+void history_told(struct batch *batch, unsigned count, uint64_t size);
+/* Reads that moved something, of files of that kind, of which so many went ahead and the rest on where the last one ended. */
+void history_pieces(struct batch *batch, uint32_t pid, enum file_size files, uint64_t size, uint64_t count, uint64_t jumps);
+
+/* What Python does to load torch, but for what it reads of the modules. */
+void history_torch(struct batch *batch, uint32_t pid);
+
 /* What processes of the job "j" were seen to do on a real system, call by call: 1,000 files of 10 to 91 kB are read whole
  * (50.5 MB), 384 MiB of three shards in pieces of 1 MiB, a checkpoint of 256 MiB is written and moved into place. */
 void history_small_files(struct batch *batch, uint32_t pid);
