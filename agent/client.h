@@ -20,6 +20,7 @@ struct client {
     bool watching;
     bool packed; /* frames as lib/packed.h has them */
     bool threads; /* by thread */
+    bool gone; /* a frame did not reach it: it is let go when nobody is at work on it */
     uint64_t interval_ns; /* at least so often; CLIENT_INTERVAL_NS at most */
     int64_t flush_until_ms; /* monotonic; 0: no flush is waiting for its answer */
     char request[REQUEST_MAX];

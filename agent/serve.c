@@ -115,7 +115,7 @@ static bool read_requests(struct serve *serve, struct client *client)
     while ((end = memchr(client->request, '\n', client->request_size))) {
         size_t line = (size_t)(end - client->request);
 
-        if (!requests_handle(serve->requests, client, client->request, line))
+        if (!requests_handle(serve->requests, client, client->request, line) || client->gone)
             return false;
         client->request_size -= line + 1;
         memmove(client->request, end + 1, client->request_size);
@@ -154,7 +154,7 @@ struct serve_wish serve_wish(const struct serve *serve)
         const struct client *client = serve->clients[i];
         enum grain grain = client->threads ? GRAIN_THREADS : GRAIN_PROCESSES;
 
-        if (!client->watching)
+        if (!client->watching || client->gone)
             continue;
         if (client->interval_ns < wish.interval_ns)
             wish.interval_ns = client->interval_ns;
@@ -166,19 +166,20 @@ struct serve_wish serve_wish(const struct serve *serve)
 
 static bool is_shown(const struct client *client, bool hurried)
 {
-    return client->watching && (client->interval_ns < SECOND_NS) == hurried;
+    return client->watching && !client->gone && (client->interval_ns < SECOND_NS) == hurried;
 }
 
+/* A flush takes a sample, which is shown to whoever has asked for both: so nobody is let go here. */
 static void show(struct serve *serve, const struct batch *batch, bool hurried)
 {
     struct showing showing;
 
     showing_begin(batch, &showing);
-    for (unsigned i = serve->count; i-- > 0;) {
+    for (unsigned i = 0; i < serve->count; i++) {
         struct client *client = serve->clients[i];
 
-        if (is_shown(client, hurried) && !showing_put(&showing, client))
-            drop_client(serve, client);
+        if (is_shown(client, hurried))
+            client->gone = !showing_put(&showing, client);
     }
     showing_clear(&showing);
 }
@@ -225,6 +226,6 @@ int serve_batch(struct serve *serve, const struct batch *batch)
 void serve_progress(struct serve *serve)
 {
     for (unsigned i = serve->count; i-- > 0;)
-        if (!requests_progress(serve->requests, serve->clients[i]))
+        if (serve->clients[i]->gone || !requests_progress(serve->requests, serve->clients[i]))
             drop_client(serve, serve->clients[i]);
 }

@@ -33,7 +33,7 @@ struct serve_wish serve_wish(const struct serve *serve);
 /* A sample for everybody who watches. 0, or -errno when those who want one each second will miss a part of it. */
 int serve_batch(struct serve *serve, const struct batch *batch);
 
-/* Answers the flushes that are complete, or have waited too long. */
+/* Answers the flushes that are complete, or have waited too long, and lets those go that samples did not reach. */
 void serve_progress(struct serve *serve);
 
 #endif

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import unittest.mock
 import urllib.error
 import urllib.request
 from concurrent import futures
@@ -415,6 +416,21 @@ class TestSocket(PathTest):
                 else:
                     self.assertRaises(ConnectionResetError, client.recv, 4096)
         self.assertIsNone(agent.process.poll())
+
+    def test_who_hangs_up_while_its_flush_is_done(self):
+        """The sample that a flush takes is shown to who watches: here to the one that has asked for it, and is gone."""
+        import socket
+        with unittest.mock.patch.dict(os.environ, MALLOC_PERTURB_="165"):  # what is used after it was given back shows
+            agent = self.start_agent()
+        for _ in range(3):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(5)
+                client.connect(agent.socket)
+                client.sendall(b'{"request":"watch"}\n')
+                self.assertIn(b'"ok":true', client.recv(4096))
+                client.sendall(b'{"request":"flush"}\n')
+        self.assertEqual(0, agent.record("after", ["true"], os.path.join(self.directory, "after.rec")).returncode)
+        self.assertIsNone(agent.process.poll(), agent.said())
 
 
 class TestProfiles(PathTest):
