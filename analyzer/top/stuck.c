@@ -4,7 +4,7 @@
 #include "analyzer/aggregate.h"
 #include "analyzer/human.h"
 #include "analyzer/view/json.h"
-
+#include "lib/utf8.h"
 
 static bool is_stuck(const struct record *record)
 {
@@ -34,6 +34,7 @@ void stuck_line(const struct batch *batch, char *buffer, size_t size)
                       human_ns(age, (double)oldest->oldest_ns));
     if (count > 1 && (size_t)length < size)
         snprintf(buffer + length, size - (size_t)length, ", and %u more", count - 1);
+    utf8_one_line(buffer); /* a process gives itself its name, and its user may mount a volume anywhere */
 }
 
 json_t *stuck_list(const struct batch *batch)

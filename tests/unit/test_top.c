@@ -13,6 +13,7 @@
 
 #include "analyzer/classify.h"
 #include "analyzer/top/settings.h"
+#include "analyzer/top/stuck.h"
 #include "analyzer/top/tab.h"
 #include "tests/unit/history.h"
 
@@ -346,9 +347,30 @@ static void dense_sums(void **state)
     histogram_clear(&sum);
 }
 
+/* A terminal obeys nothing of a name. */
+static void a_stuck_process_has_any_name(void **state)
+{
+    struct batch *batch;
+    uint32_t job, volume, process;
+    struct record *record;
+    char line[256];
+
+    assert_int_equal(batch_new(&batch), 0);
+    assert_int_equal(batch_job(batch, &(struct job){.name = "j", .kind = "command", .command = "", .exit = -1}, &job), 0);
+    assert_int_equal(batch_volume(batch, &(struct volume){.name = "/m\x1b[2J", .source = "", .fstype = ""}, &volume), 0);
+    assert_int_equal(batch_process(batch, &(struct process){.pid = 7, .command = "a\x1b]0;b\a\n"}, &process), 0);
+    assert_int_equal(batch_record(batch, job, volume, process, OP_READ, &record), 0);
+    record->in_flight = 1;
+    record->oldest_ns = 60000000000;
+    stuck_line(batch, line, sizeof(line));
+    assert_string_equal(line, "stuck: a?]0;b?? (7) in read on /m?[2J for 60 s");
+    batch_free(batch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stuck_process_has_any_name),
         cmocka_unit_test(rates_and_sums),
         cmocka_unit_test(the_dead_are_forgotten),
         cmocka_unit_test(short_processes_are_unknown_in_the_blend),
