@@ -20,6 +20,8 @@
 #define DIGITS 20
 #define TORN   "new" /* what a file is called until all of it is safe */
 
+#define READ_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+
 static void name_of(uint64_t number, char name[24])
 {
     snprintf(name, 24, "%020" PRIu64, number);
@@ -137,6 +139,13 @@ static int write_all(int fd, const char *data, size_t size)
     return 0;
 }
 
+/* Nobody's but ours, whatever has that name: as long as we are root, the directory is somebody's who is not. */
+static int make_torn(int directory)
+{
+    unlinkat(directory, TORN, 0);
+    return openat(directory, TORN, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
 /*
  * Written and flushed under another name, renamed, and the directory flushed. When only the last step fails, a new
  * file is taken back; should even that fail, it is there as far as anybody can tell, and a second one with the same
@@ -144,7 +153,7 @@ static int write_all(int fd, const char *data, size_t size)
  */
 static int replace(int directory, const char *name, const void *data, size_t size, bool is_new)
 {
-    _cleanup_close_ int fd = openat(directory, TORN, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    _cleanup_close_ int fd = make_torn(directory);
     int err;
 
     if (fd < 0)
@@ -173,7 +182,7 @@ int spool_disk_write(const struct spool_disk *disk, uint64_t number, const void 
 /* A whole file, malloc'ed. */
 static int read_file(int directory, const char *name, void **out, size_t *size)
 {
-    _cleanup_close_ int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int fd = openat(directory, name, READ_FLAGS);
     _cleanup_free_ char *data = NULL;
     struct stat st;
 
@@ -240,7 +249,7 @@ int spool_disk_save(const struct spool_disk *disk, const char *name, const void 
 
 int spool_disk_load(const struct spool_disk *disk, const char *name, char *text, size_t size)
 {
-    _cleanup_close_ int fd = openat(disk->directory, name, O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int fd = openat(disk->directory, name, READ_FLAGS);
     ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
 
     if (length < 0)

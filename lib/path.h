@@ -11,7 +11,7 @@ int path_make_parents(const char *path, mode_t mode);
    or -errno. */
 int path_directory(const char *path, int *out);
 
-/* The same in an open one. */
+/* The same in an open one, where a link is no directory: whoever owns that one may have put it there. */
 int path_directory_at(int parent, const char *name, int *out);
 
 #endif

@@ -246,6 +246,35 @@ static void who_is_refused_is_kept_aside(void **state)
     spool_close(spool);
 }
 
+/* The agent's user owns the directory, and root opens it first. */
+static void links_lead_nowhere(void **state)
+{
+    static const char *const names[] = {"spool", "refused"};
+    char victim[96], path[128];
+    struct spool *spool;
+    struct stat st;
+
+    snprintf(victim, sizeof(victim), "%s/victim", directory);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(mkdir(victim, 0755), 0);
+        snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+        assert_int_equal(symlink(victim, path), 0);
+        capture_begin(STDERR_FILENO);
+        assert_int_equal(spool_open(directory, SPOOL_MAX_DEFAULT, &spool), -ENOTDIR);
+        free(capture_end(STDERR_FILENO));
+        assert_int_equal(rmdir(victim), 0);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(spool_open(directory, SPOOL_MAX_DEFAULT, &spool), 0);
+    snprintf(path, sizeof(path), "%s/spool/new", directory);
+    assert_int_equal(close(open(victim, O_WRONLY | O_CREAT, 0600)), 0);
+    assert_int_equal(symlink(victim, path), 0);
+    append(spool, 1, NULL);
+    assert_int_equal(stat(victim, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    spool_close(spool);
+}
+
 static void a_queue_keeps_its_order(void **state)
 {
     const uint64_t places[] = {7, 3, 9, 5, 1};
@@ -304,6 +333,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_oldest_make_room, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(who_is_put_off_lets_others_pass, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(who_is_refused_is_kept_aside, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(links_lead_nowhere, make_directory, remove_directory),
         cmocka_unit_test(a_queue_keeps_its_order),
         cmocka_unit_test(waiting_grows_and_is_spread),
     };
