@@ -69,6 +69,17 @@ static int progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, cur
     return remote->options.may_go_on && !remote->options.may_go_on(remote->options.context);
 }
 
+/* What libcurl would find in the environment for an http:// URL; NULL: nothing. */
+static const char *proxy_in_clear(void)
+{
+    static const char *const names[] = {"http_proxy", "all_proxy", "ALL_PROXY"};
+    const char *proxy = NULL;
+
+    for (unsigned i = 0; !proxy && i < sizeof(names) / sizeof(*names); i++)
+        proxy = getenv(names[i]);
+    return proxy;
+}
+
 static void set_up(struct remote *remote)
 {
     const struct remote_options *o = &remote->options;
@@ -85,7 +96,7 @@ static void set_up(struct remote *remote)
     curl_easy_setopt(remote->curl, CURLOPT_XFERINFOFUNCTION, progress);
     curl_easy_setopt(remote->curl, CURLOPT_XFERINFODATA, remote);
     /* In clear a token does not go to a proxy elsewhere, either. */
-    proxy = o->proxy ? o->proxy : clear ? getenv("http_proxy") : NULL;
+    proxy = o->proxy ? o->proxy : clear ? proxy_in_clear() : NULL;
     if (clear && proxy && !remote_is_safe(strstr(proxy, "://") ? proxy : "x"))
         curl_easy_setopt(remote->curl, CURLOPT_PROXY, "");
     else if (proxy)

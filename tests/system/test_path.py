@@ -271,6 +271,16 @@ class TestTrouble(PathTest):
         self.assertEqual(0, agent.stop())
         self.assertEqual(0, agent.waiting())
 
+    def test_no_token_goes_to_a_proxy_in_clear(self):
+        """Whatever the environment calls it. There is none: who asks it never reaches the collector."""
+        for name in "http_proxy", "all_proxy", "ALL_PROXY":
+            with unittest.mock.patch.dict(os.environ, {name: f"socks5://127.0.0.1:{free_port()}"}):
+                agent = self.start_agent()
+            done = agent.record(name, ["true"], os.path.join(self.directory, f"{name}.rec"))
+            self.assertEqual((0, ""), (done.returncode, done.stderr), name)
+            self.assertEqual(0, agent.stop())
+            self.assertNotIn("spooling until", agent.said(), name)
+
     def test_full_disk(self):
         state = self.mount_tmpfs(tempfile.mkdtemp(prefix="tiny-", dir=self.directory), "size=256k")
         agent = self.start_agent(state=state)
