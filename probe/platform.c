@@ -23,7 +23,7 @@
 
 /* What a counter row was last time. */
 struct seen {
-    char *volume;
+    char *volume, *instance;
     struct platform_row row;
 };
 
@@ -34,6 +34,7 @@ struct platform {
     uint32_t count, capacity;
     struct lookup index;
     struct batch *batch; /* while it is drained into */
+    const char *instance; /* which one is read, where its counters do not say it; NULL */
     char why[200];
 };
 
@@ -111,8 +112,10 @@ void platform_free(struct platform *platform)
 {
     if (!platform)
         return;
-    for (uint32_t i = 0; i < platform->count; i++)
+    for (uint32_t i = 0; i < platform->count; i++) {
         free(platform->seen[i].volume);
+        free(platform->seen[i].instance);
+    }
     free(platform->seen);
     lookup_clear(&platform->index);
     free(platform->root);
@@ -135,14 +138,16 @@ const char *platform_name(const struct platform *platform)
 /* NULL in *out when it is new, and then it is known from now on. */
 static int find(struct platform *platform, const struct platform_row *row, struct seen **out)
 {
-    uint32_t hash = lookup_hash(row->volume, strlen(row->volume)) + row->layer * REQUESTS + row->request;
-    uint32_t cursor = hash, at;
+    const char *instance = row->instance ? row->instance : platform->instance ? platform->instance : "";
+    const uint32_t parts[] = {lookup_hash(row->volume, strlen(row->volume)), lookup_hash(instance, strlen(instance)),
+                              row->layer * REQUESTS + row->request};
+    uint32_t hash = lookup_hash(parts, sizeof(parts)), cursor = hash, at;
     struct seen *seen;
 
     while (lookup_next(&platform->index, hash, &cursor, &at)) {
         seen = &platform->seen[at];
         if (seen->row.layer == row->layer && seen->row.request == row->request &&
-            strcmp(seen->volume, row->volume) == 0) {
+            strcmp(seen->volume, row->volume) == 0 && strcmp(seen->instance, instance) == 0) {
             *out = seen;
             return 0;
         }
@@ -159,9 +164,12 @@ static int find(struct platform *platform, const struct platform_row *row, struc
     if (lookup_reserve(&platform->index))
         return -ENOMEM;
     seen = &platform->seen[platform->count];
-    *seen = (struct seen){.volume = strdup(row->volume), .row = *row};
-    if (!seen->volume)
+    *seen = (struct seen){.volume = strdup(row->volume), .instance = strdup(instance), .row = *row};
+    if (!seen->volume || !seen->instance) {
+        free(seen->volume);
+        free(seen->instance);
         return -ENOMEM;
+    }
     lookup_insert(&platform->index, hash, platform->count++);
     *out = NULL;
     return 0;
@@ -240,7 +248,21 @@ static int drain_mountstats(struct platform *platform)
                       platform_mountstats);
 }
 
-/* A directory is the file system's name and the address of something: "scratch-ffff9d5f0a8c1000". */
+/* "scratch", in a directory that is a mount's: "scratch-ffff9d5f0a8c1000" has the address of something. Folders of one
+   file system may be mounted each for itself. */
+static int drain_mount(struct platform *platform, const char *directory, char *text)
+{
+    const char *dash = strrchr(directory, '-');
+    char name[256];
+    int err;
+
+    snprintf(name, sizeof(name), "%.*s", dash ? (int)(dash - directory) : 255, directory);
+    platform->instance = directory;
+    err = platform_lustre(name, text, take, platform);
+    platform->instance = NULL;
+    return err;
+}
+
 static int drain_lustre(struct platform *platform, const char *pattern)
 {
     char full[512];
@@ -252,7 +274,7 @@ static int drain_lustre(struct platform *platform, const char *pattern)
         return 0;
     for (size_t i = 0; !err && i < found.gl_pathc; i++) {
         _cleanup_free_ char *text = NULL, *path = strdup(found.gl_pathv[i]);
-        char *slash = path ? strrchr(path, '/') : NULL, *name, *dash;
+        char *slash = path ? strrchr(path, '/') : NULL;
 
         if (!slash) {
             err = -ENOMEM;
@@ -260,12 +282,8 @@ static int drain_lustre(struct platform *platform, const char *pattern)
         }
         *slash = '\0';
         slash = strrchr(path, '/');
-        name = slash ? slash + 1 : path;
-        dash = strrchr(name, '-');
-        if (dash)
-            *dash = '\0';
         if (read_proc(found.gl_pathv[i], &text) == 0)
-            err = platform_lustre(name, text, take, platform);
+            err = drain_mount(platform, slash ? slash + 1 : path, text);
     }
     globfree(&found);
     return err;

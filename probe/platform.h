@@ -17,6 +17,7 @@ struct platform_row {
     enum layer layer;
     const char *volume; /* on the node; or everywhere, if shared */
     const char *fstype;
+    const char *instance; /* of a volume that may be mounted more than once, each with counters of its own; NULL */
     bool shared;
     enum request_kind request;
     unsigned known; /* enum station_known */

@@ -66,6 +66,13 @@ static bool begin_mount(char *line, struct sums *sums)
     return true;
 }
 
+/* Mounts with the same options share the counters, which then stand there for each of them; others have their own. */
+static void set_instance(struct sums *sums, const char *options)
+{
+    for (unsigned r = 0; r < REQUESTS; r++)
+        sums->row[r].instance = options;
+}
+
 static enum request_kind nfs_request(const char *name)
 {
     if (strcmp(name, "READ") == 0 || strcmp(name, "READ_PLUS") == 0)
@@ -112,6 +119,8 @@ int platform_mountstats(char *text, platform_sink sink, void *context)
             err = flush_sums(&sums, sink, context);
         if (begin_mount(line, &sums) || !sums.row[0].volume)
             continue;
+        if (strncmp(line, "\topts:", 6) == 0)
+            set_instance(&sums, line);
         /* normal read, written; direct read, written; from and to the server */
         if (sscanf(line, " bytes: %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &n[0], &n[1],
                    &n[2], &n[3], &n[4], &n[5]) == 6) {

@@ -276,6 +276,42 @@ static void differences_since_the_begin(void **state)
     remove_root(root);
 }
 
+/* The third is the first again, at another place, and has its counters. */
+#define MOUNTED_THRICE(read, other)                                                                                    \
+    "device filer:/data mounted on /data with fstype nfs4 statvers=1.1\n\topts:\trw,vers=4.2\n"                       \
+    "\tREAD: " read " 0 0 0 0 0 0 0\n"                                                                                \
+    "device filer:/data mounted on /old with fstype nfs statvers=1.1\n\topts:\tro,vers=3\n"                          \
+    "\tREAD: " other " 0 0 0 0 0 0 0\n"                                                                               \
+    "device filer:/data mounted on /srv with fstype nfs4 statvers=1.1\n\topts:\trw,vers=4.2\n"                       \
+    "\tREAD: " read " 0 0 0 0 0 0 0\n"
+
+/* Each mount of a volume has its own counters, unless they share them. */
+static void volumes_that_are_mounted_twice(void **state)
+{
+    static const char home[] = "/proc/fs/lustre/llite/scratch-ffff9d5f0a8c1000/stats";
+    static const char projects[] = "/proc/fs/lustre/llite/scratch-ffff9d5f0a8c2000/stats";
+    struct platform *platform;
+    struct batch *batch;
+    char root[32];
+
+    make_root(root);
+    put(root, home, "read_bytes 1000 samples [bytes] 1 1 1000\n");
+    put(root, projects, "read_bytes 7 samples [bytes] 1 1 7\n");
+    put(root, "/proc/self/mountstats", MOUNTED_THRICE("1000", "7"));
+    assert_int_equal(platform_new(root, "n1", NULL, &platform), 0);
+    assert_int_equal(platform_begin(platform), 0);
+    put(root, home, "read_bytes 1005 samples [bytes] 1 1 1005\n");
+    put(root, projects, "read_bytes 9 samples [bytes] 1 1 9\n");
+    put(root, "/proc/self/mountstats", MOUNTED_THRICE("1005", "9"));
+    batch = drain(platform);
+    assert_int_equal(batch->station_count, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(batch->stations[i].ops, 5 + 2);
+    batch_free(batch);
+    platform_free(platform);
+    remove_root(root);
+}
+
 static void differences_since_the_last_time(void **state)
 {
     struct platform *platform;
@@ -387,6 +423,7 @@ int main(void)
         cmocka_unit_test(any_system_as_csv),
         cmocka_unit_test(what_is_broken_says_nothing_and_why),
         cmocka_unit_test(differences_since_the_begin),
+        cmocka_unit_test(volumes_that_are_mounted_twice),
         cmocka_unit_test(differences_since_the_last_time),
         cmocka_unit_test(ways_around_the_kernel),
     };
