@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/log.h"
 
@@ -56,9 +57,12 @@ static int read_next(struct recording_file *file, struct batch **out, struct fra
 /* What the collector would refuse and nobody can add up. 1 or -EBADMSG. */
 static int check(struct batch **batch, struct codec_error *error)
 {
-    if ((*batch)->interval_ms)
+    const uint32_t interval_ms = (*batch)->interval_ms;
+
+    if (interval_ms && interval_ms <= INTERVAL_MS_MAX)
         return 1;
-    *error = (struct codec_error){.field = "interval_ms", .why = "must not be 0"};
+    *error = (struct codec_error){.field = "interval_ms"};
+    strcpy(error->why, interval_ms ? "is longer than a week" : "must not be 0");
     batch_free(*batch);
     *batch = NULL;
     return -EBADMSG;

@@ -8,6 +8,7 @@
 #include <sys/param.h>
 
 #include "lib/floor_div.h"
+#include "lib/record.h"
 
 int64_t series_slot_of(int64_t start_ns, uint64_t duration_ns, uint32_t slot_ms)
 {
@@ -100,6 +101,8 @@ int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, ui
 
     if (!interval_ms)
         return -EINVAL;
+    if (interval_ms > INTERVAL_MS_MAX) /* databases may hold such */
+        interval_ms = INTERVAL_MS_MAX;
     if (!series->length) {
         series->slot_ms = interval_ms;
         series->first = series_slot_of(start_ns, duration_ns, interval_ms);

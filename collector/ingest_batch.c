@@ -83,6 +83,8 @@ int ingest_validate(const struct batch *batch, struct codec_error *error)
         return wrong(error, "duration_ns", "is longer than a week");
     if (!batch->interval_ms)
         return wrong(error, "interval_ms", "must not be 0");
+    if (batch->interval_ms > INTERVAL_MS_MAX)
+        return wrong(error, "interval_ms", "is longer than a week");
     return check_tables(batch, error) ? -EBADMSG : batch_plausible(batch, error);
 }
 

@@ -218,6 +218,8 @@ struct pressure {
     uint64_t full_ns; /* all of them that had something to do */
 };
 
+#define INTERVAL_MS_MAX 604800000 /* a week: no program makes longer ones */
+
 struct batch {
     struct arena arena;
 
@@ -233,7 +235,7 @@ struct batch {
     /* interval */
     int64_t start_ns;     /* wall clock */
     uint64_t duration_ns; /* monotonic clock */
-    uint32_t interval_ms; /* the nominal interval */
+    uint32_t interval_ms; /* the nominal interval; what says more than INTERVAL_MS_MAX nobody takes */
     struct pressure pressure;
 
     struct job *jobs;

@@ -32,8 +32,8 @@ static json_t *span(const struct report *report)
     const struct aggregate *totals = &report->totals;
 
     return totals->batches
-               ? json_pack("{s:o,s:o,s:i}", "start", json_time(totals->start_ns), "end",
-                           json_time(totals->end_ns), "interval_ms", (int)totals->interval_ms)
+               ? json_pack("{s:o,s:o,s:I}", "start", json_time(totals->start_ns), "end",
+                           json_time(totals->end_ns), "interval_ms", (json_int_t)totals->interval_ms)
                : json_pack("{s:n,s:n,s:n}", "start", "end", "interval_ms");
 }
 

@@ -31,6 +31,19 @@ static void near(double value, double expected)
     assert_true(fabs(value - expected) < 1e-9);
 }
 
+/* As anybody may have sent to an old collector. */
+static void an_interval_of_any_length(void **state)
+{
+    const struct demand_slot slot = {.demand = {[DEMAND_READ_BYTES] = 5}};
+    struct series series = {0};
+
+    add(&series, 0, 0, 10);
+    assert_int_equal(series_add(&series, HISTORY_START, 1000000000, UINT32_MAX, &slot), 0);
+    assert_int_equal(series.length, 1);
+    assert_int_equal(series.slots[0].demand[DEMAND_READ_BYTES], 15);
+    series_clear(&series);
+}
+
 /* Seconds 0, 2, 10 and 19 of two aligned windows of 10 s: 30 + 10 and 40 + 20 bytes. */
 static void figures_by_hand(void **state)
 {
@@ -439,6 +452,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_by_hand),
+        cmocka_unit_test(an_interval_of_any_length),
         cmocka_unit_test(jitter_makes_no_peak),
         cmocka_unit_test(windows_that_the_span_cuts_do_not_count),
         cmocka_unit_test(longer_intervals_coarsen),

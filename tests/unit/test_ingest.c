@@ -93,6 +93,8 @@ static void each_field_is_validated(void **state)
     expect_field(&b, "duration_ns");
     b = valid(), b.interval_ms = 0;
     expect_field(&b, "interval_ms");
+    b = valid(), b.interval_ms = INTERVAL_MS_MAX + 1;
+    expect_field(&b, "interval_ms");
 }
 
 /* Names that an index of the database does not take would stop all that is summed up. */
