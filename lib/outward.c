@@ -170,6 +170,36 @@ static int change_volume(const struct outward *outward, struct batch *batch, str
     return err ? err : rename_(outward, batch, SOURCE, &volume->source);
 }
 
+static bool is_like(const struct station *a, const struct station *b)
+{
+    return a->party == PARTY_SERVER && b->party == PARTY_SERVER && a->layer == b->layer && a->volume == b->volume &&
+           a->request == b->request && a->job == b->job;
+}
+
+/* Several commands may serve one file system. Where none of them is told they are one: no batch names anything twice. */
+static int join_servers(struct batch *batch)
+{
+    uint32_t kept = 0;
+    int err = 0;
+
+    for (uint32_t i = 0; i < batch->station_count; i++) {
+        struct station *station = &batch->stations[i];
+        uint32_t like = station->party == PARTY_SERVER ? 0 : kept;
+
+        station->server = NULL;
+        while (like < kept && !is_like(&batch->stations[like], station))
+            like++;
+        if (like == kept) {
+            batch->stations[kept++] = *station;
+            continue;
+        }
+        err = err ? err : station_add(&batch->stations[like], station);
+        station_clear(station);
+    }
+    batch->station_count = kept;
+    return err;
+}
+
 /* Devices of other paths are named by where they are plugged in, or by their files. */
 static int change_rest(const struct outward *outward, struct batch *batch)
 {
@@ -199,11 +229,10 @@ static int change_rest(const struct outward *outward, struct batch *batch)
         err = rename_(outward, batch, TREE, &batch->trees[i].name);
     for (uint32_t i = 0; !err && i < batch->process_count; i++)
         err = rename_(outward, batch, COMMAND, &batch->processes[i].command);
-    for (uint32_t i = 0; !err && i < batch->station_count; i++) {
-        if (!allows(outward, ALLOW_COMMAND)) /* who serves a file system is a command */
-            batch->stations[i].server = NULL;
+    if (!err && !allows(outward, ALLOW_COMMAND)) /* who serves a file system is a command */
+        err = join_servers(batch);
+    for (uint32_t i = 0; !err && i < batch->station_count; i++)
         err = rename_(outward, batch, COMMAND, &batch->stations[i].server);
-    }
     return err;
 }
 

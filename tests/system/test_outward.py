@@ -407,6 +407,17 @@ class TestPayload(OutwardTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(report["jobs"][0]["job"], harness.must([harness.unblend(), "payload", hidden]))
 
+    def test_servers_without_their_commands_are_one(self):
+        """Two programs may serve one file system; what leaves names nothing twice, or it would be refused."""
+        storage = [{"layer": "fuse", "volume": 0, "request": "all", "for": "server", "job": 0, "server": command}
+                   for command in ("mount.first", "mount.second")]
+        recording = harness.write_recording(os.path.join(self.root, "served.rec"), [batch(1, storage=storage)])
+        key = ["--site-key", self.key("served")]
+        for options, left in ((["--fields", "user", *key], 1), (["--pseudonyms", *key], 2), ([], 2)):
+            sent = json.loads(harness.must([harness.unblend(), "payload", *options, recording]))
+            self.assertEqual(left, len(sent["storage"]), options)
+            harness.write_recording(os.path.join(self.root, "sent.rec"), [sent])
+
     def assert_volumes_are_hidden(self, recording, key):
         """A volume is called by where it is mounted or by its source: who sends neither does not send its name."""
         def volumes(*options):
