@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analyzer/watched.h"
+#include "tests/unit/history.h"
 
 static void recordings_leave_holes(void **state)
 {
@@ -55,12 +56,32 @@ static void what_comes_late_closes_holes(void **state)
     watched_clear(&watched);
 }
 
+/* However much was told, in how many batches. */
+static void what_was_lost_is_never_below_0(void **state)
+{
+    const struct dropped range = {.stream = "0123456789abcdef0123456789abcdef", .first = 1, .last = 1,
+                                  .ops = INT64_MAX, .why = "quota"};
+    struct aggregate totals = {0};
+
+    for (int second = 0; second < 3; second++) {
+        struct batch *batch = history_batch(second);
+
+        batch->coverage.lost = batch->coverage.shed_ms[SHED_DETACHED] = INT64_MAX;
+        assert_int_equal(batch_dropped(batch, &range, 1), 0);
+        history_into(&totals, batch);
+    }
+    assert_true(totals.lost == INT64_MAX && totals.dropped_ops == INT64_MAX);
+    assert_true(totals.shed_ms[SHED_DETACHED] == INT64_MAX);
+    aggregate_clear(&totals);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recordings_leave_holes),
         cmocka_unit_test(windows_are_cut),
         cmocka_unit_test(what_comes_late_closes_holes),
+        cmocka_unit_test(what_was_lost_is_never_below_0),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
