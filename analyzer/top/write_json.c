@@ -8,6 +8,12 @@
 #include "analyzer/view/json.h"
 #include "lib/output.h"
 
+/* JSON integers end at 2^63 - 1, the last bucket does not. */
+static json_t *integer(double value)
+{
+    return json_integer(value < 0x1p63 ? (json_int_t)value : INT64_MAX);
+}
+
 static json_t *value_of(const struct column *column, const struct row *row)
 {
     double value;
@@ -18,7 +24,7 @@ static json_t *value_of(const struct column *column, const struct row *row)
     if (isnan(value))
         return json_null();
     if (column->unit == UNIT_ID || column->unit == UNIT_TIME || column->unit == UNIT_COUNT || row->since_start)
-        return fabs(value - floor(value)) > 0 ? json_real(value) : json_integer((json_int_t)value);
+        return fabs(value - floor(value)) > 0 ? json_real(value) : integer(value);
     return json_real(value);
 }
 

@@ -65,6 +65,14 @@ class TestBatch(TopTest):
             self.assertEqual(want, [last["totals"]["read_bytes"], last["totals"]["write_bytes"]])
             self.assertEqual(want, [sum(row[name] for row in last[key]) for name in ("read_bytes", "write_bytes")])
 
+    def test_the_last_bucket_is_no_negative_time(self):
+        batch = harness.batches(self.recording)[0]
+        batch["records"] = [{key: record[key] for key in ("job", "volume", "process", "op", "bytes", "latency_sum_ns")} |
+                            {"errors": 0, "latency_ns": "495"} for record in batch["records"] if "process" in record]
+        recording = harness.write_recording(self.path("last.rec"), [{**batch, "flows": []}])
+        sample = json.loads(self.batch("--json", recording=recording).stdout)
+        self.assertEqual({2 ** 63 - 1}, {row["p99_ns"] for row in sample["processes"]} - {None})
+
     def test_csv(self):
         rows = list(csv.DictReader(io.StringIO(self.batch("--csv", "-n", "2").stdout, newline="")))
         self.assertEqual({"2026-03-01T12:00:01.000Z", "2026-03-01T12:00:02.000Z"}, {row["time"] for row in rows})
