@@ -13,10 +13,12 @@
 #include "lib/packed.h"
 #include "probe/sampler.h"
 
-#define FLUSH_MS_MAX 60000
+#define FLUSH_MS_MAX  60000
+#define FLUSH_EACH_MS 250 /* each makes a batch: anybody may ask for them, and nobody may crowd the spool with them */
 
 struct requests {
     struct agent *agent;
+    int64_t flushed_ms; /* monotonic */
     uint32_t *owners; /* of jobs, by id: who may speak of them */
     uint32_t owner_count;
 };
@@ -135,7 +137,7 @@ static bool request_flush(struct requests *requests, struct client *client, json
     json_unpack(request, "{s?:i}", "timeout_ms", &timeout_ms);
     if (timeout_ms < 1 || timeout_ms > FLUSH_MS_MAX)
         timeout_ms = FLUSH_MS_MAX;
-    agent_flush(requests->agent); /* what could not be spooled shows in the answer */
+    client->flush_wanted = true;
     client->flush_until_ms = monotonic_ms() + timeout_ms;
     return true; /* answered by requests_progress() */
 }
@@ -199,6 +201,17 @@ bool requests_handle(struct requests *requests, struct client *client, const cha
     return alive;
 }
 
+bool requests_flush(struct requests *requests)
+{
+    int64_t now = monotonic_ms();
+
+    if (now - requests->flushed_ms < FLUSH_EACH_MS)
+        return false;
+    requests->flushed_ms = now;
+    agent_flush(requests->agent); /* what could not be spooled shows in the answer */
+    return true;
+}
+
 bool requests_progress(struct requests *requests, struct client *client)
 {
     unsigned pending;
@@ -208,10 +221,11 @@ bool requests_progress(struct requests *requests, struct client *client)
     if (!client->flush_until_ms)
         return true;
     pending = agent_pending(requests->agent, why, sizeof(why));
-    done = !pending && !agent_has_unspooled(requests->agent);
+    done = !client->flush_wanted && !pending && !agent_has_unspooled(requests->agent);
     if (!done && monotonic_ms() < client->flush_until_ms)
         return true;
     client->flush_until_ms = 0;
+    client->flush_wanted = false;
     done = done && !*why; /* the last one was refused */
     return client_answer(client, json_pack("{s:b, s:I, s:s}", "ok", (int)done, "pending",
                                            (json_int_t)pending, "why", why));

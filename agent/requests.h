@@ -30,6 +30,9 @@ void requests_free(struct requests *requests); /* NULL is fine */
 /* Does what a line asks for and answers it. False when the client is gone. */
 bool requests_handle(struct requests *requests, struct client *client, const char *line, size_t size);
 
+/* Takes the sample that flushes wait for, one for all who do; false: not yet, as the last one was taken just now. */
+bool requests_flush(struct requests *requests);
+
 /* Answers a flush that is complete or has waited too long. False when the client is gone. */
 bool requests_progress(struct requests *requests, struct client *client);
 

@@ -169,7 +169,7 @@ static bool is_shown(const struct client *client, bool hurried)
     return client->watching && !client->gone && (client->interval_ns < SECOND_NS) == hurried;
 }
 
-/* A flush takes a sample, which is shown to whoever has asked for both: so nobody is let go here. */
+/* Somebody may be at work on a client: so nobody is let go here. */
 static void show(struct serve *serve, const struct batch *batch, bool hurried)
 {
     struct showing showing;
@@ -223,8 +223,22 @@ int serve_batch(struct serve *serve, const struct batch *batch)
     return 0;
 }
 
+/* One sample is enough for all who want one. */
+static void flush(struct serve *serve)
+{
+    bool wanted = false;
+
+    for (unsigned i = 0; i < serve->count; i++)
+        wanted |= serve->clients[i]->flush_wanted && !serve->clients[i]->gone;
+    if (!wanted || !requests_flush(serve->requests))
+        return;
+    for (unsigned i = 0; i < serve->count; i++)
+        serve->clients[i]->flush_wanted = false;
+}
+
 void serve_progress(struct serve *serve)
 {
+    flush(serve);
     for (unsigned i = serve->count; i-- > 0;)
         if (serve->clients[i]->gone || !requests_progress(serve->requests, serve->clients[i]))
             drop_client(serve, serve->clients[i]);

@@ -442,6 +442,26 @@ class TestSocket(PathTest):
         self.assertEqual(0, agent.record("after", ["true"], os.path.join(self.directory, "after.rec")).returncode)
         self.assertIsNone(agent.process.poll(), agent.said())
 
+    def test_flushes_do_not_crowd_the_spool(self):
+        """Whoever asks for many at once has some of them done, each for all who wait."""
+        import socket
+        agent = self.start_agent()
+        before = len(harness.batches(agent.copy))
+        clients = []
+        for _ in range(8):
+            client = socket.socket(socket.AF_UNIX)
+            self.addCleanup(client.close)
+            client.settimeout(20)
+            client.connect(agent.socket)
+            client.sendall(b'{"request":"flush"}\n' * 100)
+            clients.append(client)
+        began = time.monotonic()
+        for client in clients:
+            self.assertIn(b'"ok":true', client.recv(4096))
+        self.assertEqual(0, agent.stop())
+        most = 2 + 5 * (time.monotonic() - began + 1)  # four a second, and those of the intervals
+        self.assertLess(len(harness.batches(agent.copy)) - before, most)
+
 
 class TestProfiles(PathTest):
     def profiles(self, report, name):
