@@ -218,6 +218,8 @@ static int judge(struct bursts *bursts, struct gathered *g, const struct batch *
     struct history *history = find_history(bursts, key);
     int err = history ? 0 : -ENOMEM;
 
+    if (!err && history->last > now + RECENT) /* the clock was set back: what came then says nothing of now */
+        *history = (struct history){.key = key, .first = -1};
     for (uint32_t i = 0; !err && i < g->count; i++)
         remember(history, &g->heaps[i]);
     for (uint32_t i = 0; !err && i < g->count; i++)

@@ -111,6 +111,25 @@ static void the_mean_is_of_the_last_minute(void **state)
     batch_free(batch);
 }
 
+/* What is told of times to come, by a clock that was set back since, is no reason to judge nothing. */
+static void a_clock_that_is_set_back_begins_anew(void **state)
+{
+    struct bursts *bursts;
+    struct batch *batch;
+
+    setup(&batch);
+    assert_int_equal(bursts_new(2, &bursts), 0);
+    for (int i = 0; i < 600; i++)
+        reads(bursts, START + 36000 + i, 100, 3);
+    drain(bursts, batch, START + 36600, 0, 60000);
+    for (int i = 0; i < 9; i++)
+        reads(bursts, START + i, 1, 3);
+    reads(bursts, START + 9, 10, 5);
+    drain(bursts, batch, START + 10, 10, 60009);
+    bursts_free(bursts);
+    batch_free(batch);
+}
+
 /* Idle slots count in the mean, and metadata is judged by its own number. */
 static void kinds_have_thresholds_of_their_own(void **state)
 {
@@ -138,6 +157,7 @@ int main(void)
         cmocka_unit_test(the_factor_is_the_callers),
         cmocka_unit_test(even_demand_is_no_burst),
         cmocka_unit_test(the_mean_is_of_the_last_minute),
+        cmocka_unit_test(a_clock_that_is_set_back_begins_anew),
         cmocka_unit_test(kinds_have_thresholds_of_their_own),
     };
 
