@@ -88,5 +88,5 @@ bool drain_tree_gone(void *context, const struct abi_tree_key *key)
 
     if (!key->job)
         return process_at(drain->from.tables, key->holder)->exited != 0;
-    return key->job & ABI_JOB_FOUND && !origin_find(drain->from.origin, key->job);
+    return !origin_find(drain->from.origin, key->job);
 }

@@ -223,6 +223,12 @@ void origin_use(struct origin *origin, uint32_t id, int64_t now_ns)
         entry->used_ns = now_ns;
 }
 
+static void forget_entry(struct origin *origin, uint32_t at)
+{
+    entry_free(origin->entries[at]);
+    origin->entries[at] = NULL;
+}
+
 /* Ids are not used again: what the kernel side still has under one must not become another job's. */
 int origin_forget(struct origin *origin, int64_t before_ns)
 {
@@ -232,16 +238,19 @@ int origin_forget(struct origin *origin, int64_t before_ns)
     for (uint32_t i = 0; i < origin->count; i++) {
         struct entry *entry = origin->entries[i];
 
-        if (!entry || !entry->identity)
+        if (!entry)
             continue;
+        if (!entry->identity) { /* one that was given cannot be found again, so it has to be over */
+            if (entry->ended && entry->used_ns < before_ns)
+                forget_entry(origin, i);
+            continue;
+        }
         if (entry->used_ns >= before_ns && !err)
             err = lookup_reserve(&origin->index);
-        if (entry->used_ns < before_ns || err) {
-            entry_free(entry);
-            origin->entries[i] = NULL;
-        } else {
+        if (entry->used_ns < before_ns || err)
+            forget_entry(origin, i);
+        else
             lookup_insert(&origin->index, lookup_hash(entry->identity, strlen(entry->identity)), i);
-        }
     }
     return err;
 }
@@ -257,6 +266,7 @@ int origin_report(struct origin *origin, struct batch *batch)
         if (batch_job(batch, &entry->job, &index))
             return -ENOMEM;
         entry->ended = entry->job.end_ns != 0;
+        entry->used_ns = monotonic_ns();
     }
     return 0;
 }

@@ -28,7 +28,10 @@ uint32_t origin_seek(struct origin *origin, const char *identity);
 /* Adds what came to be known of a job later: labels that it lacks, user and command where it has none. 0 or -ENOMEM. */
 int origin_fill(struct origin *origin, uint32_t id, const struct job *more);
 
-/* Notes that a job is somebody's; and forgets those found that have been nobody's since then (CLOCK_MONOTONIC). */
+/*
+ * Notes that a job is somebody's; and forgets those found, and those given whose end has been reported, that have been
+ * nobody's since then (CLOCK_MONOTONIC).
+ */
 void origin_use(struct origin *origin, uint32_t id, int64_t now_ns);
 int origin_forget(struct origin *origin, int64_t before_ns);
 

@@ -147,7 +147,7 @@ int shared_rows_drain(struct shared_rows *rows, struct volumes *volumes, struct 
         err = drain_row(rows, &key, &now, volumes, origin, since, now_slot, batch);
         if (err)
             return err;
-        if (key.job & ABI_JOB_FOUND && !origin_find(origin, key.job))
+        if (key.job && !origin_find(origin, key.job))
             forget(rows, &key);
     }
     for (uint32_t op = OP_FIRST; op < OP_COUNT; op++) {

@@ -160,6 +160,28 @@ static void test_given(void **state)
     expect(world, slurm, "given", "command");
 }
 
+/* The kernel side has places for some hundred jobs: each recording through an agent took some for good. */
+static void test_given_is_forgotten_when_it_is_over(void **state)
+{
+    struct world *world = *state;
+    struct batch *batch;
+    uint32_t running, over;
+
+    assert_int_equal(0, batch_new(&batch));
+    assert_int_equal(0, origin_job(world->origin, &(struct job){.name = "a", .kind = "command", .command = "c"}, &running));
+    assert_int_equal(0, origin_job(world->origin, &(struct job){.name = "b", .kind = "command", .command = "c"}, &over));
+    origin_find(world->origin, over)->end_ns = 1;
+    assert_int_equal(0, origin_forget(world->origin, INT64_MAX));
+    assert_non_null(origin_find(world->origin, over)); /* nobody has heard of its end */
+    assert_int_equal(0, origin_report(world->origin, batch));
+    assert_int_equal(0, origin_forget(world->origin, 0));
+    assert_non_null(origin_find(world->origin, over));
+    assert_int_equal(0, origin_forget(world->origin, INT64_MAX));
+    assert_null(origin_find(world->origin, over));
+    assert_non_null(origin_find(world->origin, running));
+    batch_free(batch);
+}
+
 static void test_pod(void **state)
 {
     struct world *world = *state;
@@ -301,6 +323,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_slurm_is_one_job, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_slurm_prolog_names_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_given, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_given_is_forgotten_when_it_is_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pod, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_container, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ranks, set_up, tear_down),
