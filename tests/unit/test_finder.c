@@ -168,8 +168,10 @@ static void test_given_is_forgotten_when_it_is_over(void **state)
     uint32_t running, over;
 
     assert_int_equal(0, batch_new(&batch));
-    assert_int_equal(0, origin_job(world->origin, &(struct job){.name = "a", .kind = "command", .command = "c"}, &running));
-    assert_int_equal(0, origin_job(world->origin, &(struct job){.name = "b", .kind = "command", .command = "c"}, &over));
+    assert_int_equal(0, origin_job(world->origin,
+                                   &(struct job){.name = "a", .kind = "command", .command = "c"}, &running));
+    assert_int_equal(0, origin_job(world->origin,
+                                   &(struct job){.name = "b", .kind = "command", .command = "c"}, &over));
     origin_find(world->origin, over)->end_ns = 1;
     assert_int_equal(0, origin_forget(world->origin, INT64_MAX));
     assert_non_null(origin_find(world->origin, over)); /* nobody has heard of its end */
