@@ -68,20 +68,49 @@ static int is_batch(const struct dirent *entry)
     return strlen(entry->d_name) == DIGITS && strspn(entry->d_name, "0123456789") == DIGITS;
 }
 
+/* An agent makes its spool beside a directory of what was refused. Without that, and without batches, it is some directory. */
+static bool is_spool(const char *path)
+{
+    _cleanup_free_ char *beside = NULL;
+
+    return asprintf(&beside, "%s/../refused", path) < 0 || access(beside, F_OK) == 0;
+}
+
+/* 0 or -errno, logged. */
+static int list_spool(const char *path, struct dirent ***entries, int *count)
+{
+    *count = scandir(path, entries, is_batch, alphasort);
+    if (*count < 0) {
+        int err = -errno;
+
+        log_error("cannot read the spool %s: %s", path, log_why(err));
+        return err;
+    }
+    if (*count)
+        return 0;
+    if (is_spool(path)) {
+        log_info("%s: no batch waits there", path);
+        return 0;
+    }
+    free(*entries);
+    log_error("%s: it is no agent's state directory, and no spool: give what the agent has as --state", path);
+    return -ENOENT;
+}
+
 /* The state directory of an agent, or the spool in it. */
 static int print_spool(const char *path)
 {
     _cleanup_free_ char *inner = NULL;
     struct dirent **entries = NULL;
-    int count, err = 0;
+    int count = 0, err;
 
     if (asprintf(&inner, "%s/spool", path) < 0)
         return -ENOMEM;
-    if (access(inner, X_OK) == 0)
+    if (access(inner, F_OK) == 0 || errno != ENOENT) /* what may not be read is said of the spool itself */
         path = inner;
-    count = scandir(path, &entries, is_batch, alphasort);
-    if (count < 0)
-        return complain(path, -errno, "");
+    err = list_spool(path, &entries, &count);
+    if (err)
+        return err;
     for (int i = 0; i < count; i++) {
         _cleanup_free_ char *name = NULL;
 

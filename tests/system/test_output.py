@@ -81,6 +81,25 @@ class AdviceTest(harness.SystemTest):
                          self.say(1, "report", "/etc/passwd"))
         self.assertIn(f"{missing}: No such file or directory: check the name", self.say(1, "payload", missing))
 
+    def test_directories_without_batches(self):
+        """Nothing to print is an answer of an agent's directory only, and of one that can be read."""
+        state, other = self.path("state"), self.path("other")
+        for name in ("spool", "refused"):
+            os.makedirs(os.path.join(state, name))
+        os.makedirs(os.path.join(other, "spool"))
+        for place in (other, os.path.join(other, "spool"), "/etc"):
+            with self.subTest(place=place):
+                self.assertIn(": it is no agent's state directory, and no spool: ", self.say(1, "payload", place))
+        for place in (state, os.path.join(state, "spool")):
+            with self.subTest(place=place):
+                self.assertIn("/spool: no batch waits there", self.say(0, "payload", place))
+        os.chmod(self.directory, 0o755)
+        os.chmod(os.path.join(state, "spool"), 0o700)
+        done = harness.run([harness.tool("setpriv"), "--reuid=65534", "--clear-groups", harness.unblend(), "payload",
+                            state], env=harness.environment())
+        self.assertEqual((1, ""), (done.returncode, done.stdout))
+        self.assert_one_line(done.stderr, f"cannot read the spool {state}/spool: Permission denied: see its rights")
+
     def test_files_that_are_named_twice(self):
         again = self.path("again.rec")
         os.symlink(os.path.abspath(RECORDING), again)
