@@ -14,6 +14,7 @@
 #include "lib/notify.h"
 #include "lib/program.h"
 
+
 int agent_adopt(struct agent *agent, pid_t pid, const struct job *job, uint32_t *id)
 {
     return probe_adopt(agent->probe, pid, job, id);
@@ -27,6 +28,16 @@ void agent_job_exit(struct agent *agent, uint32_t id, int status)
 unsigned agent_job_living(struct agent *agent, uint32_t id)
 {
     return probe_job_living(agent->probe, id);
+}
+
+uint64_t agent_ends(const struct agent *agent)
+{
+    return agent->ends;
+}
+
+bool agent_may_end(const struct agent *agent, int64_t apart_ms)
+{
+    return !agent->ends || monotonic_ms() - agent->ended_ms >= apart_ms;
 }
 
 int agent_flush(struct agent *agent)

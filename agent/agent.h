@@ -59,6 +59,10 @@ unsigned agent_job_living(struct agent *agent, uint32_t id);
 /* Ends the interval now and hurries it to the collector. */
 int agent_flush(struct agent *agent);
 
+/* How many intervals have been ended, and whether the last one was that long ago. */
+uint64_t agent_ends(const struct agent *agent);
+bool agent_may_end(const struct agent *agent, int64_t apart_ms);
+
 /* Batches not yet acknowledged; and why, "" when all is well. */
 unsigned agent_pending(struct agent *agent, char *why, size_t size);
 

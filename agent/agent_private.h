@@ -27,6 +27,8 @@ struct agent {
     struct monitor *monitor; /* NULL: no monitoring system wants anything */
     int64_t told;            /* the number of the interval that it was told last */
     struct batch *interval; /* what the current interval has so far; NULL for nothing */
+    uint64_t ends;    /* of intervals, so far */
+    int64_t ended_ms; /* monotonic, the last one */
     char spool_trouble[160];
     int events; /* epoll */
     int signals;

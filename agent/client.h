@@ -23,7 +23,9 @@ struct client {
     bool gone; /* a frame did not reach it: it is let go when nobody is at work on it */
     uint64_t interval_ns; /* at least so often; CLIENT_INTERVAL_NS at most */
     int64_t flush_until_ms; /* monotonic; 0: no flush is waiting for its answer */
-    bool flush_wanted; /* it waits for the sample, too */
+    bool flush_wanted;   /* it waits for the end of an interval, too */
+    uint64_t flush_ends; /* agent_ends() when it was asked for */
+    bool refused;        /* for good: what still comes of the line is thrown away */
     char request[REQUEST_MAX];
     size_t request_size;
     char *output; /* what the socket did not take yet */

@@ -75,6 +75,8 @@ int agent_end_interval(struct agent *agent)
 {
     int err;
 
+    agent->ends++;
+    agent->ended_ms = monotonic_ms();
     if (!agent->interval)
         return 0;
     agent->interval->interval_ms = (uint32_t)(agent->options->interval_ns / 1000000);

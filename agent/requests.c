@@ -11,14 +11,15 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/packed.h"
+#include "lib/utf8.h"
 #include "probe/sampler.h"
 
-#define FLUSH_MS_MAX  60000
-#define FLUSH_EACH_MS 250 /* each makes a batch: anybody may ask for them, and nobody may crowd the spool with them */
+#define FLUSH_MS_MAX    60000
+#define END_MS_MIN      250  /* between the ends of intervals that are asked for: each is a batch, on disk and in the database, */
+#define END_MS_ANYBODYS 1000 /* and by those without rights */
 
 struct requests {
     struct agent *agent;
-    int64_t flushed_ms; /* monotonic */
     uint32_t *owners; /* of jobs, by id: who may speak of them */
     uint32_t owner_count;
 };
@@ -79,6 +80,13 @@ static uint32_t own_job(const struct requests *requests, const struct client *cl
     return (uint32_t)id;
 }
 
+static bool is_one_line(const char *text)
+{
+    while (*text && !utf8_control(text))
+        text++;
+    return !*text;
+}
+
 static bool request_job(struct requests *requests, struct client *client, json_t *request)
 {
     const char *name = NULL, *command = "", *user = NULL;
@@ -91,8 +99,9 @@ static bool request_job(struct requests *requests, struct client *client, json_t
 
     if (json_unpack(request, "{s:s, s:I, s?:s, s?:s}", "job", &name, "pid", &pid, "command",
                     &command, "user", &user) ||
-        !*name || strlen(name) > 255)
-        return client_refuse(client, "a job needs a name of 1 to 255 bytes and a pid");
+        !*name || strlen(name) > 255 || !is_one_line(name) || !is_one_line(command) || (user && !is_one_line(user)))
+        return client_refuse(client, "a job needs a name of 1 to 255 bytes and a pid, and texts without control "
+                                     "characters");
     if (!owns_process(client, pid))
         return client_refuse(client, "that process is not the caller's");
     job.name = name;
@@ -134,11 +143,11 @@ static bool request_flush(struct requests *requests, struct client *client, json
 {
     int timeout_ms = FLUSH_MS_MAX;
 
-    json_unpack(request, "{s?:i}", "timeout_ms", &timeout_ms);
-    if (timeout_ms < 1 || timeout_ms > FLUSH_MS_MAX)
-        timeout_ms = FLUSH_MS_MAX;
-    client->flush_wanted = true;
+    if (json_unpack(request, "{s?:i}", "timeout_ms", &timeout_ms) || timeout_ms < 1 || timeout_ms > FLUSH_MS_MAX)
+        return client_refuse(client, "flush takes timeout_ms from 1 to 60000");
     client->flush_until_ms = monotonic_ms() + timeout_ms;
+    client->flush_ends = agent_ends(requests->agent);
+    client->flush_wanted = true;
     return true; /* answered by requests_progress() */
 }
 
@@ -201,13 +210,12 @@ bool requests_handle(struct requests *requests, struct client *client, const cha
     return alive;
 }
 
-bool requests_flush(struct requests *requests)
+bool requests_flush(struct requests *requests, const struct client *client)
 {
-    int64_t now = monotonic_ms();
-
-    if (now - requests->flushed_ms < FLUSH_EACH_MS)
+    if (agent_ends(requests->agent) != client->flush_ends)
+        return true; /* it holds all that was asked for */
+    if (!agent_may_end(requests->agent, client->privileged ? END_MS_MIN : END_MS_ANYBODYS))
         return false;
-    requests->flushed_ms = now;
     agent_flush(requests->agent); /* what could not be spooled shows in the answer */
     return true;
 }
@@ -224,6 +232,8 @@ bool requests_progress(struct requests *requests, struct client *client)
     done = !client->flush_wanted && !pending && !agent_has_unspooled(requests->agent);
     if (!done && monotonic_ms() < client->flush_until_ms)
         return true;
+    if (client->flush_wanted && !*why)
+        snprintf(why, sizeof(why), "an interval was ended less than a second ago: wait longer");
     client->flush_until_ms = 0;
     client->flush_wanted = false;
     done = done && !*why; /* the last one was refused */

@@ -6,7 +6,8 @@
  *        gives a process of the caller's, and all it forks, a job
  *   {"request": "exit", "id": N, "status": N}                -> {"ok": true}
  *   {"request": "living", "id": N}                           -> {"ok": true, "living": N}
- *   {"request": "flush"}   answered when everything up to now is in the collector, or cannot get there
+ *   {"request": "flush"}   answered when everything up to now is in the collector, or cannot get there. An interval is ended for
+ *        others than root and the group once a second at most: until then it waits
  *                          -> {"ok": true, "pending": 0} or {"ok": false, "pending": N, "why": S}
  *   {"request": "watch", "form": S, "interval_ms": N, "threads": B}
  *        -> {"ok": true, "form": S}, then a frame a second (lib/recording.h) or, where N is less, as
@@ -30,8 +31,8 @@ void requests_free(struct requests *requests); /* NULL is fine */
 /* Does what a line asks for and answers it. False when the client is gone. */
 bool requests_handle(struct requests *requests, struct client *client, const char *line, size_t size);
 
-/* Takes the sample that flushes wait for, one for all who do; false: not yet, as the last one was taken just now. */
-bool requests_flush(struct requests *requests);
+/* Ends the interval for a flush, unless one has ended since it was asked for; false: not yet, as the last one ended just now. */
+bool requests_flush(struct requests *requests, const struct client *client);
 
 /* Answers a flush that is complete or has waited too long. False when the client is gone. */
 bool requests_progress(struct requests *requests, struct client *client);

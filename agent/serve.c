@@ -103,6 +103,15 @@ static void accept_client(struct serve *serve)
         serve->count++;
 }
 
+/* Hanging up at once would reset the connection under a caller who still writes, and he would never read why. So he is
+   done with when his line ends, or when he hangs up. */
+static bool refuse_long(struct client *client)
+{
+    client->refused = true;
+    client->request_size = 0;
+    return client_refuse(client, "a request is a line of at most 4096 bytes");
+}
+
 static bool read_requests(struct serve *serve, struct client *client)
 {
     ssize_t got = recv(client->fd, client->request + client->request_size,
@@ -111,6 +120,8 @@ static bool read_requests(struct serve *serve, struct client *client)
 
     if (got <= 0)
         return got < 0 && errno == EAGAIN;
+    if (client->refused)
+        return !memchr(client->request, '\n', (size_t)got);
     client->request_size += (size_t)got;
     while ((end = memchr(client->request, '\n', client->request_size))) {
         size_t line = (size_t)(end - client->request);
@@ -120,7 +131,7 @@ static bool read_requests(struct serve *serve, struct client *client)
         client->request_size -= line + 1;
         memmove(client->request, end + 1, client->request_size);
     }
-    return client->request_size < sizeof(client->request);
+    return client->request_size < sizeof(client->request) || refuse_long(client);
 }
 
 void serve_event(struct serve *serve, int fd, uint32_t events)
@@ -223,17 +234,15 @@ int serve_batch(struct serve *serve, const struct batch *batch)
     return 0;
 }
 
-/* One sample is enough for all who want one. */
+/* One end of an interval is enough for all who want one. */
 static void flush(struct serve *serve)
 {
-    bool wanted = false;
+    for (unsigned i = 0; i < serve->count; i++) {
+        struct client *client = serve->clients[i];
 
-    for (unsigned i = 0; i < serve->count; i++)
-        wanted |= serve->clients[i]->flush_wanted && !serve->clients[i]->gone;
-    if (!wanted || !requests_flush(serve->requests))
-        return;
-    for (unsigned i = 0; i < serve->count; i++)
-        serve->clients[i]->flush_wanted = false;
+        if (client->flush_wanted && !client->gone && requests_flush(serve->requests, client))
+            client->flush_wanted = false;
+    }
 }
 
 void serve_progress(struct serve *serve)

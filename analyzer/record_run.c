@@ -20,6 +20,7 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/recording.h"
+#include "lib/utf8.h"
 #include "probe/finder.h"
 
 /* How often to look whether the last descendant has gone, once the command itself has. */
@@ -199,6 +200,7 @@ static int launch(struct session *session, char **argv)
 
     if (!copy)
         return 1;
+    utf8_one_line(copy); /* as the names that an agent finds itself, and as it wants them */
     if (session->options->job)
         job.name = session->options->job;
     else if (!finder_own_job(session->options->job_env, &job.kind, &job.name))
@@ -206,6 +208,7 @@ static int launch(struct session *session, char **argv)
     name = strdup(job.name); /* basename() has its text in a place of its own */
     if (!name)
         return 1;
+    utf8_one_line(name);
     job.name = name;
     job.command = basename(copy);
     job.user = geteuid() == 0 && sudo_user ? sudo_user : user ? user->pw_name : NULL;

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The agent's socket, which everybody may write to: what a stranger asks for is bounded, and what is wrong is refused."""
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+import harness
+
+STRANGER = 65534
+FLOOD_S = 3
+FLOOD = """
+import json, socket, sys, time
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+lines, end, answers = client.makefile("r"), time.monotonic() + float(sys.argv[2]), []
+while time.monotonic() < end:
+    client.sendall(b'{"request":"flush"}\\n')
+    answers.append(json.loads(lines.readline()))
+print(json.dumps(answers))
+"""
+
+
+class SocketTest(harness.SystemTest):
+    def setUp(self):
+        os.chmod(self.directory, 0o755)
+        here = tempfile.mkdtemp(dir=self.directory)
+        os.chmod(here, 0o755)
+        self.socket, self.copy = os.path.join(here, "agent.sock"), os.path.join(here, "copy.rec")
+        self.agent = harness.start_agent(self, self.socket, "--copy", self.copy, "--interval", "1h", "--user", "root")
+
+    def connect(self):
+        client = socket.socket(socket.AF_UNIX)
+        self.addCleanup(client.close)
+        client.settimeout(30)
+        client.connect(self.socket)
+        return client
+
+    def ask(self, line):
+        client = self.connect()
+        client.sendall(line)
+        with client.makefile("r", encoding="utf-8") as lines:
+            return json.loads(lines.readline())
+
+    def flood(self, user):
+        answers = json.loads(harness.must([harness.tool("setpriv"), f"--reuid={user}", "--clear-groups", harness.PYTHON,
+                                           "-c", FLOOD, self.socket, str(FLOOD_S)]))
+        self.assertTrue(all(answer["ok"] for answer in answers), answers)
+        return len(answers)
+
+    def test_flushes(self):
+        """A stranger's wait for the second to be over; those of root are done at once."""
+        before = len(harness.batches(self.copy))
+        start = time.monotonic()
+        self.flood(STRANGER)
+        took = time.monotonic() - start
+        self.assertLessEqual(len(harness.batches(self.copy)) - before, took + 1)
+        self.assertGreater(self.flood(0), FLOOD_S + 1)
+        client = self.connect()
+        client.sendall(b'{"request":"flush"}\n')
+        client.recv(4096)
+        self.assertGreater(len(harness.batches(self.copy)), before)
+
+    def test_a_flush_that_waits_too_long(self):
+        self.assertTrue(self.ask(b'{"request":"flush","timeout_ms":60000}\n')["ok"])
+        for wrong in (b'"x"', b"1.5", b"null", b"0", b"-1", b"60001", b"[]"):
+            answer = self.ask(b'{"request":"flush","timeout_ms":' + wrong + b'}\n')
+            self.assertEqual({"ok": False, "why": "flush takes timeout_ms from 1 to 60000"}, answer, wrong)
+
+    def test_a_line_that_is_too_long(self):
+        for line in (b"x" * 5000 + b"\n", b"x" * 200000 + b"\n", b"x" * 4096):
+            client = self.connect()
+            client.sendall(line)
+            self.assertEqual({"ok": False, "why": "a request is a line of at most 4096 bytes"},
+                             json.loads(client.recv(4096)))
+            if line.endswith(b"\n"):
+                self.assertEqual(b"", client.recv(4096))
+        self.assertFalse(self.ask(b"x" * 4095 + b"\n")["ok"])
+
+    def test_names_of_one_line(self):
+        child = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        for wrong in ({"job": "a\nb"}, {"job": "a", "command": "\x1b[2J"}, {"job": "a", "user": "\x7f"}):
+            answer = self.ask(json.dumps({"request": "job", "pid": child.pid, **wrong}).encode() + b"\n")
+            self.assertIn("without control characters", answer.get("why", ""), wrong)
+        self.assertTrue(self.ask(json.dumps({"request": "job", "pid": child.pid, "job": "ä b"}).encode() + b"\n")["ok"])
+
+    def test_a_command_with_such_a_name(self):
+        recording = self.path("run.rec")
+        harness.must([harness.unblend(), "record", "--agent", self.socket, "--job", "a\nb", "-o", recording, "--", "cat",
+                      "/etc/passwd"])
+        self.assertEqual("a?b", harness.report(recording).job()["job"])
+
+
+if __name__ == "__main__":
+    unittest.main()
