@@ -14,9 +14,8 @@
 #include "lib/utf8.h"
 #include "probe/sampler.h"
 
-#define FLUSH_MS_MAX    60000
-#define END_MS_MIN      250  /* between the ends of intervals that are asked for: each is a batch, on disk and in the database, */
-#define END_MS_ANYBODYS 1000 /* and by those without rights */
+#define FLUSH_MS_MAX 60000
+#define END_MS_MIN   1000 /* between ends of intervals for those without rights: each is a batch, on disk and in the database */
 
 struct requests {
     struct agent *agent;
@@ -214,7 +213,7 @@ bool requests_flush(struct requests *requests, const struct client *client)
 {
     if (agent_ends(requests->agent) != client->flush_ends)
         return true; /* it holds all that was asked for */
-    if (!agent_may_end(requests->agent, client->privileged ? END_MS_MIN : END_MS_ANYBODYS))
+    if (!client->privileged && !agent_may_end(requests->agent, END_MS_MIN))
         return false;
     agent_flush(requests->agent); /* what could not be spooled shows in the answer */
     return true;
