@@ -440,7 +440,7 @@ class TestSocket(PathTest):
         self.assertIsNone(agent.process.poll(), agent.said())
 
     def test_flushes_do_not_crowd_the_spool(self):
-        """Whoever asks for many at once has some of them done, each for all who wait."""
+        """Whoever asks for many at once has one of them done, and that for all who wait meanwhile."""
         import socket
         agent = self.start_agent()
         before = len(harness.batches(agent.copy))
@@ -456,8 +456,8 @@ class TestSocket(PathTest):
         for client in clients:
             self.assertIn(b'"ok":true', client.recv(4096))
         self.assertEqual(0, agent.stop())
-        most = 2 + 5 * (time.monotonic() - began + 1)  # four a second, and those of the intervals
-        self.assertLess(len(harness.batches(agent.copy)) - before, most)
+        most = len(clients) + 2 + time.monotonic() - began  # those of the intervals, and the last one
+        self.assertLessEqual(len(harness.batches(agent.copy)) - before, most)
 
 
 class TestProfiles(PathTest):
