@@ -21,6 +21,7 @@
 
 #define NAME_MAX_    255
 #define MOUNTS_MAX   64
+#define STREAM_MAX   UINT32_MAX /* batches: one a second for 136 years */
 #define DURATION_MAX UINT64_C(604800000000000) /* a week: no agent aggregates longer */
 
 #define AHEAD_NS     60000000000 /* between clocks that are kept right are some milliseconds */
@@ -49,15 +50,45 @@ static int check_volume(const struct volume *volume, uint32_t at, struct codec_e
     return check_name("volumes", "volume", at, volume->name, error);
 }
 
+static int check_job(const struct job *job, uint32_t at, struct codec_error *error)
+{
+    /* The last is of a job of which nothing but its name was to be had. */
+    static const char *const kinds[] = {"slurm", "kubernetes", "container", "systemd", "env", "command", ""};
+    const struct field_place place = {.error = error, .table = "jobs", .indexed = true, .at = at};
+
+    for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (strcmp(job->kind, kinds[i]) == 0)
+            return check_name("jobs", "job", at, job->name, error);
+    return field_refuse(&place, "kind", "must be slurm, kubernetes, container, systemd, env or command");
+}
+
+/* What was dropped was made before the batch that tells it, so in its own stream it has smaller numbers. How far another
+   stream went nobody here can tell, but no stream goes on for ever. */
+static int check_dropped(const struct batch *batch, struct codec_error *error)
+{
+    struct field_place place = {.error = error, .table = "coverage.dropped", .indexed = true};
+
+    for (; place.at < batch->coverage.dropped_count; place.at++) {
+        const struct dropped *range = &batch->coverage.dropped[place.at];
+        bool own = strcmp(range->stream, batch->stream) == 0;
+
+        if (own && range->last >= batch->seq)
+            return field_refuse(&place, "last_seq", "must be below the batch's own seq");
+        if (!own && range->last > STREAM_MAX)
+            return field_refuse(&place, "last_seq", "is more than any stream has");
+    }
+    return 0;
+}
+
 static int check_tables(const struct batch *batch, struct codec_error *error)
 {
     int err = 0;
 
     for (uint32_t i = 0; i < batch->job_count && !err; i++)
-        err = check_name("jobs", "job", i, batch->jobs[i].name, error);
+        err = check_job(&batch->jobs[i], i, error);
     for (uint32_t i = 0; i < batch->volume_count && !err; i++)
         err = check_volume(&batch->volumes[i], i, error);
-    return err;
+    return err ? err : check_dropped(batch, error);
 }
 
 int ingest_validate(const struct batch *batch, struct codec_error *error)
@@ -73,6 +104,10 @@ int ingest_validate(const struct batch *batch, struct codec_error *error)
         return wrong(error, "node", "must have 1 to 255 bytes");
     if (!role)
         return wrong(error, "role", "must be client, storage or converged");
+    if (strlen(batch->kernel) > NAME_MAX_)
+        return wrong(error, "kernel", "must have at most 255 bytes");
+    if (strlen(batch->boot_id) > NAME_MAX_)
+        return wrong(error, "boot_id", "must have at most 255 bytes");
     if (strlen(batch->stream) != 32 || strspn(batch->stream, "0123456789abcdef") != 32)
         return wrong(error, "stream", "must be 32 lower-case hex digits");
     if (batch->seq >= INT64_MAX)

@@ -326,7 +326,9 @@ class TestLedger(collecting.Database):
 
     def test_a_range_that_is_wrong_is_refused(self):
         for change, field in (({"first_seq": 5, "last_seq": 4}, "last_seq"), ({"stream": "x"}, "stream"),
-                              ({"why": 7}, "why"), ({"ops": -1}, "ops"), ({"last_seq": 2**63 - 1}, "last_seq")):
+                              ({"why": 7}, "why"), ({"ops": -1}, "ops"), ({"last_seq": 2**63 - 1}, "last_seq"),
+                              ({"last_seq": 3}, "last_seq"), ({"last_seq": 2**62}, "last_seq"),
+                              ({"stream": "0" * 32, "last_seq": 2**62}, "last_seq")):
             value = self.declare(3, (1, 2, 0))
             value["coverage"]["dropped"][0].update(change)
             status, answer = self.collector.post(value, self.token)

@@ -248,13 +248,15 @@ class TestStrangers(TrustTest):
     def test_sql_in_every_string(self):
         evil = "'; drop schema unblend cascade; -- \\ \" $1 %s \x7f"
         value = batch(1, cluster=evil, kernel=evil, boot_id=evil, jobs=[{
-            "job": evil, "kind": evil, "user": evil, "command": evil, "labels": {evil: evil}, "start_ns": 1,
+            "job": evil, "kind": "env", "user": evil, "command": evil, "labels": {evil: evil}, "start_ns": 1,
             "end_ns": None, "exit": None}], volumes=[{"volume": evil, "source": evil, "fstype": evil, "scope": "local",
                                                       "mounts": [evil]}])
         value["coverage"]["hooks"] = [{"hook": evil, "state": "unavailable", "why": evil}]
         value["coverage"]["bypass"] = [{"what": evil, "device": evil, "bytes": None, "why": evil}]
         status, answer = self.collector.post(value, self.token)
         self.assertIn(status, (200, 400), answer)
+        value["jobs"][0]["kind"] = evil
+        self.post(400, value, self.token)
         self.assertEqual(self.sql("select count(*) from unblend.token where node = 'n1'"), "1")
         node = self.enroll(evil)
         self.secrets.append(node)

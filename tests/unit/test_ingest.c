@@ -81,6 +81,12 @@ static void each_field_is_validated(void **state)
     assert_int_equal(ingest_validate(&b, &error), 0);
     b = valid(), b.role = "clients";
     expect_field(&b, "role");
+    b = valid(), b.kernel = name + 1;
+    assert_int_equal(ingest_validate(&b, &error), 0);
+    b.kernel = name;
+    expect_field(&b, "kernel");
+    b = valid(), b.boot_id = name;
+    expect_field(&b, "boot_id");
     b = valid(), b.stream = "0123456789ABCDEF0123456789abcdef";
     expect_field(&b, "stream");
     b = valid(), b.stream = "0123456789abcdef0123456789abcdef0";
@@ -101,7 +107,7 @@ static void each_field_is_validated(void **state)
 static void names_are_no_longer_than_an_index_takes(void **state)
 {
     char name[INGEST_NAME_MAX + 2];
-    struct job jobs[] = {{.name = "short"}, {.name = name}};
+    struct job jobs[] = {{.name = "short", .kind = "env"}, {.name = name, .kind = ""}};
     struct volume volumes[] = {{.name = "short"}, {.name = name}};
     struct codec_error error;
     struct batch b = valid();
@@ -115,6 +121,31 @@ static void names_are_no_longer_than_an_index_takes(void **state)
     expect_field(&b, "jobs[1].job");
     b.job_count = 1;
     expect_field(&b, "volumes[1].volume");
+}
+
+static void jobs_are_of_kinds_that_there_are(void **state)
+{
+    struct job jobs[] = {{.name = "a", .kind = "kubernetes"}, {.name = "b", .kind = "zz"}};
+    struct batch b = valid();
+
+    b.jobs = jobs, b.job_count = 2;
+    expect_field(&b, "jobs[1].kind");
+}
+
+static void what_was_dropped_was_made_before(void **state)
+{
+    struct dropped ranges[] = {{.stream = "00000000000000000000000000000000", .first = 1, .last = UINT32_MAX},
+                               {.stream = "0123456789abcdef0123456789abcdef", .first = 1, .last = 8}};
+    struct codec_error error;
+    struct batch b = valid();
+
+    b.seq = 9;
+    b.coverage.dropped = ranges, b.coverage.dropped_count = 2;
+    assert_int_equal(ingest_validate(&b, &error), 0);
+    b.seq = 8;
+    expect_field(&b, "coverage.dropped[1].last_seq");
+    ranges[0].last = INT64_MAX / 2;
+    expect_field(&b, "coverage.dropped[0].last_seq");
 }
 
 static void what_no_node_can_have_done_is_refused(void **state)
@@ -267,6 +298,8 @@ int main(void)
         cmocka_unit_test(lines_are_cut),
         cmocka_unit_test(each_field_is_validated),
         cmocka_unit_test(names_are_no_longer_than_an_index_takes),
+        cmocka_unit_test(jobs_are_of_kinds_that_there_are),
+        cmocka_unit_test(what_was_dropped_was_made_before),
         cmocka_unit_test(what_no_node_can_have_done_is_refused),
         cmocka_unit_test(sha256_of_the_standard),
         cmocka_unit_test(tokens_come_as_they_were_made),
