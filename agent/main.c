@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/spool.h"
+#include "lib/address.h"
 #include "lib/log.h"
 #include "lib/notify.h"
 #include "lib/option.h"
@@ -121,35 +122,48 @@ int main(int argc, char **argv)
     if (first < argc)
         log_error("%s: no operand is expected here; see --help", argv[first]);
     else if (!is_role(agent.role))
-        log_error("role %s: give client, storage or converged", agent.role);
+        log_error("%srole %s: give client, storage or converged", option_from(&agent.role), agent.role);
     else if (flavour_parse(flavour, &agent.flavours))
-        log_error("flavour: %s: give " FLAVOUR_NAMES, flavour);
+        log_error("%sflavour: %s: give " FLAVOUR_NAMES, option_from(&flavour), flavour);
     else if (agent.interval_ns < 1000000000 || agent.interval_ns > 3600000000000ull ||
              agent.interval_ns % 1000000000)
-        log_error("interval: give a whole number of seconds, from 1s to 1h");
+        log_error("%sinterval: give a whole number of seconds, from 1s to 1h", option_from(&agent.interval_ns));
     else if (agent.spool_max < 1 << 20)
-        log_error("spool-max: give at least 1M");
+        log_error("%sspool-max: give at least 1M", option_from(&agent.spool_max));
     else if (finder_check_names(agent.job_env, true))
-        log_error("job-env: %s: give up to seven names of variables, with commas", agent.job_env);
+        log_error("%sjob-env: %s: give up to seven names of variables, with commas",
+                  option_from(&agent.job_env), agent.job_env);
     else if (agent.pod_labels && finder_check_names(agent.pod_labels, false))
-        log_error("pod-labels: %s: give names of labels, with commas", agent.pod_labels);
+        log_error("%spod-labels: %s: give names of labels, with commas",
+                  option_from(&agent.pod_labels), agent.pod_labels);
     else if (agent.tree_depth > TREE_DEPTH_MAX)
-        log_error("tree-depth: give a number of folders from 0 to %d", TREE_DEPTH_MAX);
+        log_error("%stree-depth: give a number of folders from 0 to %d",
+                  option_from(&agent.tree_depth), TREE_DEPTH_MAX);
     else if (!agent.burst_factor)
-        log_error("burst-factor: give a whole number from 1");
+        log_error("%sburst-factor: give a whole number from 1", option_from(&agent.burst_factor));
     else if (agent.collector && !agent.token_file)
-        log_error("collector %s: --token-file is needed with it", agent.collector);
+        log_error("%scollector %s: --token-file is needed with it", option_from(&agent.collector), agent.collector);
     else if (!agent.tls_cert != !agent.tls_key)
         log_error("--tls-cert and --tls-key belong together: give both");
     else if (agent.collector && !strstr(agent.collector, "://"))
-        log_error("collector %s: give a URL, as https://HOST:PORT", agent.collector);
+        log_error("%scollector %s: give a URL, as https://HOST:PORT", option_from(&agent.collector), agent.collector);
     else if (agent.collector && !remote_is_safe(agent.collector))
-        log_error("collector %s: a token goes to https:// only, or to http:// on loopback", agent.collector);
+        log_error("%scollector %s: a token goes to https:// only, or to http:// on loopback",
+                  option_from(&agent.collector), agent.collector);
     else if (agent.otlp && !remote_is_safe(agent.otlp))
-        log_error("otlp %s: give https://HOST:PORT; plain http goes to this machine only", agent.otlp);
+        log_error("%sotlp %s: give https://HOST:PORT; plain http goes to this machine only",
+                  option_from(&agent.otlp), agent.otlp);
     else if (agent.otlp_token_file && !agent.otlp)
-        log_error("otlp-token-file %s: --otlp is needed with it", agent.otlp_token_file);
+        log_error("%sotlp-token-file %s: --otlp is needed with it",
+                  option_from(&agent.otlp_token_file), agent.otlp_token_file);
+    else if (!agent.collector && agent.token_file && !*option_from(&agent.token_file))
+        log_error("token-file %s: --collector is needed with it", agent.token_file);
+    else if (!agent.collector && agent.join_file && !*option_from(&agent.join_file))
+        log_error("join-file %s: --collector is needed with it", agent.join_file);
+    else if ((agent.metrics && address_check(option_from(&agent.metrics), agent.metrics)) ||
+             outward_check(&agent.outward))
+        return 2; /* logged */
     else
-        return agent_run(&agent);
+        return agent.root && finder_check_root(option_from(&agent.root), agent.root) ? 1 : agent_run(&agent);
     return 2;
 }

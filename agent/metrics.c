@@ -92,8 +92,8 @@ static int start(struct metrics *metrics, int socket, int events)
     return epoll_ctl(events, EPOLL_CTL_ADD, metrics->fd, &event) ? -errno : 0;
 }
 
-int metrics_new(const char *address, int events, const struct totals *totals, metrics_ask *ask, void *context,
-                struct metrics **out)
+int metrics_new(const char *from, const char *address, int events, const struct totals *totals, metrics_ask *ask,
+                void *context, struct metrics **out)
 {
     struct metrics *metrics = calloc(1, sizeof(*metrics));
     char name[96];
@@ -102,7 +102,7 @@ int metrics_new(const char *address, int events, const struct totals *totals, me
     if (!metrics)
         return -ENOMEM;
     *metrics = (struct metrics){.totals = totals, .ask = ask, .context = context};
-    err = address_listen(address, true, &socket);
+    err = address_listen(from, address, true, &socket);
     if (err) {
         free(metrics);
         return err;

@@ -8,6 +8,7 @@
 #include "agent/otlp_text.h"
 #include "agent/totals.h"
 #include "lib/log.h"
+#include "lib/option.h"
 
 #define FAREWELL_MS 1000
 
@@ -42,7 +43,8 @@ int monitor_new(const struct agent_options *options, int events, metrics_ask *as
     if (!monitor)
         return -ENOMEM;
     if (options->metrics)
-        err = metrics_new(options->metrics, events, &monitor->totals, ask, context, &monitor->metrics);
+        err = metrics_new(option_from(&options->metrics), options->metrics, events, &monitor->totals, ask, context,
+                          &monitor->metrics);
     if (!err)
         err = start_otlp(options, &monitor->otlp);
     if (err)

@@ -68,6 +68,10 @@ static int check(const struct arguments *a, size_t *format)
     else if (!a->db == (a->file_count == 1))
         log_error("%s: try 'unblend export --help'",
                   a->db ? "both --db and files are given: choose one" : "no recording is named");
+    else if (outward_check(&a->outward))
+        return -EINVAL; /* logged */
+    else if (a->fill && formats[*format].write != export_fio && !*option_from(&a->fill))
+        log_error("--fill is for fio alone: leave it out");
     else
         return source_spare(a->files + 1, a->file_count - 1, a->out);
     return -EINVAL;

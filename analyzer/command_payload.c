@@ -271,6 +271,8 @@ int command_payload(int argc, char **argv)
         log_error("what would leave from where? give one FILE or SPOOLDIR, or --db");
         return 2;
     }
+    if (outward_check(&options))
+        return 2;
     err = outward_new(&options, &outward);
     if (err)
         return err == -EINVAL ? 2 : 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/command.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +20,25 @@ static const char *default_agent(void)
         return NULL;
     agent_close(client);
     return AGENT_SOCKET;
+}
+
+/* Values that can be told to be wrong as they are. 0 or -EINVAL, logged. */
+static int check(const struct record_options *o)
+{
+    if (o->interval_ns < 10000000 || o->interval_ns > 3600000000000ull)
+        log_error("%sinterval: give a time from 10ms to 1h", option_from(&o->interval_ns));
+    else if (!o->tree_depth || o->tree_depth > TREE_DEPTH_MAX)
+        log_error("%stree-depth: give a number of folders from 1 to %d", option_from(&o->tree_depth), TREE_DEPTH_MAX);
+    else if (!o->burst_factor)
+        log_error("%sburst-factor: give a whole number from 1", option_from(&o->burst_factor));
+    else if (finder_check_names(o->job_env, true))
+        log_error("%sjob-env: %s: give up to seven names of variables, with commas", option_from(&o->job_env),
+                  o->job_env);
+    else if (o->pod_labels && finder_check_names(o->pod_labels, false))
+        log_error("%spod-labels: %s: give names of labels, with commas", option_from(&o->pod_labels), o->pod_labels);
+    else
+        return 0;
+    return -EINVAL;
 }
 
 int command_record(int argc, char **argv)
@@ -80,30 +100,14 @@ int command_record(int argc, char **argv)
         log_error("no command stands behind --: give one, or leave -- out to record the whole node");
         return 2;
     }
-    if (options.interval_ns < 10000000 || options.interval_ns > 3600000000000ull) {
-        log_error("interval: give a time from 10ms to 1h");
+    if (check(&options) || outward_check(&options.outward))
         return 2;
-    }
-    if (!options.tree_depth || options.tree_depth > TREE_DEPTH_MAX) {
-        log_error("tree-depth: give a number of folders from 1 to %d", TREE_DEPTH_MAX);
-        return 2;
-    }
-    if (!options.burst_factor) {
-        log_error("burst-factor: give a whole number from 1");
-        return 2;
-    }
-    if (finder_check_names(options.job_env, true)) {
-        log_error("job-env: %s: give up to seven names of variables, with commas", options.job_env);
-        return 2;
-    }
-    if (options.pod_labels && finder_check_names(options.pod_labels, false)) {
-        log_error("pod-labels: %s: give names of labels, with commas", options.pod_labels);
-        return 2;
-    }
     if (flavour_parse(flavour, &options.flavours)) {
-        log_error("flavour: %s: give " FLAVOUR_NAMES, flavour);
+        log_error("%sflavour: %s: give " FLAVOUR_NAMES, option_from(&flavour), flavour);
         return 2;
     }
+    if (options.root && finder_check_root(option_from(&options.root), options.root))
+        return 1;
     if (!options.agent && options.flavours.order[0] == FLAVOUR_AUTO && !options.platform_metrics)
         options.agent = default_agent();
     return record_run(&options, argv + first);

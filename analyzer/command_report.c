@@ -72,14 +72,14 @@ static int parse(int argc, char **argv, struct arguments *a)
     return option_parse_mixed(&program, argc, argv, &a->files, &a->file_count);
 }
 
-static int find_view(const char *name, const struct view **out)
+static int find_view(const struct arguments *a, const struct view **out)
 {
     for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
-        if (strcmp(views[i]->name, name) == 0) {
+        if (strcmp(views[i]->name, a->format) == 0) {
             *out = views[i];
             return 0;
         }
-    log_error("cannot write the format '%s': choose text, json or html", name);
+    log_error("%scannot write the format '%s': choose text, json or html", option_from(&a->format), a->format);
     return -EINVAL;
 }
 
@@ -97,24 +97,12 @@ static void find_grouping(const char *by, struct aggregate *totals)
             totals->grouping = (enum grouping)i;
 }
 
-static int find_moment(const char *option, const char *text, int64_t *out)
-{
-    if (!text)
-        return 0;
-    if (moment_parse(text, wall_clock_ns(), out)) {
-        log_error("--%s: '%s' is no time: write 2026-03-01T12:00:00Z, or 2h for two hours ago",
-                  option, text);
-        return -EINVAL;
-    }
-    return 0;
-}
-
 static int check(const struct arguments *a, const struct view **view, struct source_window *window)
 {
     char *const before[] = {(char *)a->compare};
 
-    if (find_view(a->format, view) || find_moment("since", a->since, &window->since_ns) ||
-        find_moment("until", a->until, &window->until_ns))
+    if (find_view(a, view) || outward_check(&a->outward) ||
+        moment_option("since", &a->since, &window->since_ns) || moment_option("until", &a->until, &window->until_ns))
         return -EINVAL;
     if (window->since_ns >= window->until_ns) {
         log_error("nothing lies between --since %s and --until %s: give the earlier one first", a->since ? a->since : "ever",

@@ -102,7 +102,7 @@ static int make_filter(struct arguments *a)
         a->top.filter[strlen(a->top.filter) - 1] = '\0';
     err = filter_new(a->top.filter, &filter, why, sizeof(why));
     if (err)
-        log_error("--filter '%s': %s", a->top.filter, *why ? why : log_why(err));
+        log_error("%s--filter '%s': %s", option_from(&a->filter), a->top.filter, *why ? why : log_why(err));
     else
         filter_free(filter);
     return err;
@@ -124,8 +124,8 @@ static int choose_tab(struct arguments *a)
     }
     if (a->top.tab < tab_count && (a->db || !tabs[a->top.tab].cluster))
         return 0;
-    log_error(a->top.tab < tab_count ? "--tab %s: needs a cluster, give --db" : "there is no tab '%s': see --help",
-              a->tab);
+    log_error(a->top.tab < tab_count ? "%s--tab %s: needs a cluster, give --db" : "%sthere is no tab '%s': see --help",
+              option_from(&a->tab), a->tab);
     return -EINVAL;
 }
 
@@ -142,11 +142,11 @@ static int check(struct arguments *a)
         return -EINVAL;
     }
     if (a->top.interval_ns < INTERVAL_NS_MIN) {
-        log_error("--delay: less than 0.1 s is too short: choose a longer one");
+        log_error("%s--delay: less than 0.1 s is too short: choose a longer one", option_from(&a->top.interval_ns));
         return -EINVAL;
     }
     if (a->top.theme && top_theme(a->top.theme) < 0) {
-        log_error("there is no theme '%s': choose dark, light or mono", a->top.theme);
+        log_error("%sthere is no theme '%s': choose dark, light or mono", option_from(&a->top.theme), a->top.theme);
         return -EINVAL;
     }
     a->top.speed = a->top.speed ? a->top.speed : 1;
@@ -154,7 +154,7 @@ static int check(struct arguments *a)
     if (choose_tab(a) || make_filter(a))
         return -EINVAL;
     if (a->top.sort && column_find(a->top.sort, strlen(a->top.sort)) == column_count) {
-        log_error("there is no column '%s': 'unblend top --list' names them", a->top.sort);
+        log_error("%sthere is no column '%s': 'unblend top --list' names them", option_from(&a->top.sort), a->top.sort);
         return -EINVAL;
     }
     return 0;

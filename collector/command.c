@@ -16,11 +16,13 @@
 #include "collector/embedded.h"
 #include "collector/json_memory.h"
 #include "collector/work.h"
+#include "lib/address.h"
 #include "lib/log.h"
 #include "lib/notify.h"
 #include "lib/option.h"
 #include "lib/output.h"
 #include "lib/program.h"
+#include "lib/remote.h"
 
 #define PROGRAM  "unblend-collector"
 #define SITE_KEY LOCALSTATEDIR "/lib/unblend/site.key"
@@ -52,6 +54,13 @@ static int run_serve(const struct values *values)
         log_error("cannot forward: --token-file is needed with --forward");
         return WORK_USAGE;
     }
+    if (o->forward.url && !remote_is_safe(o->forward.url)) {
+        log_error("%scannot forward to %s: a token goes to https:// only, or to http:// on loopback",
+                  option_from(&o->forward.url), o->forward.url);
+        return WORK_USAGE;
+    }
+    if (address_check(option_from(&o->listen), o->listen))
+        return WORK_USAGE;
     err = serve(o);
     if (err == -EPERM || err == -EINVAL)
         return WORK_USAGE;
@@ -83,10 +92,17 @@ static int grant(struct store *store, const struct values *values, void *context
 /* What libpq, psql and `unblend report --db` take. */
 static int run_conninfo(const struct values *values)
 {
+    const char *directory = values->serve.setup.embedded;
     _cleanup_free_ char *conninfo = values->serve.setup.embedded
                                         ? embedded_conninfo(values->serve.setup.embedded)
                                         : strdup(values->serve.setup.db);
 
+    /* One that may not be looked at may be there. */
+    if (directory && access(directory, F_OK) && (errno == ENOENT || errno == ENOTDIR)) {
+        log_error("no database is in %s: %s: give the --embedded directory of a collector", directory,
+                  log_errno(-errno));
+        return EXIT_FAILURE;
+    }
     if (!conninfo || puts(conninfo) < 0) {
         log_error("cannot print the conninfo: %s", log_errno(conninfo ? -errno : -ENOMEM));
         return EXIT_FAILURE;
@@ -254,6 +270,8 @@ static int run(const struct command *command, int argc, char **argv)
         log_error("where is the database? give one of --db CONNINFO and --embedded DIR");
         return WORK_USAGE;
     }
+    if (outward_check(&o->forward.outward))
+        return WORK_USAGE;
     if (o->setup.embedded && *o->setup.embedded != '/') {
         if (!realpath(".", here) ||
             snprintf(absolute, sizeof(absolute), "%s/%s", here, o->setup.embedded) >= PATH_MAX) {

@@ -68,21 +68,12 @@ static int export(struct store *store, const struct values *values, void *contex
     return err;
 }
 
-static int moment(const char *option, const char *text, int64_t *out)
-{
-    int err = text ? moment_parse(text, wall_clock_ns(), out) : 0;
-
-    if (err)
-        log_error("--%s: '%s' is no time: write 2026-03-01T12:00:00Z, or 2h for two hours ago", option, text);
-    return err;
-}
-
 int command_export(const struct values *values)
 {
     struct exporting e = {.since_ns = 0, .until_ns = INT64_MAX, .fd = STDOUT_FILENO};
     int status;
 
-    if (moment("since", values->since, &e.since_ns) || moment("until", values->until, &e.until_ns))
+    if (moment_option("since", &values->since, &e.since_ns) || moment_option("until", &values->until, &e.until_ns))
         return WORK_USAGE;
     if (!values->output && isatty(STDOUT_FILENO)) {
         log_error("a bundle is nothing for a terminal: give --output FILE");

@@ -21,6 +21,7 @@
 #include "lib/address.h"
 #include "lib/log.h"
 #include "lib/notify.h"
+#include "lib/option.h"
 #include "lib/porter.h"
 #include "lib/privilege.h"
 
@@ -89,14 +90,14 @@ static int read_identity(const struct serve_options *o)
     return err;
 }
 
-static int listen_on(const char *address, bool tls, int *socket)
+static int listen_on(const char *from, const char *address, bool tls, int *socket)
 {
-    int err = address_listen(address, tls, socket);
+    int err = address_listen(from, address, tls, socket);
 
     if (err == -EPERM && !tls)
-        log_error("cannot listen on %s: tokens would cross the network in clear, "
+        log_error("%scannot listen on %s: tokens would cross the network in clear, "
                   "give --tls-cert and --tls-key or listen on 127.0.0.1",
-                  address);
+                  from, address);
     return err;
 }
 
@@ -151,7 +152,7 @@ static int start_as_root(struct daemon *d)
     if (!err && o->forward.url)
         err = outward_new(&o->forward.outward, &d->outward);
     if (!err)
-        err = listen_on(o->listen, o->tls_cert, &d->socket);
+        err = listen_on(option_from(&o->listen), o->listen, o->tls_cert, &d->socket);
     if (!err)
         err = privilege_choose(o->user, &d->choice);
     if (!err)

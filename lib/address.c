@@ -14,7 +14,8 @@
 #include "lib/cleanup.h"
 #include "lib/log.h"
 
-#define BACKLOG 4096
+#define BACKLOG   4096
+#define HOST_SIZE 256
 
 static bool is_loopback(const struct sockaddr *address)
 {
@@ -74,26 +75,42 @@ static int open_socket(const struct addrinfo *info, int *out)
     return 0;
 }
 
-int address_listen(const char *address, bool beyond, int *fd)
+/* "HOST:PORT" in two. 0 or -EINVAL, logged. */
+static int take_apart(const char *from, const char *address, char *host, size_t size, const char **port)
+{
+    if (!split(address, host, size, port)) {
+        log_error("%scannot listen on %s: it is no ADDR:PORT, write 127.0.0.1:9450 or [::1]:9450", from, address);
+        return -EINVAL;
+    }
+    if (!is_port(*port)) {
+        log_error("%scannot listen on %s: '%s' is no port: write a number from 0 to 65535", from, address, *port);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int address_check(const char *from, const char *address)
+{
+    char host[HOST_SIZE];
+    const char *port;
+
+    return take_apart(from, address, host, sizeof(host), &port);
+}
+
+int address_listen(const char *from, const char *address, bool beyond, int *fd)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *info;
-    char host[256];
+    char host[HOST_SIZE];
     const char *port;
     int err;
 
-    if (!split(address, host, sizeof(host), &port)) {
-        log_error("cannot listen on %s: it is no ADDR:PORT, write 127.0.0.1:9450 or [::1]:9450",
-                  address);
-        return -EINVAL;
-    }
-    if (!is_port(port)) {
-        log_error("cannot listen on %s: '%s' is no port: write a number from 0 to 65535", address, port);
-        return -EINVAL;
-    }
+    err = take_apart(from, address, host, sizeof(host), &port);
+    if (err)
+        return err;
     err = getaddrinfo(host, port, &hints, &info);
     if (err) {
-        log_error("cannot listen on %s: %s: check the address", address, gai_strerror(err));
+        log_error("%scannot listen on %s: %s: check the address", from, address, gai_strerror(err));
         return -EINVAL;
     }
     if (!beyond && !is_loopback(info->ai_addr)) {
@@ -101,7 +118,7 @@ int address_listen(const char *address, bool beyond, int *fd)
     } else {
         err = open_socket(info, fd);
         if (err)
-            log_error("cannot listen on %s: %s: choose another address", address, log_errno(err));
+            log_error("%scannot listen on %s: %s: choose another address", from, address, log_errno(err));
     }
     freeaddrinfo(info);
     return err;

@@ -8,9 +8,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/clock.h"
+#include "lib/log.h"
 #include "lib/option.h"
 
 #define LAST_SECOND 9223372035 /* of what fits into nanoseconds */
+
+static const char *const to_second[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", NULL};
+static const char *const coarser[] = {"%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%d", NULL};
 
 /* ".25" as ns; *text moves behind it. */
 static int64_t fraction(const char **text)
@@ -50,22 +55,35 @@ static bool is_real(const struct tm *tm)
     return same.tm_mday == tm->tm_mday && tm->tm_sec <= 60;
 }
 
+/* What follows the first of the forms that text has, NULL when it has none. */
+static const char *read_form(const char *const *forms, const char *text, struct tm *tm)
+{
+    for (; *forms; forms++) {
+        struct tm read = {.tm_isdst = -1};
+        const char *rest = strptime(text, *forms, &read);
+
+        if (rest) {
+            *tm = read;
+            return rest;
+        }
+    }
+    return NULL;
+}
+
 int moment_parse(const char *text, int64_t now_ns, int64_t *out)
 {
-    struct tm tm = {.tm_isdst = -1};
-    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+    struct tm tm = {0};
+    const char *rest = read_form(to_second, text, &tm);
     int64_t ns = 0;
     uint64_t before;
     time_t seconds;
     long east;
     int local;
 
-    if (!rest)
-        rest = strptime(text, "%Y-%m-%d %H:%M:%S", &tm);
     if (rest)
         ns = fraction(&rest);
     else
-        rest = strptime(text, "%Y-%m-%d", &tm);
+        rest = read_form(coarser, text, &tm);
     if (!rest) {
         if (option_duration(text, &before) || before > (uint64_t)INT64_MAX)
             return -EINVAL;
@@ -80,4 +98,13 @@ int moment_parse(const char *text, int64_t now_ns, int64_t *out)
         return -EINVAL;
     *out = (int64_t)seconds * 1000000000 + ns;
     return 0;
+}
+
+int moment_option(const char *option, const char *const *text, int64_t *out)
+{
+    if (!*text || !moment_parse(*text, wall_clock_ns(), out))
+        return 0;
+    log_error("%s--%s: '%s' is no time: write 2026-03-01T12:00:00Z, 2026-03-01T12:00 or 2026-03-01, or 2h for two hours ago",
+              option_from(text), option, *text);
+    return -EINVAL;
 }

@@ -44,6 +44,7 @@ static int parser_init(struct parser *p)
     unsigned count = p->program->count;
     char *letter;
 
+    option_forget();
     p->table = calloc(count + 4, sizeof(*p->table));
     p->letters = calloc(2 * count + 3, 1);
     p->given = calloc(count + 1, sizeof(*p->given));

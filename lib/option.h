@@ -3,7 +3,7 @@
  * One table of options feeds getopt_long, --help and the configuration file. Values go straight into
  * the caller's variables. A configuration file has "name = value" lines under the same long names
  * ("#" at the start of a word begins a comment; a flag is "name" or "name = yes"); what the command line says
- * wins, "--flag=no" too.
+ * wins, "--flag=no" too. A file is a MiB at most.
  */
 #ifndef UNBLEND_LIB_OPTION_H
 #define UNBLEND_LIB_OPTION_H
@@ -48,6 +48,12 @@ int option_parse(const struct option_program *program, int argc, char **argv, in
 /* The same for commands whose operands may stand between the options. *operands (malloc'ed, pointing into argv) and
    *count are set on 0 only. */
 int option_parse_mixed(const struct option_program *program, int argc, char **argv, char ***operands, unsigned *count);
+
+/*
+ * Where the variable of an option has its value from: "FILE:LINE: " of a configuration file, or "". To begin a complaint
+ * about the value with, so that it is found; it stays true until options are parsed again.
+ */
+const char *option_from(const void *value);
 
 /* The values alone. 0 or -EINVAL; *out only on success. */
 int option_duration(const char *text, uint64_t *ns);

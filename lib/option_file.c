@@ -10,6 +10,8 @@
 #include "lib/log.h"
 
 #define LINE_MAX_BYTES 8192
+#define FILE_MAX_BYTES (1u << 20) /* a device has no end */
+#define WRONG_MAX      20         /* lines that are told: this is another file, then */
 #define BLANKS         " \t\r\n\v\f"
 
 struct file {
@@ -17,6 +19,7 @@ struct file {
     const char *path;
     FILE *stream;
     unsigned line;
+    size_t bytes;
     unsigned *set_on; /* the line that set an option, 0 for none */
     const bool *given;
 };
@@ -77,6 +80,47 @@ static const char *keep(const char *text)
     return memcpy(copy->text, text, size);
 }
 
+/* What option_from() tells. */
+struct origin {
+    struct origin *next;
+    const void *value;
+    char place[];
+};
+
+static struct origin *origins;
+
+void option_forget(void)
+{
+    while (origins) {
+        struct origin *next = origins->next;
+
+        free(origins);
+        origins = next;
+    }
+}
+
+const char *option_from(const void *value)
+{
+    for (const struct origin *o = origins; o; o = o->next)
+        if (o->value == value)
+            return o->place;
+    return "";
+}
+
+/* Without memory a complaint names no place, and that is all. */
+static void remember(const struct file *f, const void *value)
+{
+    size_t size = strlen(f->path) + 16;
+    struct origin *origin = malloc(sizeof(*origin) + size);
+
+    if (!origin)
+        return;
+    snprintf(origin->place, size, "%s:%u: ", f->path, f->line);
+    origin->value = value;
+    origin->next = origins;
+    origins = origin;
+}
+
 /* Checks the value even where the command line has another one. */
 static int take(const struct file *f, unsigned at, const char *value)
 {
@@ -101,6 +145,8 @@ static int take(const struct file *f, unsigned at, const char *value)
                   option_wanted(spec.type));
         return -EINVAL;
     }
+    if (!f->given[at])
+        remember(f, spec.value);
     return 0;
 }
 
@@ -131,15 +177,14 @@ static int parse_line(const struct file *f, char *text)
     return take(f, (unsigned)at, value);
 }
 
-/* A line into text. 1, 0 at the end, -EINVAL for one that is no line of text (logged, and passed).
- */
-static int read_line(const struct file *f, char text[LINE_MAX_BYTES])
+/* A line into text. 1, 0 at the end, -EINVAL for one that is no line of text (logged, and passed), -EFBIG (logged). */
+static int read_line(struct file *f, char text[LINE_MAX_BYTES])
 {
     size_t length = 0;
     bool too_long = false, binary = false;
     int c;
 
-    while ((c = getc(f->stream)) != EOF && c != '\n') {
+    while ((c = getc(f->stream)) != EOF && ++f->bytes <= FILE_MAX_BYTES && c != '\n') {
         binary |= c == '\0';
         if (length + 1 < LINE_MAX_BYTES)
             text[length++] = (char)c;
@@ -147,6 +192,10 @@ static int read_line(const struct file *f, char text[LINE_MAX_BYTES])
             too_long = true;
     }
     text[length] = '\0';
+    if (f->bytes > FILE_MAX_BYTES) {
+        log_error("%s: it is larger than 1 MiB: give a configuration file", f->path);
+        return -EFBIG;
+    }
     if (too_long || binary) {
         log_error("%s:%u: the line %s", f->path, f->line,
                   binary ? "holds a NUL byte: this is no text file" : "is too long");
@@ -159,10 +208,19 @@ static int parse(struct file *f)
 {
     char text[LINE_MAX_BYTES];
     int err = 0, more;
+    unsigned wrong = 0;
 
-    for (f->line = 1; (more = read_line(f, text)) != 0; f->line++)
-        if (more < 0 || parse_line(f, text))
-            err = -EINVAL; /* go on: all bad lines are shown at once */
+    for (f->line = 1; (more = read_line(f, text)) != 0; f->line++) {
+        if (more > 0 && !parse_line(f, text))
+            continue;
+        err = -EINVAL; /* go on: all bad lines are shown at once */
+        if (more == -EFBIG)
+            return err;
+        if (++wrong == WRONG_MAX) {
+            log_error("%s: the rest is not read: so many wrong lines are of no configuration file", f->path);
+            return err;
+        }
+    }
     if (ferror(f->stream)) {
         log_error("cannot read %s: %s", f->path, log_why(-errno));
         err = -EINVAL;
@@ -175,7 +233,7 @@ int option_file(const struct option_program *program, const char *path, bool mus
 {
     _cleanup_free_ unsigned *set_on = calloc(program->count + 1, sizeof(*set_on));
     _cleanup_fclose_ FILE *stream = fopen(path, "re");
-    struct file f = {program, path, stream, 0, set_on, given};
+    struct file f = {program, path, stream, 0, 0, set_on, given};
 
     if (!stream && errno == ENOENT && !must_exist)
         return 0;

@@ -16,9 +16,12 @@ void option_help(const struct option_program *program);
 
 /*
  * Reads a configuration file; given[i] keeps option i as it is. One line on stderr for each bad
- * line. Without must_exist a file that is not there is an empty one. 0 or -EINVAL.
+ * line, up to 20. Without must_exist a file that is not there is an empty one. 0 or -EINVAL.
  */
 int option_file(const struct option_program *program, const char *path, bool must_exist,
                 const bool *given);
+
+/* Forgets what option_from() tells. */
+void option_forget(void);
 
 #endif

@@ -24,14 +24,16 @@ static const char *const allowed[] = {"user", "label", "command", "volume", "mou
                                       "boot", "hook",  "bypass",  "flow",   "exit",  "tree"};
 
 /* A list of names as bits. */
-static int parse(const char *option, const char *text, const char *const *names, unsigned count, const char *known,
+static int parse(const char *from, const char *option, const char *text, const char *const *names, unsigned count, const char *known,
                  unsigned *out)
 {
     _cleanup_free_ char *copy = strdup(text);
     unsigned bits = 0;
 
-    if (!copy)
+    if (!copy) {
+        log_error("cannot read --%s: %s", option, log_why(-ENOMEM));
         return -ENOMEM;
+    }
     if (strcmp(text, "all") == 0) {
         *out = (1u << count) - 1;
         return 0;
@@ -44,7 +46,7 @@ static int parse(const char *option, const char *text, const char *const *names,
         while (i < count && strcmp(names[i], name) != 0)
             i++;
         if (i == count && *name && strcmp(name, "none") != 0) {
-            log_error("%s: '%s' is no field: give some of %s", option, name, known);
+            log_error("%s%s: '%s' is no field: give some of %s", from, option, name, known);
             return -EINVAL;
         }
         bits |= i < count ? 1u << i : 0;
@@ -80,18 +82,50 @@ static bool allows_volumes(const struct outward *outward)
     return allows(outward, ALLOW_VOLUME) || (allows(outward, ALLOW_MOUNT) && allows(outward, ALLOW_SOURCE));
 }
 
-int outward_new(const struct outward_options *options, struct outward *out)
+/* All but the key. 0, -EINVAL or -ENOMEM, logged. */
+static int read_options(const struct outward_options *options, struct outward *out)
 {
-    struct outward outward = {.plain = (1u << FIELDS) - 1, .allowed = (1u << ALLOWED) - 1};
     int err = 0;
 
-    if (options->pseudonyms) {
-        outward.plain = 0;
-        if (options->plain)
-            err = parse("plain", options->plain, fields, FIELDS, OUTWARD_FIELDS, &outward.plain);
+    *out = (struct outward){.plain = (1u << FIELDS) - 1, .allowed = (1u << ALLOWED) - 1};
+    if (options->pseudonyms)
+        out->plain = 0;
+    if (options->plain) {
+        unsigned plain = 0;
+
+        err = parse(option_from(&options->plain), "plain", options->plain, fields, FIELDS, OUTWARD_FIELDS, &plain);
+        out->plain |= plain;
     }
     if (!err && options->fields)
-        err = parse("fields", options->fields, allowed, ALLOWED, OUTWARD_ALLOWED, &outward.allowed);
+        err = parse(option_from(&options->fields), "fields", options->fields, allowed, ALLOWED, OUTWARD_ALLOWED,
+                    &out->allowed);
+    return err;
+}
+
+static int refuse_idle(const char *option)
+{
+    log_error("--%s does nothing without --pseudonyms: give that, too, or leave it out", option);
+    return -EINVAL;
+}
+
+int outward_check(const struct outward_options *options)
+{
+    struct outward outward;
+    int err = read_options(options, &outward);
+
+    if (!err && options->plain && !options->pseudonyms && !*option_from(&options->plain))
+        err = refuse_idle("plain");
+    /* Whether fields take a key depends on which, and a script need not know. */
+    if (!err && options->site_key && !options->pseudonyms && !options->fields && !*option_from(&options->site_key))
+        err = refuse_idle("site-key");
+    return err;
+}
+
+int outward_new(const struct outward_options *options, struct outward *out)
+{
+    struct outward outward;
+    int err = read_options(options, &outward);
+
     if (!err && (options->pseudonyms || !allows_volumes(&outward)))
         err = load_key(options->site_key, &outward.key);
     if (!err)

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/clock.h"
+#include "lib/log.h"
 #include "probe/finder_parts.h"
 #include "probe/host.h"
 
@@ -18,6 +20,16 @@ int finder_check_names(const char *list, bool variables)
     int err = names_parse(list, variables ? NAMES_FIRST : NULL, &names);
 
     names_clear(&names);
+    return err;
+}
+
+int finder_check_root(const char *from, const char *root)
+{
+    struct stat st;
+    int err = stat(root, &st) ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+
+    if (err)
+        log_error("%sroot %s: %s", from, root, log_why(err));
     return err;
 }
 

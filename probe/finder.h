@@ -33,6 +33,9 @@ struct finder_options {
 /* Whether a list of variables or labels can be used. 0 or -EINVAL. */
 int finder_check_names(const char *list, bool variables);
 
+/* Whether there is such a directory; from, as option_from() has it, begins the complaint. 0 or -errno, logged. */
+int finder_check_root(const char *from, const char *root);
+
 /* The origin must outlive it; the kernel side knows the names from now on. 0, -EINVAL for job_env, or -errno. */
 int finder_new(const struct finder_options *options, struct origin *origin, struct finder **out);
 void finder_free(struct finder *finder); /* NULL is fine */

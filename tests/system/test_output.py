@@ -163,6 +163,78 @@ class AdviceTest(harness.SystemTest):
                       self.say(126, "record", "-o", recording, "--", "/etc/passwd"))
 
 
+class UsageTest(harness.SystemTest):
+    """Wrong usage is told before anything is done: status 2, and one line, with file and line of a configuration file."""
+
+    def say(self, status, program, *arguments):
+        done = harness.run([os.path.join(harness.bindir(), program), *arguments], env=harness.environment())
+        self.assertEqual((status, ""), (done.returncode, done.stdout), done.stderr)
+        self.assertRegex(done.stderr, f"^{program}: [^\n]*\n$")
+        return done.stderr.removeprefix(f"{program}: ").rstrip("\n")
+
+    def test_values(self):
+        database = ["--db", "host=/nonexistent"]
+        for program, arguments, words in (
+                ("unblend", ["report", "--plain", "foo", "--pseudonyms", RECORDING], "'foo' is no field"),
+                ("unblend", ["export", "fio", "--plain", "foo", "--pseudonyms", RECORDING], "'foo' is no field"),
+                ("unblend", ["record", "--plain", "foo", "--pseudonyms", "--", "true"], "'foo' is no field"),
+                ("unblend", ["payload", "--fields", "foo", RECORDING], "'foo' is no field"),
+                ("unblend-agent", ["--fields", "foo"], "'foo' is no field"),
+                ("unblend-agent", ["--metrics", "foo"], "it is no ADDR:PORT"),
+                ("unblend-collector", ["--fields", "foo", *database], "'foo' is no field"),
+                ("unblend-collector", ["--listen", "foo", *database], "it is no ADDR:PORT"),
+                ("unblend-collector", ["--forward", "ftp://x", "--token-file", "x", *database], "https:// only"),
+                ("unblend", ["report", "--format", "xml", RECORDING], "'xml'"),
+                ("unblend", ["report", "--since", "bla", RECORDING], "2026-03-01T12:00 or 2026-03-01, or 2h")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(words, self.say(2, program, *arguments))
+
+    def test_values_of_a_file(self):
+        config, root = self.path("x.conf"), self.path("missing")
+        for program, arguments, line, status, words in (
+                ("unblend", ["report", RECORDING], "format = xml", 2, "cannot write the format 'xml'"),
+                ("unblend", ["report", RECORDING], "since = bla", 2, "--since: 'bla' is no time"),
+                ("unblend", ["report", RECORDING], "plain = bla", 2, "plain: 'bla' is no field"),
+                ("unblend", ["record"], "interval = 1ms", 2, "interval: give"),
+                ("unblend", ["record"], f"root = {root}", 1, f"root {root}: No such file"),
+                ("unblend", ["top", "-b"], "theme = pink", 2, "there is no theme 'pink'"),
+                ("unblend-agent", [], "interval = 0", 2, "interval: give"),
+                ("unblend-agent", [], "role = foo", 2, "role foo: give"),
+                ("unblend-agent", [], "spool-max = 1K", 2, "spool-max: give"),
+                ("unblend-agent", ["--token-file", "x"], "collector = ftp://x", 2, "collector ftp://x: "),
+                ("unblend-agent", [], "metrics = foo", 2, "cannot listen on foo"),
+                ("unblend-collector", ["--db", "x"], "listen = foo", 2, "cannot listen on foo")):
+            with self.subTest(program=program, line=line):
+                with open(config, "w", encoding="utf-8") as file:
+                    file.write(f"# first\n{line}\n")
+                command, rest = (arguments[:1], arguments[1:]) if program == "unblend" else ([], arguments)
+                said = self.say(status, program, *command, "--config", config, *rest)
+                self.assertEqual(f"{config}:2: {words}", said[:len(f"{config}:2: {words}")])
+
+    def test_options_that_do_nothing(self):
+        for program, arguments, words in (
+                ("unblend", ["report", "--plain", "job", RECORDING], "nothing without --pseudonyms"),
+                ("unblend", ["report", "--site-key", "x", RECORDING], "nothing without --pseudonyms"),
+                ("unblend-agent", ["--token-file", "x"], "--collector is needed"),
+                ("unblend-agent", ["--join-file", "x"], "--collector is needed"),
+                ("unblend", ["export", "dlio", "--fill", RECORDING], "--fill is for fio alone")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(words, self.say(2, program, *arguments))
+
+    def test_a_file_may_hold_what_is_for_other_times(self):
+        for command, lines in ((["report"], "plain = job\nsite-key = x\n"), (["export", "dlio"], "fill = yes\n")):
+            config = self.path("shared.conf")
+            with open(config, "w", encoding="utf-8") as file:
+                file.write(lines)
+            harness.must([harness.unblend(), *command, "--config", config, RECORDING], env=harness.environment())
+
+    def test_what_is_not_there(self):
+        missing = self.path("missing")
+        self.assertIn(f"root {missing}: No such file", self.say(1, "unblend", "record", "--root", missing, "--", "true"))
+        self.assertIn(f"no database is in {missing}: ", self.say(1, "unblend-collector", "conninfo", "--embedded",
+                                                                 missing))
+
+
 class WidthTest(harness.SystemTest):
     def test_a_report_fits_a_terminal(self):
         """Of eighty columns, with values under their titles."""

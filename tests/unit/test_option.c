@@ -291,6 +291,43 @@ static void bad_lines_are_all_shown(void **state)
     assert_string_equal(said, expected);
 }
 
+/* A device has no end, and what is no configuration file has no right lines. */
+static void what_is_no_configuration_file_is_not_read_on(void **state)
+{
+    _cleanup_free_ char *text = malloc(3 << 20), *said = NULL, *many = NULL;
+    int first;
+
+    memset(text, '#', 3 << 20);
+    write_config(text, 3 << 20);
+    assert_int_equal(parse(&said, &first, NULL), -EINVAL);
+    assert_non_null(strstr(said, "larger than 1 MiB"));
+    assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+    for (unsigned i = 0; i < 1000; i++)
+        strcpy(text + 2 * i, "x\n");
+    write_config(text, 2000);
+    assert_int_equal(parse(&many, &first, NULL), -EINVAL);
+    assert_non_null(strstr(many, ":20: 'x' is no option"));
+    assert_null(strstr(many, ":21: "));
+    assert_non_null(strstr(many, ": the rest is not read: "));
+}
+
+/* A value may have its type, and be wrong all the same: whoever finds that out can say where it stands. */
+static void values_know_their_line(void **state)
+{
+    char expected[64];
+
+    CONFIG("# first\ncount = 5\noutput = x\n");
+    GOOD(3, "--output", "y");
+    snprintf(expected, sizeof(expected), "%s:2: ", config_path);
+    assert_string_equal(option_from(&count), expected);
+    assert_string_equal(option_from(&output), "");
+    assert_string_equal(option_from(&interval), "");
+    GOOD(3, "-n", "9");
+    assert_string_equal(option_from(&count), "");
+    snprintf(expected, sizeof(expected), "%s:3: ", config_path);
+    assert_string_equal(option_from(&output), expected);
+}
+
 /* The file is checked where the command line has another value, too. */
 static void overridden_values_are_checked(void **state)
 {
@@ -475,6 +512,8 @@ int main(void)
         cmocka_unit_test_setup(operands_stand_between_options, setup),
         cmocka_unit_test_setup(files_set_what_the_command_line_does_not, setup),
         cmocka_unit_test_setup(bad_lines_are_all_shown, setup),
+        cmocka_unit_test_setup(what_is_no_configuration_file_is_not_read_on, setup),
+        cmocka_unit_test_setup(values_know_their_line, setup),
         cmocka_unit_test_setup(overridden_values_are_checked, setup),
         cmocka_unit_test_setup(overlong_lines_are_refused, setup),
         cmocka_unit_test_setup(files_that_are_missing, setup),

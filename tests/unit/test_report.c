@@ -394,6 +394,11 @@ static void moments(void **state)
     assert_int_equal(ns, HISTORY_START + 250000000);
     assert_int_equal(moment_parse("2m", HISTORY_START, &ns), 0);
     assert_int_equal(ns, HISTORY_START - INT64_C(120000000000));
+    assert_int_equal(moment_parse("2026-01-01T00:10Z", 0, &ns), 0);
+    assert_int_equal(moment_parse("2026-01-01 01:00+01:00", 0, &ns), 0);
+    assert_int_equal(ns, HISTORY_START);
+    assert_true(moment_parse("2026-01-01T00:00:99Z", 0, &ns) < 0);
+    assert_true(moment_parse("2026-01-01T00Z", 0, &ns) < 0);
     assert_true(moment_parse("2026-01-01T00:00:00+1", 0, &ns) < 0);
     assert_true(moment_parse("yesterday", 0, &ns) < 0);
     assert_true(moment_parse("2026-02-30T00:00:00Z", 0, &ns) < 0);
