@@ -119,6 +119,13 @@ static int acknowledge(struct push *push, const struct body *body)
     return err;
 }
 
+/* A collector knows the path, so who answers that there is no such thing is something else. */
+static void explain(const struct push *push, const struct remote_answer *answer, char *reason, size_t size)
+{
+    snprintf(reason, size, "collector %.60s: HTTP %ld: %.250s", push->options.url, answer->status,
+             answer->status == 404 ? "no collector answers there: check --collector" : answer->text);
+}
+
 unsigned push_settle(struct push *push, const struct body *body, const struct remote_answer *answer)
 {
     char reason[sizeof(push->status)];
@@ -126,7 +133,7 @@ unsigned push_settle(struct push *push, const struct body *body, const struct re
     long code = answer->status;
     int err = 0;
 
-    snprintf(reason, sizeof(reason), "collector %.60s: HTTP %ld: %.250s", push->options.url, code, answer->text);
+    explain(push, answer, reason, sizeof(reason));
     if (body->count > 1 && (code == 400 || code == 403 || code == 409 || code == 413 || code == 500)) {
         push->singly = body->count; /* one of them: which, they will show one by one */
         return 0;

@@ -20,7 +20,8 @@ int catalogue_add(struct catalogue *catalogue, const char *origin, const char *j
     const char *wrong;
 
     if (!root) {
-        log_error("cannot read the profile %s: line %d: %s", origin, error.line, error.text);
+        log_error("cannot read the profile %s: line %d: %s: give JSON as `unblend learn` writes it", origin, error.line,
+                  error.text);
         return -EBADMSG;
     }
     wrong = catalogue_read(catalogue, root, &profile);
@@ -78,7 +79,8 @@ static int add_directory(struct catalogue *catalogue, const char *directory)
 
     if (count < 0) {
         err = -errno;
-        log_error("cannot read the profiles in %s: %s", directory, log_why(err));
+        log_error("cannot read the profiles in %s: %s", directory,
+                  err == -ENOTDIR ? "it is a file: name the directory that it is in" : log_why(err));
         return err;
     }
     for (int i = 0; i < count; i++) {

@@ -182,7 +182,8 @@ static int load(json_t *root, const json_error_t *error, const char *name, struc
         if (error->line < 0)
             log_error("cannot use the platform: %s", error->text);
         else
-            log_error("cannot use the platform %s: line %d: %s", name, error->line, error->text);
+            log_error("cannot use the platform %s: line %d: %s: give JSON as unblend-platform(5) has it", name,
+                      error->line, error->text);
         return -EINVAL;
     }
     err = take_all(name, root, &p);

@@ -85,6 +85,7 @@ int recorder_local(const struct recorder_options *options, struct recorder **out
         .job_env = options->job_env,
         .pod_labels = options->pod_labels,
         .own_job = options->own_job,
+        .instead = ", or start unblend-agent, through which everybody may record",
     };
     const struct sampler_options sampler = {.interval_ns = options->interval_ns,
                                             .stalls = STALLS_ALL,

@@ -122,7 +122,8 @@ static int check_bundle(struct importing *i, const char *path)
         got = bundle_rewind(i->bundle);
     if (got)
         log_error("%s is refused: %s", path,
-                  got == -EBADMSG ? "it was changed, or cut short, after it was signed" : log_errno(got));
+                  got == -EBADMSG ? "it was changed, or cut short, after it was signed: have it exported again"
+                                  : log_why(got));
     return got;
 }
 
@@ -224,7 +225,8 @@ int command_import(const struct values *values)
     }
     err = bundle_open(values->operand, &i.bundle);
     if (err)
-        log_error("%s: %s", values->operand, err == -EBADMSG ? "this is no bundle" : log_errno(err));
+        log_error("cannot import %s: %s", values->operand,
+                  err == -EBADMSG ? "this is no bundle: give what unblend-collector export wrote" : log_why(err));
     else if (check_bundle(&i, values->operand) == 0) {
         read_own_key(values, &i);
         status = work_with_database(values, false, import, &i);

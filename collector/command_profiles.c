@@ -42,19 +42,19 @@ int command_profiles(const struct values *values)
     int err;
 
     if (!file) {
-        log_error("%s: %s: give what unblend report --format json wrote", path, log_errno(-errno));
+        log_error("cannot store the profiles of %s: %s: give what unblend report --format json wrote", path, log_errno(-errno));
         return EXIT_FAILURE;
     }
     err = report_read(file, REPORT_MAX, &text, &size);
     if (path)
         fclose(file);
     if (err) {
-        log_error("%s: %s: give what unblend report --format json wrote", path ? path : "standard input",
+        log_error("cannot store the profiles of %s: %s: give what unblend report --format json wrote", path ? path : "standard input",
                   log_errno(err));
         return EXIT_FAILURE;
     }
     if (report_check(text, size, why)) {
-        log_error("%s: %s: give what unblend report --format json wrote", path ? path : "standard input", why);
+        log_error("cannot store the profiles of %s: %s: give what unblend report --format json wrote", path ? path : "standard input", why);
         return EXIT_FAILURE;
     }
     return work_with_database(values, false, store, text);

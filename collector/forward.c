@@ -67,7 +67,8 @@ static unsigned back_off(struct forward *forward, unsigned asked_s)
 static void word_of(const struct remote_answer *answer, char *text, size_t size)
 {
     if (answer->status)
-        snprintf(text, size, "HTTP %ld: %.200s", answer->status, answer->text);
+        snprintf(text, size, "HTTP %ld: %.200s", answer->status,
+                 answer->status == 404 ? "no collector answers there: check --forward" : answer->text);
     else
         snprintf(text, size, "%.200s", answer->text);
 }

@@ -41,6 +41,7 @@ struct probe_options {
     const char *platform_metrics; /* a file with a storage system's own counters (probe/platform_file.h); NULL: none */
     const char *node; /* the name that local volumes carry; NULL is the host's name */
     const char *root, *job_env, *pod_labels, *own_job; /* as in probe/finder.h */
+    const char *instead; /* what would do, too, for who has no rights: ends the complaint about that; NULL: nothing */
 };
 
 /*

@@ -164,6 +164,13 @@ static void explain_failure(const struct probe *probe, const struct probe_option
     calls_explain(calls, forced, err, why + used, size - used);
 }
 
+static const char *instead(const struct probe_options *options, int err)
+{
+    bool lacks_rights = (err == -EPERM || err == -EACCES) && geteuid() != 0;
+
+    return lacks_rights && options->instead ? options->instead : "";
+}
+
 int probe_new(const struct probe_options *options, struct probe **out)
 {
     struct probe *probe = NULL;
@@ -179,7 +186,7 @@ int probe_new(const struct probe_options *options, struct probe **out)
     if (err) {
         if (probe)
             explain_failure(probe, options, err, why, sizeof(why));
-        log_error("cannot watch system calls: %s", probe ? why : log_errno(err));
+        log_error("cannot watch system calls: %s%s", probe ? why : log_errno(err), instead(options, err));
         probe_free(probe);
         return err;
     }

@@ -146,6 +146,10 @@ class TestAnswers(unittest.TestCase):
         until(lambda: "dropped" not in collector.batches()[-1]["coverage"],
               "it is told until it has arrived, no longer")
 
+    def test_who_is_no_collector(self):
+        _, feeder = self.start(lambda batches: (404, {}))
+        until(lambda: "HTTP 404: no collector answers there: check --collector" in feeder.said(), feeder.said)
+
     def test_many_go_in_one_body_and_singly_when_that_is_refused(self):
         away = [True]
 

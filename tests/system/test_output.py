@@ -100,6 +100,33 @@ class AdviceTest(harness.SystemTest):
         self.assertEqual((1, ""), (done.returncode, done.stdout))
         self.assert_one_line(done.stderr, f"cannot read the spool {state}/spool: Permission denied: see its rights")
 
+    def test_what_is_no_json(self):
+        broken = self.path("profiles/broken.json")
+        os.makedirs(os.path.dirname(broken), exist_ok=True)
+        with open(broken, "w", encoding="utf-8") as file:
+            file.write('{"name": ')
+        directory = os.path.dirname(broken)
+        self.assertRegex(self.say(1, "report", "--profiles", directory, RECORDING),
+                         f"^unblend: cannot read the profile {broken}: line 1: .*: give JSON as `unblend learn` writes it$")
+        self.assertEqual(f"unblend: cannot read the profiles in {broken}: it is a file: name the directory that it is in",
+                         self.say(1, "report", "--profiles", broken, RECORDING))
+        self.assertRegex(self.say(1, "report", "--platform", RECORDING, RECORDING),
+                         r"^unblend: cannot use the platform .*: give JSON as unblend-platform\(5\) has it$")
+
+    def test_a_recording_without_rights(self):
+        os.chmod(self.directory, 0o755)
+        done = harness.run([harness.tool("setpriv"), "--reuid=65534", "--clear-groups", harness.unblend(), "record", "-o",
+                            "/dev/null", "--", "true"], env=harness.environment())
+        self.assertEqual(1, done.returncode)
+        self.assert_one_line(done.stderr, "with the capabilities BPF and PERFMON, or start unblend-agent, ")
+
+    def test_what_is_imported(self):
+        for path, words in ((self.path("missing"), "No such file or directory: check the name"),
+                            (RECORDING, "this is no bundle: give what unblend-collector export wrote")):
+            done = harness.run([os.path.join(harness.bindir(), "unblend-collector"), "import", path, "--db",
+                                "host=/nonexistent"], env=harness.environment())
+            self.assertEqual((1, f"unblend-collector: cannot import {path}: {words}\n"), (done.returncode, done.stderr))
+
     def test_files_that_are_named_twice(self):
         again = self.path("again.rec")
         os.symlink(os.path.abspath(RECORDING), again)
