@@ -49,6 +49,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         options,
         sizeof(options) / sizeof(*options),
         SYSCONFDIR "/unblend/export.conf",
+        NULL,
     };
 
     return option_parse_mixed(&program, argc, argv, &a->files, &a->file_count);

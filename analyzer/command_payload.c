@@ -259,6 +259,7 @@ int command_payload(int argc, char **argv)
         specs,
         sizeof(specs) / sizeof(*specs),
         SYSCONFDIR "/unblend/payload.conf",
+        NULL,
     };
     _cleanup_free_ char **operands = NULL;
     struct outward outward;

@@ -68,6 +68,7 @@ static int parse(int argc, char **argv, struct arguments *a)
         options,
         sizeof(options) / sizeof(*options),
         SYSCONFDIR "/unblend/top.conf",
+        NULL,
     };
     char **operands;
     unsigned count;

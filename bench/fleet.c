@@ -288,7 +288,7 @@ int main(int argc, char **argv)
         {"insecure", 0, OPTION_FLAG, NULL, &s.insecure, "take any certificate"},
     };
     const struct option_program program = {"fleet", "[OPTION...]", "Plays a fleet of nodes.", options,
-                                           sizeof(options) / sizeof(*options), NULL};
+                                           sizeof(options) / sizeof(*options), NULL, NULL};
     int first;
 
     if (option_parse(&program, argc, argv, &first))

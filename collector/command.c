@@ -27,6 +27,10 @@
 #define PROGRAM  "unblend-collector"
 #define SITE_KEY LOCALSTATEDIR "/lib/unblend/site.key"
 
+#define DATABASE "db embedded socket-dir user "
+#define KEEPING  "keep-raw keep-minutes keep-hours "
+#define OPTIONS  64
+
 enum operand { OPERAND_NONE, OPERAND_NODE, OPERAND_FILE };
 
 struct command {
@@ -35,6 +39,7 @@ struct command {
     enum operand operand; /* may be left out */
     bool without_database;
     int (*run)(const struct values *values); /* exit status */
+    const char *options; /* names, each with a blank behind it; NULL: all */
 };
 
 static int run_serve(const struct values *values)
@@ -121,30 +126,40 @@ static const struct command commands[] = {
      "Commands: init-db, conninfo, enroll NODE, revoke NODE, prune, keep, export, import FILE, profiles [FILE], "
      "site-key;\n"
      "each has its own --help.",
-     OPERAND_NONE, false, run_serve},
+     OPERAND_NONE, false, run_serve, NULL},
     {"init-db", "(--db CONNINFO | --embedded DIR)", "Makes the schema, or brings it up to date.",
-     OPERAND_NONE, false, run_init_db},
+     OPERAND_NONE, false, run_init_db,
+     DATABASE KEEPING "citus writer reader "},
     {"conninfo", "--embedded DIR", "Prints how to connect to the embedded database.", OPERAND_NONE,
-     false, run_conninfo},
+     false, run_conninfo,
+     "db embedded "},
     {"enroll", "(NODE | --join GLOB | --site NAME) [OPTION...] (--db CONNINFO | --embedded DIR)",
      "Lets somebody in: prints a new token, once. A token that a node had before is void.", OPERAND_NODE,
-     false, command_enroll},
+     false, command_enroll,
+     DATABASE "cluster join expires max reborn site key "},
     {"revoke", "(NODE | --join GLOB | --site NAME) [OPTION...] (--db CONNINFO | --embedded DIR)",
-     "Shuts somebody out, at once.", OPERAND_NODE, false, command_revoke},
+     "Shuts somebody out, at once.", OPERAND_NODE, false, command_revoke,
+     DATABASE "cluster join site "},
     {"prune", "[OPTION...] (--db CONNINFO | --embedded DIR)",
-     "Makes partitions, sums up, and drops what is old or too much, now.", OPERAND_NONE, false, command_prune},
+     "Makes partitions, sums up, and drops what is old or too much, now.", OPERAND_NONE, false, command_prune,
+     DATABASE KEEPING "max-db-size "},
     {"keep", "--since TIME --until TIME [--release] (--db CONNINFO | --embedded DIR)",
-     "Keeps the raw rows of a span of time until they are released.", OPERAND_NONE, false, command_keep},
+     "Keeps the raw rows of a span of time until they are released.", OPERAND_NONE, false, command_keep,
+     DATABASE "since until release "},
     {"export", "[--output FILE] [OPTION...] (--db CONNINFO | --embedded DIR)",
-     "Writes raw batches, under pseudonyms, to a signed bundle for another site.", OPERAND_NONE, false, command_export},
+     "Writes raw batches, under pseudonyms, to a signed bundle for another site.", OPERAND_NONE, false, command_export,
+     DATABASE "plain site-key fields output since until "},
     {"import", "FILE (--db CONNINFO | --embedded DIR)", "Stores the batches of another site's bundle, each once.",
-     OPERAND_FILE, false, command_import},
+     OPERAND_FILE, false, command_import,
+     DATABASE "site-key "},
     {"profiles", "[FILE] (--db CONNINFO | --embedded DIR)",
      "Stores the profiles of a report in JSON, from FILE or standard input, for dashboards.", OPERAND_FILE, false,
-     command_profiles},
+     command_profiles,
+     DATABASE},
     {"site-key", "[--site-key FILE]",
      "Prints the public key of this site's bundles, for the other side's enroll --site.",
-     OPERAND_NONE, true, command_site_key},
+     OPERAND_NONE, true, command_site_key,
+     "site-key "},
 };
 
 static const struct command *find_command(const char *name)
@@ -177,6 +192,16 @@ static int set_node(struct identity *who, const char *node, const char *cluster)
     strcpy(who->node, node);
     strcpy(who->cluster, cluster);
     return 0;
+}
+
+static bool is_own(const struct command *command, const char *option)
+{
+    size_t length = strlen(option);
+
+    for (const char *at = command->options; at && *at; at = strchr(at, ' ') + 1)
+        if (strncmp(at, option, length) == 0 && at[length] == ' ')
+            return true;
+    return !command->options;
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -241,6 +266,7 @@ static int run(const struct command *command, int argc, char **argv)
         {"writer", 0, OPTION_STRING, "ROLE", &values.writer, "init-db: this role may write what a collector writes"},
         {"reader", 0, OPTION_STRING, "ROLE", &values.reader, "init-db: this role may read the views"},
     };
+    bool foreign[OPTIONS];
     char name[64];
     const struct option_program program = {
         .name = name,
@@ -249,10 +275,14 @@ static int run(const struct command *command, int argc, char **argv)
         .options = options,
         .count = sizeof(options) / sizeof(*options),
         .config = SYSCONFDIR "/unblend/collector.conf",
+        .foreign = foreign,
     };
     char here[PATH_MAX], absolute[2 * PATH_MAX];
     int first, err;
 
+    _Static_assert(sizeof(options) / sizeof(*options) <= OPTIONS, "each has its place");
+    for (unsigned i = 0; i < program.count; i++)
+        foreign[i] = !is_own(command, options[i].name);
     snprintf(name, sizeof(name), command->name ? PROGRAM " %s" : PROGRAM, command->name);
     err = option_parse(&program, argc, argv, &first);
     if (err)

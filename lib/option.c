@@ -41,7 +41,7 @@ static void parser_clear(struct parser *p)
  */
 static int parser_init(struct parser *p)
 {
-    unsigned count = p->program->count;
+    unsigned count = p->program->count, n = 0;
     char *letter;
 
     option_forget();
@@ -56,7 +56,9 @@ static int parser_init(struct parser *p)
         const struct option_spec *spec = &p->program->options[i];
         bool flag = spec->type == OPTION_FLAG || spec->type == OPTION_TIMES;
 
-        p->table[i] = (struct option){spec->name, flag ? optional_argument : required_argument,
+        if (option_is_foreign(p->program, i))
+            continue;
+        p->table[n++] = (struct option){spec->name, flag ? optional_argument : required_argument,
                                       NULL, LONG_FIRST + (int)i};
         if (!spec->letter)
             continue;
@@ -64,10 +66,10 @@ static int parser_init(struct parser *p)
         if (!flag)
             *letter++ = ':';
     }
-    p->table[count] = (struct option){"help", no_argument, NULL, LONG_HELP};
-    p->table[count + 1] = (struct option){"version", no_argument, NULL, LONG_VERSION};
+    p->table[n++] = (struct option){"help", no_argument, NULL, LONG_HELP};
+    p->table[n++] = (struct option){"version", no_argument, NULL, LONG_VERSION};
     if (p->program->config)
-        p->table[count + 2] = (struct option){"config", required_argument, NULL, LONG_CONFIG};
+        p->table[n] = (struct option){"config", required_argument, NULL, LONG_CONFIG};
     return 0;
 }
 

@@ -37,6 +37,7 @@ struct option_program {
     const struct option_spec *options;
     unsigned count;
     const char *config;   /* default configuration file, NULL for none; --config is then added */
+    const bool *foreign;  /* of each option whether only the file may hold it, for other commands; NULL: none */
 };
 
 /*

@@ -128,7 +128,7 @@ void option_help(const struct option_program *program)
     for (unsigned i = 0; i < program->count; i++) {
         int length = left_column(&program->options[i], left, sizeof(left)) + 2;
 
-        if (length > column && length <= COLUMN_MAX)
+        if (!option_is_foreign(program, i) && length > column && length <= COLUMN_MAX)
             column = length;
     }
     for (unsigned i = 0; i < 3; i++)
@@ -138,7 +138,8 @@ void option_help(const struct option_program *program)
     print_wrapped(program->summary, 0);
     putchar('\n');
     for (unsigned i = 0; i < program->count; i++)
-        print_option(&program->options[i], column);
+        if (!option_is_foreign(program, i))
+            print_option(&program->options[i], column);
     for (unsigned i = program->config ? 0 : 1; i < 3; i++)
         print_option(&own[i], column);
 }

@@ -11,6 +11,11 @@ int option_set(const struct option_spec *spec, const char *text);
 /* Completes "'x' is ..." for a value that option_set() refused. */
 const char *option_wanted(enum option_type type);
 
+static inline bool option_is_foreign(const struct option_program *program, unsigned at)
+{
+    return program->foreign && program->foreign[at];
+}
+
 /* Prints --help to stdout. */
 void option_help(const struct option_program *program);
 

@@ -49,7 +49,7 @@ static void check_values(const char *text)
 static void parse(const char *config, int argc, char **argv)
 {
     const struct option_program program = {
-        "fuzz", "[OPTION]", "Fuzzes.", specs, sizeof(specs) / sizeof(specs[0]), config};
+        "fuzz", "[OPTION]", "Fuzzes.", specs, sizeof(specs) / sizeof(specs[0]), config, NULL};
     int first = -1;
     int result = option_parse(&program, argc, argv, &first);
 

@@ -248,6 +248,22 @@ class UsageTest(harness.SystemTest):
             with self.subTest(arguments=arguments):
                 self.assertIn(words, self.say(2, program, *arguments))
 
+    def test_commands_know_their_own_options(self):
+        collector = os.path.join(harness.bindir(), "unblend-collector")
+        for command, own, foreign in (("prune", "max-db-size", "listen"), ("keep", "release", "citus"),
+                                      ("revoke", "cluster", "expires"), ("enroll", "expires", "forward"),
+                                      ("site-key", "site-key", "db"), ("export", "output", "join")):
+            with self.subTest(command=command):
+                shown = re.findall(r"(?m)^  (?:-.,|   ) --([a-z-]+)", harness.must([collector, command, "--help"]))
+                self.assertIn(own, shown)
+                self.assertNotIn(foreign, shown)
+                self.assertEqual(f"unknown option '--{foreign}': try 'unblend-collector {command} --help'",
+                                 self.say(2, "unblend-collector", command, f"--{foreign}", "1"))
+        config = self.path("shared.conf")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write("listen = [::1]:9450\nkeep-raw = 3d\n")
+        harness.must([collector, "site-key", "--site-key", self.path("s.key"), "--config", config])
+
     def test_a_file_may_hold_what_is_for_other_times(self):
         for command, lines in ((["report"], "plain = job\nsite-key = x\n"), (["export", "dlio"], "fill = yes\n")):
             config = self.path("shared.conf")
