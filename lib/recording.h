@@ -3,6 +3,7 @@
  * A recording: a file of batches, and the frames that the agent's spool and socket use too.
  *
  *   file   "UNBLEND1" then frames
+ *          (recordings that were put one behind the other are one)
  *   frame  u32 length of the payload, u32 CRC-32 (zlib's) of length and payload, payload; little endian
  *   payload  one batch as JSON (lib/codec.h), compressed by zstd
  *

@@ -10,6 +10,7 @@
 #include "lib/recording.h"
 
 #define HEADER_SIZE 8
+#define MAGIC_SIZE  (sizeof(RECORDING_MAGIC) - 1)
 #define READ_SIZE   (64 * 1024)
 
 /* Every payload begins with it, so behind damage only a few places need a closer look. */
@@ -173,12 +174,21 @@ static int resynchronise(struct scan *s)
     return 0;
 }
 
+/* Where another recording begins that was put behind the first one, as by cat: no frame is as long as that says. */
+static bool is_beginning(const struct scan *s)
+{
+    return available(s) >= MAGIC_SIZE && memcmp(s->buffer + s->start, RECORDING_MAGIC, MAGIC_SIZE) == 0;
+}
+
 int scan_next(struct scan *s, const void **payload, size_t *size, uint64_t *damaged)
 {
-    uint64_t from = s->offset;
+    uint64_t from;
     size_t used;
-    int result = frame_here(s, payload, size, &used);
+    int result;
 
+    while ((result = frame_here(s, payload, size, &used)) == -EBADMSG && is_beginning(s))
+        pass(s, MAGIC_SIZE);
+    from = s->offset;
     if (result == 1) {
         pass(s, used);
         return 1;

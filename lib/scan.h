@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The frames of a recording in their order, around whatever is damaged. Reads from any descriptor,
- * a pipe too; holds one frame in memory. A zeroed struct with fd set is ready.
+ * a pipe too; holds one frame in memory. A recording behind another one in the same file goes on with it. A zeroed
+ * struct with fd set is ready.
  */
 #ifndef UNBLEND_LIB_SCAN_H
 #define UNBLEND_LIB_SCAN_H

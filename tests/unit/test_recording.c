@@ -137,6 +137,28 @@ static void batches_come_back(void **state)
     assert_int_equal(starts[0], 8);
 }
 
+/* cat a b */
+static void recordings_behind_each_other_are_one(void **state)
+{
+    const size_t second = starts[1], size = starts[FRAMES] + 8 + 8;
+    _cleanup_free_ unsigned char *data = malloc(size);
+    unsigned damages;
+
+    memcpy(data, whole, second);
+    memcpy(data + second, whole, 8); /* one without batches, and one with the others */
+    memcpy(data + second + 8, whole, 8);
+    memcpy(data + second + 16, whole + second, starts[FRAMES] - second);
+    put_file(data, size);
+    assert_int_equal(read_file(&damages), 7);
+    assert_int_equal(damages, 0);
+    put_file(data, second + 16); /* nothing behind them */
+    assert_int_equal(read_file(&damages), 1);
+    assert_int_equal(damages, 0);
+    put_file(data, second + 5); /* cut off within one */
+    assert_int_equal(read_file(&damages), 1);
+    assert_int_equal(damages, 1);
+}
+
 static void pipes_can_be_read(void **state)
 {
     char name[64];
@@ -477,6 +499,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_come_back),
+        cmocka_unit_test(recordings_behind_each_other_are_one),
         cmocka_unit_test(pipes_can_be_read),
         cmocka_unit_test(torn_anywhere_the_rest_is_read),
         cmocka_unit_test(torn_anywhere_it_can_be_appended_to),
