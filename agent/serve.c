@@ -12,6 +12,7 @@
 #include "agent/requests.h"
 #include "agent/showing.h"
 #include "lib/cleanup.h"
+#include "lib/local.h"
 #include "lib/log.h"
 #include "lib/path.h"
 #include "lib/porter.h"
@@ -43,6 +44,20 @@ static int listen_on(struct serve *serve)
     return 0;
 }
 
+static void log_trouble(const char *path, int err)
+{
+    log_error("socket %s: %s", path,
+              err == -EADDRINUSE ? "another agent answers there; stop it or give --socket" : log_errno(err));
+}
+
+int serve_check(const char *path)
+{
+    if (!local_answers(path))
+        return 0;
+    log_trouble(path, -EADDRINUSE);
+    return -EADDRINUSE;
+}
+
 int serve_new(const char *path, struct agent *agent, int events, struct serve **out)
 {
     struct serve *serve = calloc(1, sizeof(*serve));
@@ -59,9 +74,7 @@ int serve_new(const char *path, struct agent *agent, int events, struct serve **
         err = listen_on(serve);
     }
     if (err) {
-        log_error("socket %s: %s", path,
-                  err == -EADDRINUSE ? "another agent answers there; stop it or give --socket"
-                                     : log_errno(err));
+        log_trouble(path, err);
         if (serve->listener >= 0)
             close(serve->listener);
         requests_free(serve->requests);

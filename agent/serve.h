@@ -16,6 +16,9 @@
 
 struct serve;
 
+/* Whether the place is free, before anything is done that takes long. 0, or -EADDRINUSE, logged. */
+int serve_check(const char *path);
+
 /* Listens, and registers itself and its clients with the epoll descriptor (data.fd). 0 or -errno, logged. */
 int serve_new(const char *path, struct agent *agent, int events, struct serve **out);
 void serve_free(struct serve *serve); /* NULL is fine */

@@ -148,6 +148,11 @@ int agent_start(struct agent *agent)
 
     if (!err)
         err = open_signals(agent);
+    /* A probe takes seconds to load: first what may be in use. */
+    if (!err)
+        err = serve_check(options->socket);
+    if (!err)
+        err = monitor_new(options, agent->events, tell_state, agent, &agent->monitor);
     if (!err)
         err = agent_open_copy(agent);
     if (!err)
@@ -156,8 +161,6 @@ int agent_start(struct agent *agent)
         err = start_probe(agent);
     if (!err)
         err = serve_new(options->socket, agent, agent->events, &agent->serve);
-    if (!err)
-        err = monitor_new(options, agent->events, tell_state, agent, &agent->monitor);
     if (err)
         return err;
     agent_say_ready(agent);

@@ -2,7 +2,6 @@
 #include "lib/local.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,14 +16,33 @@ static bool is_alive(const struct sockaddr_un *address)
     return fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
 }
 
-int local_bind(const char *path, int *out)
+/* 0 or -ENAMETOOLONG. */
+static int address_of(const char *path, struct sockaddr_un *out)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    _cleanup_close_ int fd = -1;
 
     if (strlen(path) >= sizeof(address.sun_path))
         return -ENAMETOOLONG;
     strcpy(address.sun_path, path);
+    *out = address;
+    return 0;
+}
+
+bool local_answers(const char *path)
+{
+    struct sockaddr_un address;
+
+    return address_of(path, &address) == 0 && is_alive(&address);
+}
+
+int local_bind(const char *path, int *out)
+{
+    struct sockaddr_un address;
+    _cleanup_close_ int fd = -1;
+    int err = address_of(path, &address);
+
+    if (err)
+        return err;
     if (is_alive(&address))
         return -EADDRINUSE;
     if (unlink(path) && errno != ENOENT)

@@ -97,5 +97,30 @@ class SocketTest(harness.SystemTest):
         self.assertEqual("a?b", harness.report(recording).job()["job"])
 
 
+class InUseTest(harness.SystemTest):
+    """What another one has is told before the probe is loaded, which takes seconds, and which this one may not."""
+
+    def refused(self, *arguments):
+        done = harness.run([harness.tool("setpriv"), f"--reuid={STRANGER}", "--clear-groups",
+                            os.path.join(harness.bindir(), "unblend-agent"), *arguments])
+        self.assertEqual(1, done.returncode)
+        self.assert_one_line(done.stderr.replace("unblend-agent:", "unblend:"))
+        return done.stderr
+
+    def test_the_socket(self):
+        os.chmod(self.directory, 0o755)
+        path = self.path("used.sock")
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path)
+            server.listen()
+            os.chmod(path, 0o666)
+            self.assertIn("another agent answers there", self.refused("--socket", path))
+
+    def test_the_port(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = f"127.0.0.1:{server.getsockname()[1]}"
+            self.assertIn("choose another address", self.refused("--socket", self.path("x.sock"), "--metrics", address))
+
+
 if __name__ == "__main__":
     unittest.main()
