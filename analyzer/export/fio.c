@@ -8,7 +8,7 @@
 #include "analyzer/export/plan.h"
 #include "analyzer/human.h"
 
-static const char *const names[] = {[STEP_READ] = "read",   [STEP_WRITE] = "write",   [STEP_EMPTY] = "read-nothing",
+static const char *const names[] = {[STEP_READ] = "read",   [STEP_WRITE] = "write",   [STEP_OPEN] = "open", [STEP_EMPTY] = "read-nothing",
                                     [STEP_PAIRS] = "make-and-delete", [STEP_CREATE] = "make", [STEP_STAT] = "stat"};
 
 struct writing {
@@ -53,6 +53,14 @@ static void put_layout(struct writing *w, uint32_t job, uint32_t i, uint64_t cou
     open_section(w, "layout", job, i);
     put_files(w, job, i, count, bytes);
     fputs("rw=write\nfallocate=truncate\ncreate_only=1\n", w->out);
+    if (bytes < 4096)
+        fprintf(w->out, "bs=%llu\n", (unsigned long long)bytes);
+}
+
+/* Those that are but opened have no data, and fio would fill none of them. */
+static bool is_laid_out(const struct writing *w, const struct section *s)
+{
+    return s->step == STEP_OPEN || (moves_data(s) && s->files && !w->export->fill);
 }
 
 static void put_layouts(struct writing *w)
@@ -61,9 +69,9 @@ static void put_layouts(struct writing *w)
         const struct plan *plan = &w->plans[j];
 
         for (uint32_t i = 0; i < plan->count; i++)
-            if (moves_data(&plan->sections[i]) && plan->sections[i].files)
+            if (is_laid_out(w, &plan->sections[i]))
                 put_layout(w, j, i, plan->sections[i].files, plan->sections[i].file_bytes);
-        if (plan->shared_bytes)
+        if (plan->shared_bytes && !w->export->fill)
             put_layout(w, j, plan->count, 0, plan->shared_bytes);
     }
 }
@@ -102,7 +110,9 @@ static void put_transfers(struct writing *w, uint32_t job, uint32_t i)
         fputs("file_service_type=sequential\nopenfiles=1\n", out);
     if (s->step == STEP_WRITE)
         fputs("overwrite=1\n", out);
-    if (s->sync_every)
+    if (s->sync_every >= s->ops)
+        fputs("end_fsync=1\n", out);
+    else if (s->sync_every)
         fprintf(out, "fsync=%llu\n", (unsigned long long)s->sync_every);
 }
 
@@ -118,6 +128,10 @@ static void put_names(struct writing *w, uint32_t job, uint32_t i)
         fprintf(w->out, "offset=%llu\nioengine=libaio\nrw=read\nbs=512\nio_size=1t\nnumber_ios=%llu\n"
                         "create_on_open=1\n",
                 (unsigned long long)w->plans[job].shared_bytes, (unsigned long long)s->ops);
+        return;
+    case STEP_OPEN:
+        put_files(w, job, i, s->files, 4096); /* as small as a block, for one open each; they stay as they are */
+        fputs("ioengine=filecreate\ncreate_on_open=1\nopenfiles=1\n", w->out);
         return;
     case STEP_STAT:
         put_files(w, job, s->lent ? s->lent - 1 : i, s->files, s->file_bytes);
@@ -159,6 +173,21 @@ static void put_phase(struct writing *w, unsigned steps)
                 put_section(w, j, i);
 }
 
+/* How many files there were, where it is known: fio looks for each that it has so often that it has fewer. */
+static void put_files_left(FILE *out, const struct plan *plan, const struct volume_total *volume)
+{
+    struct working_opens opened;
+    char number[HUMAN_SIZE], other[HUMAN_SIZE];
+    uint64_t files;
+
+    if (!working_opens(&volume->working, &opened))
+        return;
+    files = (uint64_t)opened.files.value;
+    if (files > plan->made)
+        fprintf(out, "#   %s of about %s files: it has others opened the more often\n",
+                human_count(number, files - plan->made), human_count(other, files));
+}
+
 /* What fio has no words for. */
 static void put_rest(FILE *out, const struct plan *plan, const struct job_total *job, const struct volume_total *volume)
 {
@@ -189,6 +218,7 @@ static void put_rest(FILE *out, const struct plan *plan, const struct job_total 
     if (plan->deletes > plan->deleted)
         fprintf(out, "#   %s of %s deletes\n", human_count(number, plan->deletes - plan->deleted),
                 human_count(other, plan->deletes));
+    put_files_left(out, plan, volume);
     fputs("#   which operations came after which, which files were the same, and how long operations took\n", out);
     if (plan->looked > plan->stats)
         fprintf(out, "# fio itself makes %s stats more than were recorded.\n",
@@ -252,10 +282,9 @@ int export_fio(const struct export *export, FILE *out)
 
     if (!err) {
         put_head(&w);
-        if (!export->fill)
-            put_layouts(&w);
+        put_layouts(&w);
         put_phase(&w, 1u << STEP_PAIRS | 1u << STEP_CREATE);
-        put_phase(&w, 1u << STEP_READ | 1u << STEP_WRITE | 1u << STEP_EMPTY | 1u << STEP_STAT);
+        put_phase(&w, 1u << STEP_READ | 1u << STEP_WRITE | 1u << STEP_OPEN | 1u << STEP_EMPTY | 1u << STEP_STAT);
     }
     for (uint32_t j = 0; j < w.count; j++)
         plan_clear(&w.plans[j]);

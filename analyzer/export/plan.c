@@ -7,21 +7,20 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "analyzer/export/opening.h"
 #include "analyzer/figure.h"
 #include "lib/vector.h"
 
-#define FILES_MAX   1000
 #define FILE_PARTS  16     /* the longest transfer fits so often into a file at least */
 #define SECTOR      512
 #define PAGE        4096
-#define LOOKS       3      /* fio's stats of each file of a section */
-#define LOOKS_MORE  2      /* and of each section's directory */
 #define PAUSE_SHARE 0.05   /* shorter pauses than that of the span are left out */
 #define PAUSE_MIN   2000.0 /* us; timers are not that exact */
 #define DIRECT_MIN  0.9    /* of reads: a section's are all of one kind */
 #define IDLE_MIN    0.3    /* of the tenths of a second: it comes in bursts */
+#define RANDOM_MAX  50     /* per cent: fio reads files to their end, one after the other, only if it does not jump */
 
-static struct section *add(struct plan *plan, enum step step, uint64_t ops)
+struct section *plan_add(struct plan *plan, enum step step, uint64_t ops)
 {
     struct section *section;
 
@@ -106,18 +105,32 @@ static uint64_t file_bytes(const struct tally *tally)
     return count > 0 ? (uint64_t)(sum / count) : 0;
 }
 
+/* The section's part of the syncs, when so many writes are in sections before it. */
+static void sync_after(struct plan *plan, struct section *section, uint64_t before, uint64_t writes)
+{
+    double each = fmin((double)plan->fsyncs / (double)writes, 1);
+    uint64_t syncs = (uint64_t)(each * (double)(before + section->ops) + 0.5) - (uint64_t)(each * (double)before + 0.5);
+
+    if (!syncs)
+        return;
+    section->sync_every = MAX(section->ops / syncs, 1);
+    if (section->ops == section->sync_every && section->ops > 2)
+        section->sync_every--; /* after the last one there is none */
+    plan->synced += section->ops / section->sync_every;
+}
+
 static int add_transfers(struct plan *plan, const struct tally *tally, enum operation op, double span_s,
                          const struct burst *burst)
 {
     const struct record *record = &tally->op[op];
     struct histogram jumped;
     struct size_mixes mixes = {0};
-    uint64_t syncs = tally_ops(tally, OP_FSYNC), writes = record_ops(record);
+    uint64_t before = 0;
     int known = figure_jumped(record, &jumped);
     int err = known < 0 ? known : sizes_of(&record->size, record->bytes, plan->direct ? SECTOR : 1, &mixes);
 
     for (uint32_t i = 0; !err && i < mixes.count; i++) {
-        struct section *section = add(plan, op == OP_READ ? STEP_READ : STEP_WRITE, mixes.list[i].ops);
+        struct section *section = plan_add(plan, op == OP_READ ? STEP_READ : STEP_WRITE, mixes.list[i].ops);
         uint64_t largest = size_mix_max(&mixes.list[i]);
 
         if (!section) {
@@ -127,10 +140,9 @@ static int add_transfers(struct plan *plan, const struct tally *tally, enum oper
         section->mix = mixes.list[i];
         section->random = random_percent(record, &section->mix, known ? &jumped : NULL);
         plan->shared_bytes = MAX(plan->shared_bytes, round_up(MAX(file_bytes(tally), FILE_PARTS * largest), PAGE));
-        if (op == OP_WRITE && syncs && writes) {
-            section->sync_every = MAX(writes / MIN(syncs, writes), 1);
-            plan->synced += section->ops / section->sync_every;
-        }
+        if (op == OP_WRITE)
+            sync_after(plan, section, before, record_ops(record));
+        before += section->ops;
         pace(section, record, span_s, burst);
     }
     histogram_clear(&jumped);
@@ -138,29 +150,39 @@ static int add_transfers(struct plan *plan, const struct tally *tally, enum oper
     return err;
 }
 
-static struct section *largest(struct plan *plan, enum step step)
+/* Of those that read one size from front to back the one with most operations. */
+static struct section *largest_stream(struct plan *plan)
 {
     struct section *best = NULL;
 
-    for (uint32_t i = 0; i < plan->count; i++)
-        if (plan->sections[i].step == step && (!best || plan->sections[i].ops > best->ops))
-            best = &plan->sections[i];
+    for (uint32_t i = 0; i < plan->count; i++) {
+        struct section *s = &plan->sections[i];
+
+        if (s->step == STEP_READ && s->mix.count == 1 && s->random < RANDOM_MAX && (!best || s->ops > best->ops))
+            best = s;
+    }
     return best;
 }
 
-/* The opens go to the section with most operations: once a loop each of its files is opened, and read to its end. */
+uint64_t plan_files(const struct plan *plan, uint64_t opens)
+{
+    uint64_t files = MIN(plan->stats ? plan->stats / (20 * LOOKS) : opens, MIN(opens, FILES_MAX));
+
+    return MAX(plan->creates ? MIN(files, plan->creates / 2) : files, 1);
+}
+
+/* Opens go to that section: once a loop each of its files is opened, and read to its end. */
 static int add_opens(struct plan *plan)
 {
-    struct section *section = largest(plan, STEP_READ), *more;
+    struct section *section = largest_stream(plan), *more;
     uint64_t opens, rest, each;
     struct section like;
 
-    if (!section || section->mix.count > 1 || plan->opens <= plan->count)
+    if (!section || plan->opens <= plan->count)
         return 0;
     opens = MIN(plan->opens, section->ops);
-    like = *section; /* add() may move it */
-    section->files = MIN(plan->stats ? plan->stats / (20 * LOOKS) : opens, MIN(opens, FILES_MAX));
-    section->files = MAX(plan->creates ? MIN(section->files, plan->creates / 2) : section->files, 1);
+    like = *section; /* plan_add() may move it */
+    section->files = plan_files(plan, opens);
     section->loops = MAX(opens / section->files, 1);
     each = section->ops / (section->files * section->loops);
     rest = section->ops - each * section->files * section->loops;
@@ -168,7 +190,7 @@ static int add_opens(struct plan *plan)
     section->file_bytes = each * size_mix_max(&section->mix);
     if (!rest)
         return 0;
-    more = add(plan, like.step, rest);
+    more = plan_add(plan, like.step, rest);
     if (!more)
         return -ENOMEM;
     *more = like;
@@ -203,7 +225,7 @@ static int add_metadata(struct plan *plan)
     if (pairs) {
         uint64_t files = MAX(MIN(pairs / 100, 16), 1);
 
-        section = add(plan, STEP_PAIRS, files);
+        section = plan_add(plan, STEP_PAIRS, files);
         if (!section)
             return -ENOMEM;
         section->files = files;
@@ -214,7 +236,7 @@ static int add_metadata(struct plan *plan)
         creates -= files * section->loops;
     }
     if (creates) {
-        section = add(plan, STEP_CREATE, creates);
+        section = plan_add(plan, STEP_CREATE, creates);
         if (!section)
             return -ENOMEM;
         section->files = creates;
@@ -244,7 +266,7 @@ static int add_stats(struct plan *plan)
         plan->looked += LOOKS + LOOKS_MORE;
     }
     plan->looked += LOOKS * files + LOOKS_MORE;
-    section = add(plan, STEP_STAT, files);
+    section = plan_add(plan, STEP_STAT, files);
     if (!section)
         return -ENOMEM;
     section->file_bytes = file_bytes;
@@ -253,6 +275,22 @@ static int add_stats(struct plan *plan)
     section->loops = (plan->stats - plan->looked) / files;
     plan->looked += section->loops * files;
     return 0;
+}
+
+/* What is read and written anywhere in large files has as much room as they had, or else it is soon in the cache. */
+static void spread_out(struct plan *plan, const struct working *working)
+{
+    struct working_set sets[WORKING_WINDOWS];
+    unsigned count = working_sets(working, sets);
+    uint64_t own = 0, all;
+
+    if (!count || !plan->shared_bytes)
+        return;
+    for (uint32_t i = 0; i < plan->count; i++)
+        own += plan->sections[i].files * plan->sections[i].file_bytes;
+    all = (uint64_t)sets[count - 1].bytes.value;
+    if (all > own)
+        plan->shared_bytes = MAX(plan->shared_bytes, round_up(all - own, PAGE));
 }
 
 int plan_make(const struct job_total *job, const struct volume_total *volume, struct plan *out)
@@ -280,7 +318,7 @@ int plan_make(const struct job_total *job, const struct volume_total *volume, st
     if (!err)
         err = add_opens(&plan);
     if (!err && empty) {
-        struct section *section = add(&plan, STEP_EMPTY, empty);
+        struct section *section = plan_add(&plan, STEP_EMPTY, empty);
 
         err = section ? 0 : -ENOMEM;
         plan.shared_bytes = plan.shared_bytes ? plan.shared_bytes : PAGE;
@@ -289,7 +327,10 @@ int plan_make(const struct job_total *job, const struct volume_total *volume, st
     }
     count_own(&plan);
     if (!err)
+        err = opening_add(&plan, &tally->op[OP_OPEN].size);
+    if (!err)
         err = add_metadata(&plan);
+    spread_out(&plan, &volume->working);
     if (!err)
         err = add_stats(&plan);
     if (err) {

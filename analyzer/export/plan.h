@@ -9,9 +9,14 @@
 #include "analyzer/export/export.h"
 #include "analyzer/export/sizes.h"
 
+#define FILES_MAX  1000
+#define LOOKS      3 /* fio's stats of each file of a section */
+#define LOOKS_MORE 2 /* and of each section's directory */
+
 enum step {
     STEP_READ,
     STEP_WRITE,
+    STEP_OPEN,   /* and close, nothing between */
     STEP_EMPTY,  /* reads that return nothing */
     STEP_PAIRS,  /* files are made and deleted */
     STEP_CREATE, /* files are made */
@@ -42,6 +47,12 @@ struct plan {
     uint64_t opens, opened;
     uint64_t fsyncs, synced;
 };
+
+/* A section more, which is the plan's; NULL without memory. Those that were there may move. */
+struct section *plan_add(struct plan *plan, enum step step, uint64_t ops);
+
+/* How many files so many opens may have: fio looks for each, and makes it. */
+uint64_t plan_files(const struct plan *plan, uint64_t opens);
 
 /* 0 or -ENOMEM. */
 int plan_make(const struct job_total *job, const struct volume_total *volume, struct plan *out);

@@ -82,5 +82,30 @@ def jumps(directory):
     os.close(fd)
 
 
+def mixed_files(directory):
+    """What mixed() reads."""
+    os.close(put(os.path.join(directory, "records"), [1 << 20] * 60))
+    for number in range(400):
+        os.close(put(os.path.join(directory, f"sample{number}"), [2048 + 40 * number] * 4))
+
+
+def mixed(directory):
+    """Records anywhere in a large file, many small files three times, and a large file that is saved at last."""
+    dice = random.Random(3)
+    fd = os.open(os.path.join(directory, "records"), os.O_RDONLY)
+    for _ in range(4000):
+        os.pread(fd, 65536, dice.randrange(59 << 20))
+    os.close(fd)
+    for number in list(range(400)) * 3:
+        fd = os.open(os.path.join(directory, f"sample{number}"), os.O_RDONLY)
+        os.fstat(fd)
+        while os.read(fd, 32768):
+            pass
+        os.close(fd)
+    fd = put(os.path.join(directory, "saved"), [1 << 20] * 30)
+    os.fsync(fd)
+    os.close(fd)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](sys.argv[2])

@@ -39,8 +39,10 @@ class ExportTest(harness.SystemTest):
     def export(self, *arguments):
         return harness.run([harness.unblend(), "export", *arguments])
 
-    def round_trip(self, name, *options):
+    def round_trip(self, name, *options, prepare=None):
         first, second = self.make_volume(160), self.make_volume(160)
+        if prepare:
+            harness.must([harness.PYTHON, "-I", "-S", PROGRAM, prepare, first.mount])
         before = self.record_on(name, [harness.PYTHON, "-I", "-S", PROGRAM, name, first.mount], first)
         job = self.path(name + ".fio")
         done = self.export("fio", "-o", job, "--volume", before["volume"], *options, self.path(name + ".rec"))
@@ -91,6 +93,18 @@ class ExportTest(harness.SystemTest):
             jumped = {low: count for low, high, count in report["ops"]["read"]["jumped"]["histogram"]}
             self.assertAlmostEqual(1, jumped.get(4096, 0) / 2000, delta=0.01)
             self.assertLess(jumped.get(65536, 0), 10)
+
+    def test_records_anywhere_and_small_files(self):
+        before, after, text = self.round_trip("mixed", prepare="mixed_files")
+        self.assert_same(before, after)
+        for operation in ("open", "close", "stat"):
+            recorded, again = (harness.count(one["ops"], operation)[0] for one in (before, after))
+            self.assertAlmostEqual(1, again / recorded, delta=0.03, msg=operation)
+        self.assertEqual(harness.count(before["ops"], "fsync"), harness.count(after["ops"], "fsync"), text)
+        self.assertAlmostEqual(before["ratios"]["metadata_ops"], after["ratios"]["metadata_ops"], delta=0.02)
+        recorded, again = (one["working_set"]["windows"][0]["bytes"]["value"] for one in (before, after))
+        self.assertAlmostEqual(1, again / recorded, delta=0.02)
+        self.assertNotRegex(text, r"of [\d,]+ (opens|syncs)")
 
     def dlio(self, name):
         done = self.export("dlio", "--volume", self.volume_of(name), self.path(name + ".rec"))
