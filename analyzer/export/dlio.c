@@ -15,12 +15,14 @@
 #define START_UP    0.03125    /* of the mean size by bytes, and of the bytes */
 #define MIDDLE      0.5
 #define NEAR        0.02       /* of a bucket */
+#define SPREAD_MAX  0.5        /* of the mean: DLIO draws lengths of a normal distribution, with more many are below 0 */
 #define CHECKPOINT  1048576.0  /* bytes a file written, at least */
 
 /* What a data set and its reader look like. */
 struct shape {
     const char *format;
     double files, samples, record, deviation; /* samples: of a file */
+    double differ; /* the deviation as it was; 0: that is it */
     double epochs, threads, compute_s;
     double checkpoint, steps; /* bytes of one, and steps between two; 0: none */
     bool shuffled, sync;
@@ -134,6 +136,10 @@ static void find_shape(const struct job_total *job, const struct volume_total *v
         s->record = bytes / filled;
     }
     s->record = fmax(floor(s->record), 1);
+    if (s->deviation > SPREAD_MAX * s->record) {
+        s->differ = s->deviation;
+        s->deviation = floor(SPREAD_MAX * s->record);
+    }
     if (s->record < file && !(s->deviation > 0))
         s->samples = fmax(floor(file / s->record), 1);
     s->epochs = fmax(floor(fmax(bytes, (double)fault->bytes) / (s->files * s->samples * s->record) + 0.5), 1);
@@ -208,6 +214,9 @@ int export_dlio(const struct export *export, FILE *out)
           "# batch (1 here), and which files are data (not those that are small beside the others, and few of the bytes).\n"
           "# Not told: metadata operations by themselves, bursts, sizes of single writes.\n",
           out);
+    if (shape.differ > 0)
+        fprintf(out, "# Lengths differ more than DLIO can draw them: their standard deviation is %.0f bytes.\n",
+                shape.differ);
     if (more)
         fprintf(out, "# %u more jobs read something: --job GLOB selects.\n", more);
     fputc('\n', out);

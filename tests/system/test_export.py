@@ -155,6 +155,20 @@ class ExportTest(harness.SystemTest):
         self.assertIn("\n  record_length_bytes: 50000\n", done.stdout)
         self.assertIn("\n  num_files_train: 50\n", done.stdout)
 
+    def test_dlio_draws_no_lengths_below_nothing(self):
+        volume = self.make_volume(64)
+        for number in range(100):
+            with open(os.path.join(volume.mount, f"{number}"), "wb") as file:
+                file.write(bytes(30 << 20 if not number else 50000))
+        name = self.record_on("odd", ["sh", "-c", "cat [0-9]* > /dev/null"], volume, cwd=volume.mount)["volume"]
+        done = self.export("dlio", "--volume", name, self.path("odd.rec"))
+        lengths = dict(re.findall(r"(record_length_bytes\w*): (\d+)", done.stdout))
+        mean, deviation = (int(lengths["record_length_bytes" + end]) for end in ("", "_stdev"))
+        self.assertAlmostEqual(1, mean / ((30 * (1 << 20) + 99 * 50000) / 100), delta=0.02)
+        self.assertLessEqual(deviation, mean / 2)
+        true = int(re.search(r"standard deviation is (\d+) bytes", done.stdout)[1])
+        self.assertAlmostEqual(1, true / (30 * (1 << 20) / 10), delta=0.07)
+
     def test_dlio_without_anything_read(self):
         volume = self.make_volume(64)
         script = "for i in 1 2 3; do dd if=/dev/zero of=$i bs=1M count=8 2>/dev/null; done"
