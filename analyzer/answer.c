@@ -171,6 +171,10 @@ static void growth(const struct report *report, struct answer *a)
     const struct volume_total *grown = NULL;
     char text[HUMAN_SIZE], more[HUMAN_SIZE];
 
+    if (report->ahead) {
+        answer_say(a, ANSWER_UNSURE, "Cannot tell, because %s.", report->ahead);
+        return;
+    }
     if (days < GROWTH_DAYS_MIN) {
         answer_say(a, ANSWER_UNSURE, "Cannot tell, because the span is only %s.", human_duration(text, days * 86400));
         answer_add(a, "Two days show a trend, two weeks a rate with its interval.");
@@ -231,6 +235,8 @@ static void full(const struct report *report, struct answer *a)
         else
             answer_say(a, ANSWER_PLAIN, "%s, on %.10s at the earliest, if ever.", first->name, early);
         answer_add(a, "It grows by %s a day.", human_bytes(used, fmax(soonest.value, 0)));
+    } else if (report->ahead) {
+        answer_say(a, ANSWER_UNSURE, "Cannot tell, because %s.", report->ahead);
     } else if (totals->end_ns - totals->start_ns < FILLING_DAYS_MIN * 86400000000000LL) {
         answer_say(a, ANSWER_UNSURE, "Cannot tell, because two weeks are needed to see how fast volumes grow.");
     } else {

@@ -40,10 +40,39 @@ int clocks_tell(const struct aggregate *totals, int64_t now_ns, char **out)
     if (ahead)
         fprintf(stream, " is far ahead, up to %s", human_time(last, totals->end_ns));
     fputs(": all is counted, at times that are not right", stream);
+    if (ahead)
+        fputs(", and how fast volumes grow cannot be told", stream);
     failed = ferror(stream);
     if (fclose(stream) || failed)
         return -ENOMEM;
     if (back || ahead)
+        *out = take_pointer(text);
+    return 0;
+}
+
+int clocks_doubt(struct aggregate *totals, int64_t now_ns, char **out)
+{
+    _cleanup_free_ char *text = NULL;
+    FILE *stream;
+    size_t size;
+    uint32_t ahead;
+    bool failed;
+
+    *out = NULL;
+    for (uint32_t i = 0; i < totals->volume_count; i++) {
+        struct filling *filling = &totals->volumes[i].filling;
+
+        filling->doubted |= filling->count && filling->last.ns - now_ns > AHEAD_NS;
+    }
+    stream = open_memstream(&text, &size);
+    if (!stream)
+        return -ENOMEM;
+    ahead = aggregate_name_nodes(totals, is_ahead, &now_ns, "the clock of ", stream);
+    fputs(" is far ahead", stream);
+    failed = ferror(stream);
+    if (fclose(stream) || failed)
+        return -ENOMEM;
+    if (ahead)
         *out = take_pointer(text);
     return 0;
 }

@@ -9,4 +9,8 @@
    or -ENOMEM. */
 int clocks_tell(const struct aggregate *totals, int64_t now_ns, char **out);
 
+/* "the clock of node1 is far ahead": *out is malloc'ed, NULL where none is. The span is then as wrong, and volumes that
+   were told of from there grow at a rate that nobody can tell: theirs is not known from now on. 0 or -ENOMEM. */
+int clocks_doubt(struct aggregate *totals, int64_t now_ns, char **out);
+
 #endif

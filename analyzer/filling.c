@@ -81,7 +81,7 @@ int filling_growth(const struct filling *f, struct growth *out)
     if (!x || !y)
         return -ENOMEM;
     count = days_of(f, x, y);
-    if (count < 3 || x[count - 1] - x[0] < FILLING_DAYS_MIN)
+    if (f->doubted || count < 3 || x[count - 1] - x[0] < FILLING_DAYS_MIN)
         return 0;
     n = (double)count;
     for (size_t i = 0; i < count; i++) {

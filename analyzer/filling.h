@@ -24,10 +24,11 @@ struct filling {
     uint32_t count;
     int64_t every_ns; /* nearer ones are left out, but for the last */
     struct filling_point last;
+    bool doubted; /* it was told at times that cannot be right */
 };
 
 struct growth {
-    bool known; /* else fewer than two weeks */
+    bool known; /* else fewer than two weeks, or at times that cannot be right */
     double value, low, high; /* bytes a day */
     int64_t early_ns, late_ns; /* when it is full; 0: never, at that rate */
 };

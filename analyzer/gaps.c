@@ -304,10 +304,12 @@ static const struct {
 
 int gaps_find(struct report *report)
 {
+    const int64_t now_ns = wall_clock_ns();
     size_t count = 0;
 
     report->gaps = calloc(GAP_COUNT + 2, sizeof(*report->gaps));
-    if (!report->gaps || clocks_tell(&report->totals, wall_clock_ns(), &report->clocks))
+    if (!report->gaps || clocks_tell(&report->totals, now_ns, &report->clocks) ||
+        clocks_doubt(&report->totals, now_ns, &report->ahead))
         return -ENOMEM;
     report->clock_gap = (struct gap){"clock", report->clocks};
     if (report->clocks)

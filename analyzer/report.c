@@ -65,6 +65,7 @@ void report_clear(struct report *report)
     free(report->profiles);
     free(report->gaps);
     free(report->clocks);
+    free(report->ahead);
     aggregate_clear(&report->totals);
     *report = (struct report){0};
 }

@@ -34,7 +34,8 @@ struct report {
     struct suspects suspects;
     uint64_t in_flight; /* that never returned: running at the end, or their thread died inside them (totals.killed) */
     char *clocks;            /* nodes whose clocks were wrong, as clocks_tell() says it; NULL: none */
-    struct gap clock_gap;    /* the same */
+    char *ahead;             /* those that are far ahead, as clocks_doubt() says it; NULL: none */
+    struct gap clock_gap;    /* as clocks */
     const struct gap **gaps; /* those that hold for what was read; NULL ends them */
     bool damaged;            /* a recording was */
 };

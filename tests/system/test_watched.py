@@ -96,12 +96,39 @@ class WatchedTest(harness.SystemTest):
 
     def test_a_clock_that_is_far_ahead(self):
         batches = [made.batch(second, 0) for second in range(20)]
-        batches[10]["start_ns"] += 10**9 * 86400 * 365 * 70
-        for flow in batches[10].get("flows", []):
-            flow["first"] += 10 * 86400 * 365 * 70
+        self.move(batches[10], 365 * 70)
         text, _, gaps = self.coverage(self.written("ahead.rec", batches))
         self.assertRegex(text, r"\n +the clock of node07 was set back, that of node07 is far ahead, up to\n +2096-")
         self.assertIn("clock", gaps)
+
+    def test_a_clock_that_is_far_ahead_hides_how_much_grew(self):
+        batches = [made.batch(second, 0) for second in range(21)]
+        for day, batch in enumerate(batches):
+            self.move(batch, day - 20)
+            for volume in batch["volumes"]:
+                volume["space"] = [(100 + 10 * day) * 10**9, 10**12, 0, 0]
+        self.assertTrue(self.growth(self.written("right.rec", batches)))
+        self.assertRegex(self.html("right.rec"), r"Demand \w+ by .* of 20 days")
+        self.move(batches[-1], 365 * 70)
+        self.assertFalse(self.growth(self.written("ahead.rec", batches)))
+        page = self.html("ahead.rec")
+        self.assertEqual(2, page.count("Cannot tell, because the clock of node07 is far ahead."))
+        self.assertNotRegex(page, "Demand \\w+ by|no volume grows")
+        self.assertIn("how fast volumes grow cannot be told", page)
+
+    @staticmethod
+    def move(batch, days):
+        batch["start_ns"] += 10**9 * 86400 * days
+        for flow in batch.get("flows", []):
+            flow["first"] += 10 * 86400 * days
+
+    def growth(self, path):
+        return [volume["growth_bytes_day"] for volume in self.report(path)[0]["cluster"]["capacity"]["volumes"]
+                if volume["growth_bytes_day"] or volume["full_at"]]
+
+    def html(self, name):
+        return harness.must([harness.unblend(), "report", "--format", "html", self.path(name)],
+                            env=harness.environment())
 
     def test_a_frame_that_comes_twice(self):
         """The first counts, also where the other says something else: as the collector has it."""
