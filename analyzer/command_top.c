@@ -2,9 +2,11 @@
 #include "analyzer/command.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 #include "analyzer/agent_client.h"
@@ -185,7 +187,7 @@ static int open_source(struct arguments *a, bool terminal, bool *damaged, struct
     if (a->replay)
         return source_recording(&path, 1, NULL, damaged, out);
     if (a->db)
-        return source_follow(a->db, a->top.interval_ns, terminal || !a->top.count, out);
+        return source_follow(a->db, a->top.interval_ns, terminal ? 0 : (unsigned)MIN(a->top.count, UINT_MAX), out);
     a->top.local = true;
     return a->agent ? source_agent(a->agent, a->top.interval_ns, out)
                     : open_default(a->top.interval_ns, a->max_cost, out);

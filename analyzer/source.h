@@ -69,9 +69,10 @@ int source_database(const char *conninfo, const struct source_window *window, st
 int source_newest(const char *conninfo, int64_t until_ns, int64_t *start_ns);
 
 /* The same database as it fills up: batches of all nodes, an interval after the other, waiting for the
-   next one; patient: for the first, too, instead of beginning with the last there is, whose age is then said, or, after
-   some seconds without any, ending with -ENODATA (logged). conninfo must outlive it. 0 or -errno (logged). */
-int source_follow(const char *conninfo, uint64_t interval_ns, bool patient, struct source **out);
+   next one; samples: how many are asked for. 0: as long as they come, from a minute ago on. Else the first are the last
+   that there are, whose age is said when it is long ago, and after some seconds without any it ends with -ENODATA (logged).
+   conninfo must outlive it. 0 or -errno (logged). */
+int source_follow(const char *conninfo, uint64_t interval_ns, unsigned samples, struct source **out);
 
 /* The local agent's socket: a batch an interval, with process detail. 0 or -errno (logged). */
 int source_agent(const char *socket_path, uint64_t interval_ns, struct source **out);

@@ -20,6 +20,7 @@ struct follower {
     struct source source; /* first: it is what the caller holds */
     const char *conninfo;
     _Atomic uint64_t interval_ns; /* between looks at the database */
+    unsigned samples; /* so many are asked for; 0: as long as they come */
     bool patient;
     int64_t began_ns;
     int64_t after_ns;             /* intervals up to here have been handed out */
@@ -54,32 +55,72 @@ static int begin_interval(struct follower *follower)
     return got;
 }
 
-/* Nothing has come for a while: goes back to the last that did. Nodes' clocks differ a little. 1, 0 if there is none, or
-   -errno (logged). */
-static int go_back(struct follower *follower)
+/* When the last interval before that one began; 0 when there is none. 0 or -errno (logged). */
+static int before(struct follower *follower, int64_t start_ns, int64_t *out)
 {
-    char when[40], age[32];
-    int64_t last_ns = 0;
-    int got = source_newest(follower->conninfo, follower->after_ns, &last_ns);
+    return source_newest(follower->conninfo, start_ns - CLOCKS_NS, out);
+}
 
+/* Slow nodes are waited for from its end on; where there is an interval before it, that one is complete. 0 or -errno
+   (logged). */
+static int last_complete(struct follower *follower, int64_t *last_ns)
+{
+    const int64_t now_ns = wall_clock_ns();
+    int64_t earlier_ns = 0;
+    int got;
+
+    follower->after_ns = *last_ns - CLOCKS_NS;
+    got = begin_interval(follower);
+    if (got == 1 && follower->ahead->start_ns + follower->ahead->interval_ms * INT64_C(1000000) > now_ns - GRACE_NS)
+        got = before(follower, *last_ns, &earlier_ns);
+    close_database(follower);
+    if (earlier_ns > now_ns - HISTORY_NS)
+        *last_ns = earlier_ns;
+    return got < 0 ? got : 0;
+}
+
+static void say_age(const struct follower *follower, int64_t last_ns)
+{
+    int64_t age_ns = wall_clock_ns() - last_ns;
+    char when[40], age[32];
+
+    if (age_ns - follower->ahead->interval_ms * INT64_C(1000000) > HISTORY_NS / 2)
+        log_warning("nothing has come since %s, %s ago: this is the last that did", human_time(when, last_ns),
+                    human_duration(age, (double)age_ns / 1e9));
+}
+
+/* Whoever asks for so many samples gets the latest, however long ago they came. Nodes' clocks differ a little. 1, 0 if
+   there is none, or -errno (logged). */
+static int begin_with_last(struct follower *follower)
+{
+    int64_t last_ns = 0, first_ns, earlier_ns = 1;
+    int got = source_newest(follower->conninfo, wall_clock_ns() - GRACE_NS, &last_ns);
+
+    if (!got && last_ns)
+        got = last_complete(follower, &last_ns);
     if (got || !last_ns)
         return got;
-    follower->after_ns = last_ns - CLOCKS_NS;
-    got = begin_interval(follower);
+    first_ns = last_ns;
+    for (unsigned n = 1; !got && n < follower->samples; n++) {
+        got = before(follower, first_ns, &earlier_ns);
+        if (earlier_ns < last_ns - HISTORY_NS)
+            break;
+        first_ns = earlier_ns;
+    }
+    follower->after_ns = first_ns - CLOCKS_NS;
+    if (!got)
+        got = begin_interval(follower);
     if (got == 1)
-        log_warning("nothing has come since %s, %s ago: this is the last that did", human_time(when, last_ns),
-                    human_duration(age, (double)(wall_clock_ns() - last_ns) / 1e9));
+        say_age(follower, last_ns);
     return got;
 }
 
-/* The next interval, if there is one; whoever is not patient gets an older one, or waits for the first for a while. 1, 0 or
-   -errno (logged). */
+/* The next interval, if there is one; whoever is not patient begins with the last, or waits for the first for a while. 1, 0
+   or -errno (logged). */
 static int look(struct follower *follower)
 {
-    int got = begin_interval(follower);
+    int got = follower->patient ? begin_interval(follower) : begin_with_last(follower);
 
-    if (!got && !follower->patient)
-        got = go_back(follower);
     if (got == 1)
         follower->patient = true;
     if (got || follower->patient || wall_clock_ns() < follower->began_ns + FIRST_NS)
@@ -136,7 +177,7 @@ static void follower_free(struct source *source)
     free(source);
 }
 
-int source_follow(const char *conninfo, uint64_t interval_ns, bool patient, struct source **out)
+int source_follow(const char *conninfo, uint64_t interval_ns, unsigned samples, struct source **out)
 {
     struct follower *follower = calloc(1, sizeof(*follower));
 
@@ -148,7 +189,8 @@ int source_follow(const char *conninfo, uint64_t interval_ns, bool patient, stru
         .next = follower_next, .free = follower_free, .more = follower_more, .pace = follower_pace};
     follower->conninfo = conninfo;
     follower->interval_ns = interval_ns;
-    follower->patient = patient;
+    follower->samples = samples;
+    follower->patient = !samples;
     follower->began_ns = wall_clock_ns();
     follower->after_ns = follower->began_ns - HISTORY_NS - GRACE_NS;
     *out = &follower->source;

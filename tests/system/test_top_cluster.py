@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`unblend top --db`: two nodes in a PostgreSQL, and the screen that shows them."""
+import datetime
 import json
 import os
 import subprocess
@@ -46,6 +47,15 @@ class TestCluster(collecting.Database):
                 self.assertEqual(40, sample["totals"]["read_ops_s"])
                 rows = {row[name]: row["read_ops_s"] for row in sample[key]}
                 self.assertEqual({"n1": 10, "n2": 30} if tab == "nodes" else {"slurm:42": 40}, rows)
+
+    def test_so_many_samples_are_the_last(self):
+        """Of a minute, one that is asked for is no minute old."""
+        last = int(self.sql("select extract(epoch from max(time))::bigint from unblend.intervals"))
+        for count in 1, 2, INTERVALS:
+            text = harness.must([harness.unblend(), "top", "-b", "--json", "-n", str(count), "--db", self.conninfo])
+            ends = [datetime.datetime.fromisoformat(json.loads(sample)["time"].replace("Z", "+00:00")).timestamp()
+                    for sample in text.splitlines()]
+            self.assertEqual([last + 10 * (1 - n) for n in range(count)], ends[::-1])
 
     def test_nothing_has_come_for_long(self):
         """So many samples are asked for: the first is the last that there is, and it says how old it is."""
