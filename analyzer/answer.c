@@ -258,15 +258,15 @@ static void unseen(const struct report *report, struct answer *a)
     if (report->damaged)
         answer_say(a, ANSWER_BAD, "Part of a recording: it is damaged.");
     else if (totals->lost || totals->dropped_batches)
-        answer_say(a, share > 0.01 ? ANSWER_BAD : ANSWER_PLAIN, "%s operations, %s %% of all.",
-            human_count(lost, totals->lost), human_estimate(part, 100 * share));
+        answer_say(a, share > 0.01 ? ANSWER_BAD : ANSWER_PLAIN, "%s operation%s, %s %% of all.",
+            human_count(lost, totals->lost), totals->lost == 1 ? "" : "s", human_estimate(part, 100 * share));
     else if (missing || totals->bypass_count)
         answer_say(a, ANSWER_PLAIN, "No operation was lost; %u hook%s missing.", missing,
                    missing == 1 ? " is" : "s are");
     else
         answer_say(a, ANSWER_GOOD, "Nothing of what is watched was lost.");
-    answer_add(a, "%s operations stand under a coarser key, %s without a job or volume.",
-        human_count(coarse, totals->overflow), human_count(nobody, totals->unattributed));
+    answer_add(a, "%s operation%s under a coarser key, %s without a job or volume.",
+        human_count(coarse, totals->overflow), totals->overflow == 1 ? " stands" : "s stand", human_count(nobody, totals->unattributed));
     if (totals->bypass_count)
         answer_add(a, "%u way%s around the kernel found.", totals->bypass_count,
             totals->bypass_count == 1 ? " was" : "s were");

@@ -130,3 +130,8 @@ char *human_time(char *buffer, int64_t ns)
     snprintf(buffer, HUMAN_SIZE, "%s.%03dZ", date, (int)(rest / 1000000));
     return buffer;
 }
+
+int human_clock(int64_t span_ns)
+{
+    return span_ns < INT64_C(2000000000) ? 12 : 8;
+}

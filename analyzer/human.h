@@ -26,4 +26,7 @@ char *human_estimate(char *buffer, double value);
 /* RFC 3339 in UTC, with milliseconds */
 char *human_time(char *buffer, int64_t ns);
 
+/* How much of its time of day tells both ends of so long a span apart: "07:38:20", or "07:38:20.418". */
+int human_clock(int64_t span_ns);
+
 #endif

@@ -31,14 +31,15 @@ static void fact(FILE *out, const char *name, const char *value)
 static void span(FILE *out, const struct aggregate *totals)
 {
     char start[HUMAN_SIZE], end[HUMAN_SIZE], length[HUMAN_SIZE], interval[HUMAN_SIZE];
+    int clock = human_clock(totals->end_ns - totals->start_ns);
 
     human_time(start, totals->start_ns);
     human_time(end, totals->end_ns);
     human_duration(length, (double)(totals->end_ns - totals->start_ns) / 1e9);
     human_duration(interval, totals->interval_ms / 1e3);
-    fprintf(out, "<p>From <time datetime=\"%s\">%.10s %.8s</time> to <time datetime=\"%s\">%.10s %.8s</time> UTC: %s, "
+    fprintf(out, "<p>From <time datetime=\"%s\">%.10s %.*s</time> to <time datetime=\"%s\">%.10s %.*s</time> UTC: %s, "
                  "in intervals of %s. ",
-            start, start, start + 11, end, end, end + 11, length, interval);
+            start, start, clock, start + 11, end, end, clock, end + 11, length, interval);
     fprintf(out, "%u node%s: ", totals->node_count, totals->node_count == 1 ? "" : "s");
     for (uint32_t i = 0; i < totals->node_count && i < NAMED_NODES; i++) {
         fputs(i ? ", " : "", out);

@@ -29,6 +29,7 @@ static void show_span(const struct pen *pen, const struct report *report)
 {
     const struct aggregate *totals = &report->totals;
     char start[HUMAN_SIZE], end[HUMAN_SIZE], length[HUMAN_SIZE], interval[HUMAN_SIZE];
+    int clock = human_clock(totals->end_ns - totals->start_ns);
 
     human_time(start, totals->start_ns);
     human_time(end, totals->end_ns);
@@ -36,9 +37,9 @@ static void show_span(const struct pen *pen, const struct report *report)
     human_duration(interval, totals->interval_ms / 1e3);
     title(pen, "Span      ");
     start[10] = end[10] = ' ';
-    fprintf(pen->out, "%.19s to %.*s UTC, %s in intervals of %s\n", start,
-            strncmp(start, end, 10) == 0 ? 8 : 19, strncmp(start, end, 10) == 0 ? end + 11 : end,
-            length, interval);
+    fprintf(pen->out, "%.*s to %.*s UTC, %s in intervals of %s\n", 11 + clock, start,
+            strncmp(start, end, 10) == 0 ? clock : 11 + clock, strncmp(start, end, 10) == 0 ? end + 11 : end, length,
+            interval);
     title(pen, "Nodes     ");
     for (uint32_t i = 0; i < totals->node_count && i < 6; i++) {
         fputs(i ? ", " : "", pen->out);
@@ -135,9 +136,10 @@ static void show_coverage(const struct pen *pen, const struct report *report)
             human_count(c, totals->unattributed), human_count(d, report->in_flight));
     fprintf(pen->out, "%s\n", report->damaged ? "; a file was damaged" : "");
     if (totals->dropped_batches)
-        fprintf(pen->out, "          %s batch%s dropped on the way to the collector, with %s%s operations\n",
+        fprintf(pen->out, "          %s batch%s dropped on the way to the collector, with %s%s operation%s\n",
                 human_count(a, totals->dropped_batches), totals->dropped_batches == 1 ? "" : "es",
-                totals->dropped_unknown ? "at least " : "", human_count(b, totals->dropped_ops));
+                totals->dropped_unknown ? "at least " : "", human_count(b, totals->dropped_ops),
+                totals->dropped_ops == 1 ? "" : "s");
     show_watched(pen, report);
     show_shed(pen, totals->shed_ms);
     if (unavailable || totals->bypass_count)

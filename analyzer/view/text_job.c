@@ -34,8 +34,8 @@ static void show_name(const struct pen *pen, const struct job_total *job)
     } else {
         fprintf(pen->out, ", on %u nodes", job->node_count);
     }
-    fprintf(pen->out, "\n  %s operations, %s read, %s written",
-            human_count(ops, tally_file_ops(&job->tally)),
+    fprintf(pen->out, "\n  %s operation%s, %s read, %s written",
+            human_count(ops, tally_file_ops(&job->tally)), tally_file_ops(&job->tally) == 1 ? "" : "s",
             human_bytes(read, (double)job->tally.op[OP_READ].bytes),
             human_bytes(written, (double)job->tally.op[OP_WRITE].bytes));
     if (job->process_count)
