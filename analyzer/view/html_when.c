@@ -14,6 +14,7 @@
 #define BINS     180
 #define MEETINGS 12
 #define PHASED   12
+#define WORTH    1e-3 /* of all time in operations: what costs less is not worth a row */
 
 /* The series in at most BINS bins of whole slots, a second. The mean is over the bin, the maximum that of its slots. */
 static size_t bins_of(const struct series *s, unsigned demands, double mean[BINS], double max[BINS],
@@ -234,20 +235,41 @@ static void phases(FILE *out, const struct aggregate *totals)
         html_table_end(out);
 }
 
+/* So long that two who met cost each other nothing; that it is not known is something else. */
+static double too_cheap(const struct report *report)
+{
+    double all_s = 0;
+
+    for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
+        all_s += (double)report->totals.tally.op[op].latency_sum_ns / 1e9;
+    return WORTH * all_s;
+}
+
 static void meetings(FILE *out, const struct report *report)
 {
     static const char *const columns[] = {"<Job", "<meets", "<on", "For", "Takes", "Alone", "Costs", NULL};
+    const double cheap_s = too_cheap(report);
+    uint32_t rows = 0, left = 0;
     char text[HUMAN_SIZE];
 
-    if (!report->blend.meeting_count)
+    for (uint32_t i = 0; i < report->blend.meeting_count; i++)
+        left += report->blend.meetings[i].cost_s <= cheap_s;
+    if (left)
+        fprintf(out, "<p class=\"faint\">%u meeting%s of jobs on a volume that cost%s less than a thousandth of the time in "
+                     "operations %s left out.</p>\n",
+                left, left == 1 ? "" : "s", left == 1 ? "s" : "", left == 1 ? "is" : "are");
+    if (left == report->blend.meeting_count)
         return;
     html_table(out,
                "Who meets whom, by what it costs: time of one operation together and alone, and the difference over "
                "all",
                columns);
-    for (uint32_t i = 0; i < report->blend.meeting_count && i < MEETINGS; i++) {
+    for (uint32_t i = 0; i < report->blend.meeting_count && rows < MEETINGS; i++) {
         const struct meeting *m = &report->blend.meetings[i];
 
+        if (m->cost_s <= cheap_s)
+            continue;
+        rows++;
         fputs("<tr>", out);
         html_name(out, report->totals.jobs[m->victim].name);
         html_words(out, report->totals.jobs[m->other].name);
@@ -255,7 +277,7 @@ static void meetings(FILE *out, const struct report *report)
         html_seconds(out, m->seconds);
         html_cell(out, isnan(m->together_ns) ? "" : human_ns(text, m->together_ns), m->together_ns);
         html_cell(out, isnan(m->alone_ns) ? "" : human_ns(text, m->alone_ns), m->alone_ns);
-        html_seconds(out, m->cost_s > 0 ? m->cost_s : isnan(m->cost_s) ? NAN : 0);
+        html_seconds(out, m->cost_s);
         fputs("</tr>\n", out);
     }
     html_table_end(out);
