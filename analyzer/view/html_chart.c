@@ -19,6 +19,12 @@ static void open_figure(FILE *out, const char *title, const char *note, double h
     fprintf(out, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s: %s\">\n", WIDTH, height, title, note);
 }
 
+unsigned chart_color(unsigned number)
+{
+    number %= CHART_COLORS - 1;
+    return number < CHART_UNKNOWN ? number : number + 1;
+}
+
 double chart_round_up(double value, int binary)
 {
     static const double steps[] = {1, 2, 5, 10};

@@ -15,7 +15,10 @@
 typedef char *chart_unit(char *buffer, double value);
 
 /* Colors of the style sheet, fixed to what they stand for. */
-enum chart_color { CHART_READ, CHART_WRITE, CHART_METADATA, CHART_OTHER, CHART_COLORS = 8 };
+enum chart_color { CHART_READ, CHART_WRITE, CHART_METADATA, CHART_OTHER, CHART_UNKNOWN = 7, CHART_COLORS = 12 };
+
+/* A color for each of a list, the grey one aside: the twelfth has the first one's again. */
+unsigned chart_color(unsigned number);
 
 /* One quantity over time. */
 struct chart_timeline {

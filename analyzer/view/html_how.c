@@ -85,7 +85,7 @@ static void metadata(FILE *out, const struct tally *tally)
     for (enum operation op = OP_FIRST; op < OP_FILE_END; op++)
         if (operation_info(op)->class == OP_CLASS_METADATA && tally_ops(tally, op)) {
             parts[count] = (struct chart_share){operation_info(op)->name, (double)tally_ops(tally, op) / (double)all,
-                                                count % 8};
+                                                chart_color(count)};
             count++;
         }
     if (count)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/view/html_chart.h"
 #include "lib/utf8.h"
 
 void html_text(FILE *out, const char *text)
@@ -232,7 +233,7 @@ void html_profiles(FILE *out, const struct profile_list *list)
             continue; /* each list has one */
         fputs("<tr>", out);
         html_name(out, p->profile);
-        html_bar(out, isnan(p->share_bytes) ? p->share_ops : p->share_bytes, unknown ? 7 : i % 7);
+        html_bar(out, isnan(p->share_bytes) ? p->share_ops : p->share_bytes, unknown ? CHART_UNKNOWN : chart_color(i));
         share(out, p->share_bytes, &p->bytes_interval);
         share(out, p->share_ops, &p->ops_interval);
         html_percent(out, p->confidence);

@@ -32,7 +32,8 @@ static void blend(FILE *out, const struct report *report, bool bytes)
         double share = bytes ? p->share_bytes : p->share_ops;
 
         if (!p->pipeline && share > 0)
-            parts[count++] = (struct chart_share){p->profile, share, strcmp(p->profile, PROFILE_UNKNOWN) ? i % 7 : 7};
+            parts[count++] = (struct chart_share){
+                p->profile, share, strcmp(p->profile, PROFILE_UNKNOWN) ? chart_color(i) : CHART_UNKNOWN};
     }
     if (count)
         chart_shares(out, bytes ? "Profiles, by bytes" : "Profiles, by operations", parts, count);

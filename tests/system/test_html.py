@@ -130,6 +130,26 @@ class HtmlTest(SystemTest):
             with open(path, encoding="utf-8") as file:
                 self.assertEqual(file.read().splitlines(), text.splitlines())
 
+    def test_each_of_a_legend_has_a_color_of_its_own(self):
+        batch = made.batch(0, 0)
+        operations = ("open close stat readdir create unlink rename mkdir truncate setattr").split()
+        one = {key: value for key, value in next(record for record in batch["records"]
+                                                 if record["op"] == "open").items() if key != "size"}
+        batch["records"] = [{**one, "op": name} for name in operations]
+        batch["duration_ns"] = 490 * 10**6
+        path = self.path("operations.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(batch, file)
+        text = harness.must([harness.unblend(), "report", "-f", "html", self.to_recording("operations.rec", path)])
+        legend = re.search(r"<b>Metadata operations</b>.*?<ul class=\"legend\">(.*?)</ul>", text, re.S)[1]
+        colors = re.findall(r'class="(f\d+)"', legend)
+        self.assertEqual(len(operations), len(colors), legend)
+        self.assertEqual(len(colors), len(set(colors)))
+        for block in re.findall(r"\{[^{}]*--c0:[^{}]*\}", text):
+            values = re.findall(r"--c\d+: (#\w+)", block)
+            self.assertEqual(12, len(set(values)), block)
+        self.assertRegex(text, r"12:00:00\.000</time> to <time [^>]*>2026-03-01 12:00:00\.490</time>")
+
     def test_names_are_text_not_markup(self):
         with open(os.path.join(REPORTS, "recording.json"), encoding="utf-8") as lines:
             batch = json.loads(lines.readline())
