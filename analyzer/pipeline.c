@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "analyzer/evidence.h"
+#include "analyzer/human.h"
 #include "lib/cleanup.h"
+
+#define UNMET_MAX 4 /* pipelines of which it is said what they lack */
 
 static double quantile(const struct histogram *sizes)
 {
@@ -90,6 +93,103 @@ static int value_of(const char *feature, const struct job_total *job,
     return 0;
 }
 
+static char *percent(char *buffer, double value)
+{
+    snprintf(buffer, HUMAN_SIZE, "%.0f %%", 100 * value);
+    return buffer;
+}
+
+static char *plain(char *buffer, double value)
+{
+    snprintf(buffer, HUMAN_SIZE, "%.3g", value);
+    return buffer;
+}
+
+/* How a feature is told where it is not as it should be; the last has the place of all others. */
+static const struct wording {
+    const char *feature; /* or how its name begins: the rest is said */
+    const char *before, *after;
+    char *(*number)(char *buffer, double value);
+} wordings[] = {
+    {"share_bytes.", " has ", " of bytes", percent},
+    {"share_ops.", " has ", " of operations", percent},
+    {"job.read_ops", "reads are ", " of read and write operations", percent},
+    {"job.read_p50", "the median read has ", "", human_bytes},
+    {"job.write_p50", "the median write has ", "", human_bytes},
+    {"job.opens_per_close", "opens a close are ", "", plain},
+    {"job.read_write_overlap", "reading and writing overlap by ", "", percent},
+    {"job.write_peak_to_mean", "the peak of writes in 10 s is ", " of their mean", plain},
+    {"", " is ", "", plain},
+};
+
+static const struct wording *wording_of(const char *feature)
+{
+    const struct wording *w = wordings;
+
+    while (strncmp(feature, w->feature, strlen(w->feature)) != 0)
+        w++;
+    return w;
+}
+
+/* "reads are 23 % of read and write operations; nlp-mixed has 35 % to 60 %" */
+static int say_unmet(struct profile_share *share, const char *name, const struct requirement *r, double value)
+{
+    const struct wording *w = wording_of(r->feature);
+    char is[160], number[HUMAN_SIZE], min[HUMAN_SIZE], max[HUMAN_SIZE];
+
+    if (isnan(value))
+        snprintf(is, sizeof(is), "%s is not known", r->feature);
+    else
+        snprintf(is, sizeof(is), "%s%s%s%s", r->feature + strlen(w->feature), w->before, w->number(number, value),
+                 w->after);
+    if (isinf(r->max))
+        return evidence_add(share, "%s; %s has at least %s", is, name, w->number(min, r->min));
+    if (isinf(r->min))
+        return evidence_add(share, "%s; %s has at most %s", is, name, w->number(max, r->max));
+    return evidence_add(share, "%s; %s has %s to %s", is, name, w->number(min, r->min), w->number(max, r->max));
+}
+
+/* The first requirement of each that does not hold. */
+static int say_none_fits(const struct catalogue *catalogue, const struct job_total *job,
+                         const struct profile_list *patterns, struct profile_share *share)
+{
+    int err = evidence_add(share, "no pipeline of the catalogue fits patterns, ratio and timing");
+    unsigned said = 0;
+
+    for (uint32_t p = 0; !err && p < catalogue->count && said < UNMET_MAX; p++) {
+        const struct profile *profile = &catalogue->profiles[p];
+
+        for (uint32_t i = 0; !err && profile->pipeline && i < profile->requirement_count; i++) {
+            const struct requirement *r = &profile->requirements[i];
+            double value;
+
+            err = value_of(r->feature, job, patterns, &value);
+            if (err || (value >= r->min && value <= r->max))
+                continue;
+            err = say_unmet(share, profile->name, r, value);
+            said++;
+            break;
+        }
+    }
+    return err;
+}
+
+/* It is called unknown no more surely than its patterns are known that speak against the others. */
+static double confidence_of(const struct profile_list *patterns)
+{
+    double sum = 0, shares = 0;
+
+    for (uint32_t i = 0; i < patterns->count; i++) {
+        const struct profile_share *p = &patterns->shares[i];
+
+        if (p->pipeline || !(p->share_ops > 0))
+            continue;
+        sum += p->share_ops * p->confidence;
+        shares += p->share_ops;
+    }
+    return shares > 0 ? sum / shares : 0;
+}
+
 /* 1 if every requirement holds, with a sentence each; 0 if not. */
 static int matches(const struct profile *profile, const struct job_total *job,
                    const struct profile_list *patterns, struct profile_share *share)
@@ -121,7 +221,7 @@ int pipeline_of(const struct catalogue *catalogue, const struct job_total *job,
     share->share_bytes = tally_file_bytes(&job->tally) ? 1 : NAN;
     share->ops = tally_file_ops(&job->tally);
     share->bytes = tally_file_bytes(&job->tally);
-    share->confidence = 1;
+    share->confidence = confidence_of(patterns);
     for (uint32_t p = 0; p < catalogue->count; p++) {
         const struct profile *profile = &catalogue->profiles[p];
         int found = profile->pipeline ? matches(profile, job, patterns, share) : 0;
@@ -134,5 +234,5 @@ int pipeline_of(const struct catalogue *catalogue, const struct job_total *job,
         share->confidence = profile->confidence;
         return profile->limit ? evidence_add(share, "%s", profile->limit) : 0;
     }
-    return evidence_add(share, "no pipeline of the catalogue fits patterns, ratio and timing");
+    return say_none_fits(catalogue, job, patterns, share);
 }

@@ -292,6 +292,31 @@ static void spikes_of_writes_are_no_phases(void **state)
     }
 }
 
+/* A trainer that only reads is neither, as surely as it is known to be one. */
+static void an_unknown_pipeline_says_what_is_missing(void **state)
+{
+    struct batch *batch = history_batch(0);
+    const struct profile_share *unknown = NULL, *pattern = NULL;
+    struct profile_list list;
+    bool said = false;
+
+    history_ops(batch, "j", 9, OP_OPEN, 64 * MIB, 1);
+    history_ops(batch, "j", 9, OP_READ, MIB, 64);
+    history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 64);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 1);
+    classified_each(&batch, 1, false, &list);
+    for (uint32_t i = 0; i < list.count; i++)
+        *(list.shares[i].pipeline ? &unknown : &pattern) = &list.shares[i];
+    assert_non_null(unknown);
+    assert_string_equal(unknown->profile, "unknown");
+    assert_true(unknown->confidence < 1 && fabs(unknown->confidence - pattern->confidence) < 1e-9);
+    for (uint32_t e = 0; e < unknown->evidence_count; e++)
+        said |= strcmp(unknown->evidence[e],
+                       "reads are 100 % of read and write operations; nlp-mixed has 35 % to 60 %") == 0;
+    assert_true(said);
+    profile_list_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +329,7 @@ int main(void)
         cmocka_unit_test(what_is_unknown_is_tested_if_it_is_enough),
         cmocka_unit_test(confidence_is_bounded),
         cmocka_unit_test(spikes_of_writes_are_no_phases),
+        cmocka_unit_test(an_unknown_pipeline_says_what_is_missing),
         cmocka_unit_test(a_bad_profile_is_refused),
     };
 
