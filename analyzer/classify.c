@@ -93,18 +93,22 @@ static int add_patterns(const struct catalogue *catalogue, const struct part *pa
     return 0;
 }
 
+static double bytes_an_open(const struct part *part)
+{
+    return part->ok[OP_OPEN] > 0 ? (part->bytes[OP_READ] + part->bytes[OP_MMAP_FAULT]) / part->ok[OP_OPEN] : 0;
+}
+
 /* Adds the volumes up, and keeps their times apart. */
 static void add_volumes(const struct job_total *job, uint32_t count, const struct part *volumes, struct part *parts,
                         double *times)
 {
     for (uint32_t v = 0; v < job->volume_count; v++) {
-        bool once = once_opened(&job->volumes[v]);
-
         for (uint32_t p = 0; p < count; p++) {
             const struct part *part = &volumes[(size_t)v * count + p];
 
             part_add(&parts[p], part);
-            parts[p].once += once ? part_ops(part) : 0;
+            if (part_ops(part) > 0 && once_opened(&job->volumes[v], bytes_an_open(part)))
+                parts[p].once += part_ops(part);
             memcpy(times + ((size_t)v * count + p) * BUSY_KINDS, part->time, sizeof(part->time));
         }
     }

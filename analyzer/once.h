@@ -8,7 +8,11 @@
 
 #include "analyzer/aggregate.h"
 
-/* Of what a job opened on a volume, by bytes; false where it is not known which files these were, or they are few. */
-bool once_opened(const struct volume_total *volume);
+/*
+ * Of what a job opened on a volume, the files that are about so large: what programs open to begin with, and what others
+ * read there, are mostly of other sizes, and say nothing about these. Where few are so large, or the size is not known
+ * (0), all of them, by bytes. False where it is not known which files these were, or they are few.
+ */
+bool once_opened(const struct volume_total *volume, double bytes);
 
 #endif

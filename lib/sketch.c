@@ -156,6 +156,16 @@ struct sketch_estimate sketch_files(const struct sketch *sketch, int64_t since_n
     return estimate(&sum);
 }
 
+struct sketch_estimate sketch_files_of(const struct sketch *sketch, uint64_t lower, uint64_t upper)
+{
+    struct sum sum = {0};
+
+    for (uint32_t i = 0; i < sketch->count; i++)
+        if (sketch->files[i].bytes >= lower && sketch->files[i].bytes < upper)
+            sum_add(&sum, sketch, &sketch->files[i], 1);
+    return estimate(&sum);
+}
+
 struct sketch_estimate sketch_bytes(const struct sketch *sketch, int64_t since_ns)
 {
     struct sum sum = {0};

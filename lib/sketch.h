@@ -57,6 +57,7 @@ void sketch_clear(struct sketch *sketch);
 /* Of the files that were seen then or later: Horvitz-Thompson estimates, as of each file it is known with which probability
    it is in the sample. */
 struct sketch_estimate sketch_files(const struct sketch *sketch, int64_t since_ns);
+struct sketch_estimate sketch_files_of(const struct sketch *sketch, uint64_t lower, uint64_t upper); /* bytes, [lower, upper) */
 struct sketch_estimate sketch_bytes(const struct sketch *sketch, int64_t since_ns);
 
 /*
