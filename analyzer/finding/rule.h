@@ -88,6 +88,7 @@ enum trait {
     TRAIT_PAUSES,
     TRAIT_PAUSES_SAVING,
     TRAIT_SAVES_PAUSED,
+    TRAIT_SAVED_FILE,
     TRAIT_STOPPED_TIME,
     TRAIT_STOPPED_SHARE,
     TRAIT_PEERS,
@@ -128,7 +129,7 @@ struct subject {
     char *files;                /* which files it opened, and how often; NULL: not known */
 };
 
-#define RULE_BOUNDS 6
+#define RULE_BOUNDS 7
 #define RULE_NEEDS  3
 #define RULE_CASES  5
 

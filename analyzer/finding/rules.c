@@ -68,6 +68,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_PAUSES] = {"pauses", "times that the job read nothing for some intervals, and wrote much", UNIT_COUNT},
     [TRAIT_PAUSES_SAVING] = {"pauses_saving", "intervals without reads that belong to these", UNIT_SHARE},
     [TRAIT_SAVES_PAUSED] = {"saves_paused", "intervals with much writing that belong to these", UNIT_SHARE},
+    [TRAIT_SAVED_FILE] = {"saved_file_bytes", "bytes written there for each file that the job made", UNIT_BYTES},
     [TRAIT_STOPPED_TIME] = {"stopped_s", "time in these pauses", UNIT_SECONDS},
     [TRAIT_STOPPED_SHARE] = {"stopped_share", "of the time in which it reads, these pauses take", UNIT_SHARE},
     [TRAIT_PEERS] = {"peers", "processes that do alike at the same time", UNIT_COUNT},
@@ -79,6 +80,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
 
 #define CHEAP_BUFFER "libraries move 64 KiB (Pillow) to 256 KiB (numpy, tf.data) at a time"
 #define COMMIT       (32 * KIB)
+#define FORWARD      0.5 /* of writes, that go on where the last one ended */
 #define SYNCED_ONCE  2.5 /* of a file that is made: itself, and maybe its folder */
 #define COMMIT_REMEDY                                                                                                 \
     "each commit waits for the device: put the log on a device whose cache survives a loss of power, commit several " \
@@ -244,7 +246,8 @@ const struct rule finding_rules[] = {
                 MOST(TRAIT_BYTES_PER_FSYNC, 4 * MIB,
                      "checkpoints sync once a file of many MiB (DLIO, MLPerf Storage)"),
                 LEAST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases and logs sync what is less"),
-                LEAST(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "who syncs each file once has done what helps")},
+                LEAST(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "who syncs each file once has done what helps"),
+                MAYBE_LEAST(TRAIT_WRITE_FORWARD, FORWARD, "who writes here and there commits to a store")},
      .of_device = true,
      .cost_low = TRAIT_FSYNC_LOW,
      .cost_high = TRAIT_FSYNC_TIME,
@@ -275,6 +278,21 @@ const struct rule finding_rules[] = {
      .remedy = COMMIT_REMEDY,
      .gain = COMMIT_GAIN,
      .confidence = 0.8},
+    {.id = "fsync-bound-log",
+     .on = SUBJECT_USE,
+     .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),
+                LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
+                MOST(TRAIT_WRITE_FORWARD, FORWARD, "a store commits what it changes here and there; checkpoints are written "
+                                                   "from front to back"),
+                LEAST(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "else these are files, each by itself"),
+                LEAST(TRAIT_BYTES_PER_FSYNC, COMMIT, "less is found anyhow"),
+                MOST(TRAIT_BYTES_PER_FSYNC, 4 * MIB, "else it hardly waits for commits")},
+     .of_device = true,
+     .cost_low = TRAIT_NONE,
+     .cost_high = TRAIT_FSYNC_TIME,
+     .remedy = COMMIT_REMEDY,
+     .gain = COMMIT_GAIN,
+     .confidence = 0.75},
     {.id = "sync-writes",
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_SYNC_WRITES, 0.5, "what the page cache takes needs fewer requests, later"),
@@ -337,7 +355,8 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_SAVES_PAUSED, 0.8, "else it saves in the background"),
                 LEAST(TRAIT_STOPPED_SHARE, 0.05, "else the job hardly waits"),
                 LEAST(TRAIT_READ_TIME_SHARE, 0.1, "else it has hardly anything to read"),
-                LEAST(TRAIT_OWN_CHECKPOINT_SHARE, 0.5, "else it writes something else")},
+                LEAST(TRAIT_OWN_CHECKPOINT_SHARE, 0.5, "else it writes something else"),
+                MAYBE_LEAST(TRAIT_SAVED_FILE, 8 * MIB, "a checkpoint is few large files; who makes a data set, many")},
      .of_device = true,
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_STOPPED_TIME,

@@ -112,6 +112,8 @@ int subject_pauses(const struct volume_total *volume, struct subject *subject)
     subject->values[TRAIT_SAVES_PAUSED] = quotient(fmin(pauses.about, pauses.saves), pauses.saves);
     subject->values[TRAIT_READ_TIME_SHARE] =
         quotient((double)volume->tally.op[OP_READ].latency_sum_ns / 1e9, subject_time_s(&volume->tally));
+    subject->values[TRAIT_SAVED_FILE] =
+        quotient((double)volume->tally.op[OP_WRITE].bytes, (double)tally_succeeded(&volume->tally, OP_CREATE));
     subject->values[TRAIT_STOPPED_TIME] = pauses.saving * slot_s;
     subject->values[TRAIT_STOPPED_SHARE] = quotient(pauses.saving, (double)(course.end - course.first));
     return 0;

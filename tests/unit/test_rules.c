@@ -336,7 +336,15 @@ static void who_does_less_as_it_is_slow_is_a_straggler(void **state)
     assert_int_equal(count_slow_nodes(8000000, 45), 0);
 }
 
-/* What a job does in each second: r reads, w writes a checkpoint, b both, l writes lines, 1 reads once, and nothing. */
+/* Seventy files of 4 MiB each, written like checkpoints. */
+static void make_files(struct batch *batch)
+{
+    history_ops(batch, "j", 2, OP_CREATE, 0, 70);
+    history_ops(batch, "j", 2, OP_WRITE, 4 << 20, 70);
+    history_ops(batch, "j", 2, OP_CLOSE, 0, 70);
+}
+
+/* What a job does in each second: r reads, w writes a checkpoint, f files, b both, l writes lines, 1 reads once, and nothing. */
 static unsigned count_stopped(const char *seconds)
 {
     struct given given = {.count = 0};
@@ -355,6 +363,8 @@ static unsigned count_stopped(const char *seconds)
             history_ops(batch, "j", 2, OP_WRITE, 300, 10000);
         if (*seconds == 'w' || *seconds == 'b')
             history_checkpoint(batch, 2);
+        if (*seconds == 'f')
+            make_files(batch);
         given.count++;
     }
     count = find(&given, "checkpoint-stops-readers", &report, &finding);
@@ -385,6 +395,7 @@ static void who_has_nothing_to_read_may_save(void **state)
 static void who_writes_something_else_is_not_stopped_by_checkpoints(void **state)
 {
     assert_int_equal(count_stopped("rrrl rrrl rrrl  rr"), 0);
+    assert_int_equal(count_stopped("rrrf rrrf rrrf  rr"), 0);
 }
 
 /* Of 10,000 stats so many ask for what is not there: then nothing can be packed. */
@@ -421,6 +432,25 @@ static void who_commits_is_no_checkpoint(void **state)
     assert_int_equal(count_found(synced(8192), "fsync-bound-checkpoint"), 0);
     assert_int_equal(count_found(synced(1 << 20), "fsync-bound-log"), 0);
     assert_int_equal(count_found(synced(1 << 20), "fsync-bound-checkpoint"), 1);
+}
+
+/* So many of the writes go on where the last one ended. */
+static struct batch *ordered(uint64_t bytes, uint64_t consecutive)
+{
+    struct batch *batch = synced(bytes);
+
+    history_order(batch, "j", 1, OP_WRITE, ORDER_CONSECUTIVE, consecutive);
+    history_order(batch, "j", 1, OP_WRITE, ORDER_RANDOM, 100 - consecutive);
+    return batch;
+}
+
+static void who_writes_here_and_there_is_a_store(void **state)
+{
+    assert_int_equal(count_found(ordered(1 << 18, 10), "fsync-bound-checkpoint"), 0);
+    assert_int_equal(count_found(ordered(1 << 18, 10), "fsync-bound-log"), 1);
+    assert_int_equal(count_found(ordered(1 << 18, 90), "fsync-bound-checkpoint"), 1);
+    assert_int_equal(count_found(ordered(1 << 18, 90), "fsync-bound-log"), 0);
+    assert_int_equal(count_found(ordered(8192, 10), "fsync-bound-log"), 1);
 }
 
 /* The same, of so many files that were made. */
@@ -639,6 +669,7 @@ int main(void)
         cmocka_unit_test(who_writes_something_else_is_not_stopped_by_checkpoints),
         cmocka_unit_test(packed_files_help_nobody_who_finds_none),
         cmocka_unit_test(who_commits_is_no_checkpoint),
+        cmocka_unit_test(who_writes_here_and_there_is_a_store),
         cmocka_unit_test(who_syncs_each_file_once_needs_no_telling),
         cmocka_unit_test(small_writes_are_found),
         cmocka_unit_test(writes_that_wait_for_the_device_are_found),
