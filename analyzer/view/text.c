@@ -37,9 +37,11 @@ static void show_span(const struct pen *pen, const struct report *report)
     human_duration(interval, totals->interval_ms / 1e3);
     title(pen, "Span      ");
     start[10] = end[10] = ' ';
-    fprintf(pen->out, "%.*s to %.*s UTC, %s in intervals of %s\n", 11 + clock, start,
-            strncmp(start, end, 10) == 0 ? clock : 11 + clock, strncmp(start, end, 10) == 0 ? end + 11 : end, length,
-            interval);
+    if (clock > 8) /* both ends would not fit in */
+        fprintf(pen->out, "%.*s UTC, for %s in intervals of %s\n", 11 + clock, start, length, interval);
+    else
+        fprintf(pen->out, "%.19s to %.*s UTC, %s in intervals of %s\n", start,
+                strncmp(start, end, 10) == 0 ? 8 : 19, strncmp(start, end, 10) == 0 ? end + 11 : end, length, interval);
     title(pen, "Nodes     ");
     for (uint32_t i = 0; i < totals->node_count && i < 6; i++) {
         fputs(i ? ", " : "", pen->out);
