@@ -67,8 +67,9 @@ static int settle(const struct remote_answer *answer, const char *token_file, ch
     int err;
 
     if (answer->status != 200 || !token) {
-        snprintf(why, size, "cannot join: HTTP %ld: %.200s", answer->status,
-                 answer->status == 404 ? "no collector answers there: check --collector" : error ? error : answer->text);
+        if (answer->status == 404)
+            error = "no collector answers there: check --collector";
+        snprintf(why, size, "cannot join: HTTP %ld: %.200s", answer->status, error ? error : answer->text);
         return answer->status == 0 || answer->status == 429 || answer->status >= 500 ? -EAGAIN : -EACCES;
     }
     err = save(token_file, token);

@@ -13,7 +13,7 @@ struct metrics;
 /* What is asked for the state when somebody looks. */
 typedef void metrics_ask(void *context, struct exposition_state *state);
 
-/* Listens on ADDR:PORT and registers with the epoll descriptor; from is as address_listen() takes it. 0 or -errno, logged. */
+/* Listens on ADDR:PORT and registers with the epoll descriptor; from begins complaints. 0 or -errno, logged. */
 int metrics_new(const char *from, const char *address, int events, const struct totals *totals, metrics_ask *ask,
                 void *context, struct metrics **out);
 void metrics_free(struct metrics *metrics); /* NULL is fine */

@@ -68,7 +68,7 @@ static int is_batch(const struct dirent *entry)
     return strlen(entry->d_name) == DIGITS && strspn(entry->d_name, "0123456789") == DIGITS;
 }
 
-/* An agent makes its spool beside a directory of what was refused. Without that, and without batches, it is some directory. */
+/* An agent makes its spool beside a directory of what was refused: without that, and without batches, it is none. */
 static bool is_spool(const char *path)
 {
     _cleanup_free_ char *beside = NULL;

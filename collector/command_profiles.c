@@ -32,6 +32,12 @@ static int store(struct store *store, const struct values *values, void *context
     return 0;
 }
 
+static void complain(const char *path, const char *why)
+{
+    log_error("cannot store the profiles of %s: %s: give what unblend report --format json wrote",
+              path ? path : "standard input", why);
+}
+
 int command_profiles(const struct values *values)
 {
     const char *path = values->operand && strcmp(values->operand, "-") != 0 ? values->operand : NULL;
@@ -42,19 +48,18 @@ int command_profiles(const struct values *values)
     int err;
 
     if (!file) {
-        log_error("cannot store the profiles of %s: %s: give what unblend report --format json wrote", path, log_errno(-errno));
+        complain(path, log_errno(-errno));
         return EXIT_FAILURE;
     }
     err = report_read(file, REPORT_MAX, &text, &size);
     if (path)
         fclose(file);
     if (err) {
-        log_error("cannot store the profiles of %s: %s: give what unblend report --format json wrote", path ? path : "standard input",
-                  log_errno(err));
+        complain(path, log_errno(err));
         return EXIT_FAILURE;
     }
     if (report_check(text, size, why)) {
-        log_error("cannot store the profiles of %s: %s: give what unblend report --format json wrote", path ? path : "standard input", why);
+        complain(path, why);
         return EXIT_FAILURE;
     }
     return work_with_database(values, false, store, text);

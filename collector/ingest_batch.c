@@ -62,8 +62,8 @@ static int check_job(const struct job *job, uint32_t at, struct codec_error *err
     return field_refuse(&place, "kind", "must be slurm, kubernetes, container, systemd, env or command");
 }
 
-/* What was dropped was made before the batch that tells it, so in its own stream it has smaller numbers. How far another
-   stream went nobody here can tell, but no stream goes on for ever. */
+/* What was dropped was made before the batch that tells it, so in its own stream it has smaller numbers. How far
+   another stream went nobody here can tell, but no stream goes on for ever. */
 static int check_dropped(const struct batch *batch, struct codec_error *error)
 {
     struct field_place place = {.error = error, .table = "coverage.dropped", .indexed = true};

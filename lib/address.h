@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether it has the form of an address, as far as that can be told without asking for names; from, as option_from() has
-   it, begins the complaint. 0 or -EINVAL, logged. */
+/* Whether it has the form of an address, as far as that can be told without asking for names; from, as option_from()
+   has it, begins the complaint. 0 or -EINVAL, logged. */
 int address_check(const char *from, const char *address);
 
 /*

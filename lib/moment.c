@@ -104,7 +104,7 @@ int moment_option(const char *option, const char *const *text, int64_t *out)
 {
     if (!*text || !moment_parse(*text, wall_clock_ns(), out))
         return 0;
-    log_error("%s--%s: '%s' is no time: write 2026-03-01T12:00:00Z, 2026-03-01T12:00 or 2026-03-01, or 2h for two hours ago",
-              option_from(text), option, *text);
+    log_error("%s--%s: '%s' is no time: write 2026-03-01T12:00:00Z, 2026-03-01T12:00 or 2026-03-01, or 2h for two "
+              "hours ago", option_from(text), option, *text);
     return -EINVAL;
 }

@@ -51,8 +51,8 @@ int option_parse(const struct option_program *program, int argc, char **argv, in
 int option_parse_mixed(const struct option_program *program, int argc, char **argv, char ***operands, unsigned *count);
 
 /*
- * Where the variable of an option has its value from: "FILE:LINE: " of a configuration file, or "". To begin a complaint
- * about the value with, so that it is found; it stays true until options are parsed again.
+ * Where the variable of an option has its value from: "FILE:LINE: " of a configuration file, or "". To begin a
+ * complaint about the value with, so that it is found; it stays true until options are parsed again.
  */
 const char *option_from(const void *value);
 

@@ -24,8 +24,8 @@ static const char *const allowed[] = {"user", "label", "command", "volume", "mou
                                       "boot", "hook",  "bypass",  "flow",   "exit",  "tree"};
 
 /* A list of names as bits. */
-static int parse(const char *from, const char *option, const char *text, const char *const *names, unsigned count, const char *known,
-                 unsigned *out)
+static int parse(const char *from, const char *option, const char *text, const char *const *names, unsigned count,
+                 const char *known, unsigned *out)
 {
     _cleanup_free_ char *copy = strdup(text);
     unsigned bits = 0;

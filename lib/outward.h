@@ -40,8 +40,8 @@ struct outward_options {
     {"fields", 0, OPTION_STRING, "FIELD,...", &(outward)->fields,                                                      \
      when "besides figures only these leave: " OUTWARD_ALLOWED}
 
-/* Checks the options alone: 0, or -EINVAL or -ENOMEM after one line in the log. What does nothing is wrong on the command
-   line, and may stand in a configuration file for when it does. */
+/* Checks the options alone: 0, or -EINVAL or -ENOMEM after one line in the log. What does nothing is wrong on the
+   command line, and may stand in a configuration file for when it does. */
 int outward_check(const struct outward_options *options);
 
 /* Checks the options and reads the key, or makes it, which it says in the log. 0 or -errno, after one line in the log; -EINVAL is wrong usage. */
