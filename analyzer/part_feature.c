@@ -387,7 +387,7 @@ static const struct {
 
 /* A pipeline's features are computed from a job (analyzer/pipeline.c). */
 static const char *const job_features[] = {
-    "job.read_ops",           "job.read_p50",           "job.write_p50",
+    "job.reads", "job.read_ops", "job.read_p50",           "job.write_p50",
     "job.write_peak_to_mean", "job.read_write_overlap", "job.opens_per_close",
 };
 

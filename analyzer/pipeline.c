@@ -19,7 +19,7 @@ static double quantile(const struct histogram *sizes)
     return histogram_quantile(sizes, 0.5, true, &value) ? (double)value : NAN;
 }
 
-/* How uneven writes are, in windows of 10 s. */
+/* How uneven writes are: in windows of 10 s, or of 1 s where saves come more often than those. */
 static int write_peak(const struct job_total *job, double *out)
 {
     struct burst burst;
@@ -31,7 +31,7 @@ static int write_peak(const struct job_total *job, double *out)
     err = burst_of(&job->series, DEMAND_BIT(DEMAND_WRITE_BYTES), series_from(&job->series),
                    series_last(&job->series), &burst);
     if (!err)
-        *out = burst.peak_to_mean[BURST_WINDOWS - 1];
+        *out = fmax(burst.peak_to_mean[BURST_WINDOWS - 2], burst.peak_to_mean[BURST_WINDOWS - 1]);
     return err;
 }
 
@@ -57,6 +57,12 @@ static double overlap(const struct series *series)
     return reading && writing ? (double)both / fmin(reading, writing) : NAN;
 }
 
+/* How much of what is transferred is read; sources do not say whether that is of operations or of bytes. */
+static double reads_of(const struct ratios *ratios)
+{
+    return fabs(ratios->read_bytes - 0.5) < fabs(ratios->read_ops - 0.5) ? ratios->read_bytes : ratios->read_ops;
+}
+
 static double share_of(const struct profile_list *patterns, const char *name, bool bytes)
 {
     for (uint32_t i = 0; i < patterns->count; i++)
@@ -78,6 +84,8 @@ static int value_of(const char *feature, const struct job_total *job,
         *out = share_of(patterns, feature + 10, false);
     else if (strcmp(feature, "job.read_ops") == 0)
         *out = ratios.read_ops;
+    else if (strcmp(feature, "job.reads") == 0)
+        *out = reads_of(&ratios);
     else if (strcmp(feature, "job.read_p50") == 0)
         *out = quantile(&job->tally.op[OP_READ].size);
     else if (strcmp(feature, "job.write_p50") == 0)
@@ -113,12 +121,13 @@ static const struct wording {
 } wordings[] = {
     {"share_bytes.", " has ", " of bytes", percent},
     {"share_ops.", " has ", " of operations", percent},
+    {"job.reads", "reads are ", " of what is read and written", percent},
     {"job.read_ops", "reads are ", " of read and write operations", percent},
     {"job.read_p50", "the median read has ", "", human_bytes},
     {"job.write_p50", "the median write has ", "", human_bytes},
-    {"job.opens_per_close", "opens a close are ", "", plain},
+    {"job.opens_per_close", "there are ", " opens a close", plain},
     {"job.read_write_overlap", "reading and writing overlap by ", "", percent},
-    {"job.write_peak_to_mean", "the peak of writes in 10 s is ", " of their mean", plain},
+    {"job.write_peak_to_mean", "writes at their peak are ", " times their mean", plain},
     {"", " is ", "", plain},
 };
 
@@ -129,6 +138,37 @@ static const struct wording *wording_of(const char *feature)
     while (strncmp(feature, w->feature, strlen(w->feature)) != 0)
         w++;
     return w;
+}
+
+/* "reads are 47 % of what is read and written" */
+static int say_met(struct profile_share *share, const struct requirement *r, double value)
+{
+    const struct wording *w = wording_of(r->feature);
+    char number[HUMAN_SIZE];
+
+    return evidence_add(share, "%s%s%s%s", r->feature + strlen(w->feature), w->before, w->number(number, value), w->after);
+}
+
+/* 1 if every requirement holds, with a sentence each; 0 if not. */
+static int matches(const struct profile *profile, const struct job_total *job,
+                   const struct profile_list *patterns, struct profile_share *share)
+{
+    _cleanup_free_ double *values = calloc(profile->requirement_count + 1u, sizeof(*values));
+
+    if (!values)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < profile->requirement_count; i++) {
+        const struct requirement *r = &profile->requirements[i];
+
+        if (value_of(r->feature, job, patterns, &values[i]))
+            return -ENOMEM;
+        if (!(values[i] >= r->min && values[i] <= r->max))
+            return 0;
+    }
+    for (uint32_t i = 0; i < profile->requirement_count; i++)
+        if (say_met(share, &profile->requirements[i], values[i]))
+            return -ENOMEM;
+    return 1;
 }
 
 /* "reads are 23 % of read and write operations; nlp-mixed has 35 % to 60 %" */
@@ -188,28 +228,6 @@ static double confidence_of(const struct profile_list *patterns)
         shares += p->share_ops;
     }
     return shares > 0 ? sum / shares : 0;
-}
-
-/* 1 if every requirement holds, with a sentence each; 0 if not. */
-static int matches(const struct profile *profile, const struct job_total *job,
-                   const struct profile_list *patterns, struct profile_share *share)
-{
-    _cleanup_free_ double *values = calloc(profile->requirement_count + 1u, sizeof(*values));
-
-    if (!values)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < profile->requirement_count; i++) {
-        const struct requirement *r = &profile->requirements[i];
-
-        if (value_of(r->feature, job, patterns, &values[i]))
-            return -ENOMEM;
-        if (!(values[i] >= r->min && values[i] <= r->max))
-            return 0;
-    }
-    for (uint32_t i = 0; i < profile->requirement_count; i++)
-        if (evidence_add(share, "%s is %.3g", profile->requirements[i].feature, values[i]))
-            return -ENOMEM;
-    return 1;
 }
 
 int pipeline_of(const struct catalogue *catalogue, const struct job_total *job,

@@ -292,6 +292,31 @@ static void spikes_of_writes_are_no_phases(void **state)
     }
 }
 
+/* Saves may come every five seconds, and be half of the bytes in smaller pieces than those that are read. */
+static void frequent_saves_are_spikes_too(void **state)
+{
+    enum { INTERVALS = 30 };
+    struct batch *batches[INTERVALS];
+    struct profile_list list;
+
+    for (unsigned i = 0; i < INTERVALS; i++) {
+        batches[i] = history_batch((int)i);
+        history_ops(batches[i], "j", 9, OP_READ, MIB, 9);
+        history_order(batches[i], "j", 9, OP_READ, ORDER_CONSECUTIVE, 9);
+        history_ops(batches[i], "j", 9, OP_OPEN, 64 * MIB, i % 5 == 0);
+        history_ops(batches[i], "j", 9, OP_CLOSE, 0, i % 5 == 0);
+        if (i % 5 < 4)
+            continue;
+        history_ops(batches[i], "j", 10, OP_CREATE, 0, 1);
+        history_ops(batches[i], "j", 10, OP_WRITE, MIB / 4, 200);
+        history_order(batches[i], "j", 10, OP_WRITE, ORDER_CONSECUTIVE, 200);
+        history_ops(batches[i], "j", 10, OP_CLOSE, 0, 1);
+    }
+    classified_each(batches, INTERVALS, false, &list);
+    assert_true(is_called(&list, "nlp-mixed"));
+    profile_list_clear(&list);
+}
+
 /* A trainer that only reads is neither, as surely as it is known to be one. */
 static void an_unknown_pipeline_says_what_is_missing(void **state)
 {
@@ -312,7 +337,7 @@ static void an_unknown_pipeline_says_what_is_missing(void **state)
     assert_true(unknown->confidence < 1 && fabs(unknown->confidence - pattern->confidence) < 1e-9);
     for (uint32_t e = 0; e < unknown->evidence_count; e++)
         said |= strcmp(unknown->evidence[e],
-                       "reads are 100 % of read and write operations; nlp-mixed has 35 % to 60 %") == 0;
+                       "reads are 100 % of what is read and written; nlp-mixed has 35 % to 60 %") == 0;
     assert_true(said);
     profile_list_clear(&list);
 }
@@ -329,6 +354,7 @@ int main(void)
         cmocka_unit_test(what_is_unknown_is_tested_if_it_is_enough),
         cmocka_unit_test(confidence_is_bounded),
         cmocka_unit_test(spikes_of_writes_are_no_phases),
+        cmocka_unit_test(frequent_saves_are_spikes_too),
         cmocka_unit_test(an_unknown_pipeline_says_what_is_missing),
         cmocka_unit_test(a_bad_profile_is_refused),
     };
