@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/allowance.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/packed.h"
@@ -17,8 +18,11 @@
 #define FLUSH_MS_MAX 60000
 #define END_MS_MIN   1000 /* between ends of intervals for those without rights: each is a batch, on disk and in the database */
 
+#define JOB_TOKENS   25 /* of an allowance: a job is kept, and is told in each batch while it lives */
+
 struct requests {
     struct agent *agent;
+    struct allowance allowance;
     uint32_t *owners; /* of jobs, by id: who may speak of them */
     uint32_t owner_count;
 };
@@ -40,6 +44,12 @@ void requests_free(struct requests *requests)
         return;
     free(requests->owners);
     free(requests);
+}
+
+/* Root and the group may ask for as much as they want. */
+static bool may_ask(struct requests *requests, const struct client *client, double tokens)
+{
+    return client->privileged || allowance_take(&requests->allowance, client->uid, tokens, monotonic_ms());
 }
 
 static bool owns_process(const struct client *client, json_int_t pid)
@@ -103,6 +113,8 @@ static bool request_job(struct requests *requests, struct client *client, json_t
                                      "characters");
     if (!owns_process(client, pid))
         return client_refuse(client, "that process is not the caller's");
+    if (!may_ask(requests, client, JOB_TOKENS))
+        return client_refuse(client, "too many jobs of this user began just now: wait, four a second may");
     job.name = name;
     job.command = command;
     job.user = client->uid == 0 ? user : caller ? caller->pw_name : NULL;
@@ -194,10 +206,16 @@ static const struct {
 
 bool requests_handle(struct requests *requests, struct client *client, const char *line, size_t size)
 {
-    json_t *request = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
-    const char *name = json_string_value(json_object_get(request, "request"));
+    json_t *request;
+    const char *name;
     bool handled = false, alive = true;
 
+    if (!may_ask(requests, client, 1)) {
+        client_refuse(client, "too many requests of this user just now: wait, a hundred a second may come");
+        return false;
+    }
+    request = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
+    name = json_string_value(json_object_get(request, "request"));
     for (size_t i = 0; name && i < sizeof(table) / sizeof(*table); i++)
         if (strcmp(table[i].name, name) == 0) {
             alive = table[i].handle(requests, client, request);

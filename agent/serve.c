@@ -18,6 +18,7 @@
 #include "lib/porter.h"
 
 #define CLIENTS_MAX 64
+#define RESERVED    8 /* of these, for root and the group */
 #define SECOND_NS   CLIENT_INTERVAL_NS
 
 struct serve {
@@ -109,11 +110,16 @@ void serve_free(struct serve *serve)
 static void accept_client(struct serve *serve)
 {
     int fd = accept4(serve->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct client *client;
 
     if (fd >= 0 && serve->count == CLIENTS_MAX)
         close(fd);
-    else if (fd >= 0 && client_new(fd, serve->events, &serve->clients[serve->count]) == 0)
-        serve->count++;
+    else if (fd >= 0 && client_new(fd, serve->events, &client) == 0) {
+        if (client->privileged || serve->count < CLIENTS_MAX - RESERVED)
+            serve->clients[serve->count++] = client;
+        else
+            client_free(client);
+    }
 }
 
 /* Hanging up at once would reset the connection under a caller who still writes, and he would never read why. So he is

@@ -24,6 +24,30 @@ while time.monotonic() < end:
 print(json.dumps(answers))
 """
 
+HOLD = """
+import socket, sys
+clients = [socket.socket(socket.AF_UNIX) for _ in range(80)]
+for client in clients:
+    client.connect(sys.argv[1])
+print("held", flush=True)
+sys.stdin.read()
+"""
+JOBS = """
+import json, os, socket, sys
+jobs, answers = 0, []
+for _ in range(3):
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(sys.argv[1])
+    lines = client.makefile("r")
+    try:
+        for i in range(5000):
+            client.sendall(b'{"request":"job","job":"j%d","pid":%d}\\n' % (i, os.getpid()))
+            answers.append(json.loads(lines.readline()))
+    except (OSError, ValueError):
+        pass  # it has hung up
+print(json.dumps([sum(answer["ok"] for answer in answers), sorted({answer.get("why", "") for answer in answers})]))
+"""
+
 
 class SocketTest(harness.SystemTest):
     def setUp(self):
@@ -64,6 +88,23 @@ class SocketTest(harness.SystemTest):
         client.sendall(b'{"request":"flush"}\n')
         client.recv(4096)
         self.assertGreater(len(harness.batches(self.copy)), before)
+
+    def test_jobs_of_a_stranger_are_so_many(self):
+        """They are kept, and told of in every batch: a loop of them is refused, and nobody else is."""
+        made, why = json.loads(harness.must([harness.tool("setpriv"), f"--reuid={STRANGER}", "--clear-groups",
+                                             harness.PYTHON, "-c", JOBS, self.socket]))
+        self.assertGreaterEqual(made, 100)
+        self.assertLess(made, 300)
+        self.assertTrue(any(word.startswith("too many jobs of this user") for word in why), why)
+        self.assertTrue(any(word.startswith("too many requests of this user") for word in why), why)
+        self.assertTrue(self.ask(b'{"request":"job","job":"root","pid":%d}\n' % os.getpid())["ok"])
+
+    def test_strangers_leave_room_for_root(self):
+        with subprocess.Popen([harness.tool("setpriv"), f"--reuid={STRANGER}", "--clear-groups", harness.PYTHON, "-c", HOLD,
+                               self.socket], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as held:
+            self.assertEqual("held\n", held.stdout.readline())
+            self.assertTrue(self.ask(b'{"request":"flush"}\n')["ok"])
+            held.stdin.close()
 
     def test_a_flush_that_waits_too_long(self):
         self.assertTrue(self.ask(b'{"request":"flush","timeout_ms":60000}\n')["ok"])
