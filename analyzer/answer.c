@@ -266,7 +266,8 @@ static void unseen(const struct report *report, struct answer *a)
     else
         answer_say(a, ANSWER_GOOD, "Nothing of what is watched was lost.");
     answer_add(a, "%s operation%s under a coarser key, %s without a job or volume.",
-        human_count(coarse, totals->overflow), totals->overflow == 1 ? " stands" : "s stand", human_count(nobody, totals->unattributed));
+        human_count(coarse, totals->overflow), totals->overflow == 1 ? " stands" : "s stand",
+        human_count(nobody, totals->unattributed));
     if (totals->bypass_count)
         answer_add(a, "%u way%s around the kernel found.", totals->bypass_count,
             totals->bypass_count == 1 ? " was" : "s were");
