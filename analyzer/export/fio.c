@@ -8,8 +8,10 @@
 #include "analyzer/export/plan.h"
 #include "analyzer/human.h"
 
-static const char *const names[] = {[STEP_READ] = "read", [STEP_WRITE] = "write", [STEP_OPEN] = "open", [STEP_EMPTY] = "read-nothing",
-                                    [STEP_PAIRS] = "make-and-delete", [STEP_CREATE] = "make", [STEP_STAT] = "stat"};
+static const char *const names[] = {
+    [STEP_READ] = "read", [STEP_WRITE] = "write", [STEP_OPEN] = "open", [STEP_EMPTY] = "read-nothing",
+    [STEP_PAIRS] = "make-and-delete", [STEP_CREATE] = "make", [STEP_STAT] = "stat",
+};
 
 struct writing {
     const struct export *export;
