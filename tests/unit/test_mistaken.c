@@ -331,6 +331,30 @@ static void libraries_are_no_pictures(void **state)
     }
 }
 
+/* A trainer that has its labels mapped reads pictures, and the pages of one large file by few faults; who maps its pictures
+   has some of each. */
+static void pictures_beside_a_mapped_file_are_two_things(void **state)
+{
+    for (unsigned mapped = 0; mapped < 2; mapped++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_STAT, 0, 2700);
+        history_ops(batch, "j", 9, OP_OPEN, 300 * KIB, 2700);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 2700);
+        if (!mapped) {
+            history_ops(batch, "j", 9, OP_READ, 300 * KIB, 2700);
+            history_ops(batch, "j", 9, OP_READ, 0, 2700);
+            history_ops(batch, "j", 9, OP_OPEN, 480 * MIB, 1);
+        }
+        history_ops(batch, "j", 9, OP_MMAP_FAULT, mapped ? 100 * KIB : 4 * MIB, mapped ? 8100 : 100);
+        classified(batch, false, &list);
+        assert_true(classified_ops(&list, "cv-training") > 0.9);
+        assert_int_equal(classified_bytes(&list, "mmap-read") > 0.25, !mapped);
+        profile_list_clear(&list);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +373,7 @@ int main(void)
         cmocka_unit_test(saves_may_jump_about),
         cmocka_unit_test(records_may_be_opened_one_by_one),
         cmocka_unit_test(libraries_are_no_pictures),
+        cmocka_unit_test(pictures_beside_a_mapped_file_are_two_things),
         cmocka_unit_test(who_updates_reads_no_samples),
         cmocka_unit_test(tiny_files_are_many_small_files_in_sums_too),
     };
