@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#define LONGEST_S 8.64e14 /* ten thousand million days: more is no time */
+
 char *human_count(char *buffer, uint64_t count)
 {
     char digits[24];
@@ -100,7 +102,7 @@ char *human_ns(char *buffer, double ns)
 
 char *human_duration(char *buffer, double seconds)
 {
-    unsigned long whole = (unsigned long)seconds;
+    unsigned long whole = (unsigned long)fmin(fmax(seconds, 0), LONGEST_S);
 
     if (seconds > 0 && seconds < 0.095)
         human_ns(buffer, seconds * 1e9);

@@ -177,7 +177,7 @@ static void views_say_the_same(void **state)
     offer_clear(&f.offer);
 }
 
-static void money(void **state)
+static void numbers_for_people(void **state)
 {
     char text[HUMAN_SIZE];
 
@@ -185,6 +185,8 @@ static void money(void **state)
     assert_string_equal(human_money(text, 409.0909), "409.09");
     assert_string_equal(human_money(text, 0.00234), "0.0023");
     assert_string_equal(human_money(text, 1e30), "1e+30");
+    assert_string_equal(human_duration(text, 100000), "1d03h46m");
+    assert_string_equal(human_duration(text, 1e300), "10000000000d00h00m"); /* of numbers that somebody made up */
 }
 
 static void ratios(void **state)
@@ -209,7 +211,7 @@ int main(void)
         cmocka_unit_test(what_is_not_said_is_not_known),
         cmocka_unit_test(tiers_have_prices),
         cmocka_unit_test(views_say_the_same),
-        cmocka_unit_test(money),
+        cmocka_unit_test(numbers_for_people),
         cmocka_unit_test(ratios),
     };
 
