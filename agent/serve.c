@@ -19,6 +19,7 @@
 
 #define CLIENTS_MAX 64
 #define RESERVED    8 /* of these, for root and the group */
+#define BACKLOG     128 /* who does not wait for a place is told EAGAIN where there is none */
 #define SECOND_NS   CLIENT_INTERVAL_NS
 
 struct serve {
@@ -40,7 +41,7 @@ static int listen_on(struct serve *serve)
     if (err)
         return err;
     event.data.fd = serve->listener;
-    if (listen(serve->listener, 16) || epoll_ctl(serve->events, EPOLL_CTL_ADD, serve->listener, &event))
+    if (listen(serve->listener, BACKLOG) || epoll_ctl(serve->events, EPOLL_CTL_ADD, serve->listener, &event))
         return -errno;
     return 0;
 }
