@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What batches tell beside their records: nodes, the span, and what was not seen. */
 #include "analyzer/aggregate_private.h"
+#include "lib/saturate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -95,12 +96,6 @@ static int add_bypasses(struct aggregate *a, const struct coverage *coverage)
 
 /* A range is said again until a batch that says it has arrived, and counts once; of one that was said in part nobody
    can tell how many operations the rest had. 0 or -ENOMEM. */
-/* Anybody may have told it: at most what JSON holds. */
-static void add_up(uint64_t *sum, uint64_t more)
-{
-    *sum = more > INT64_MAX - *sum ? INT64_MAX : *sum + more;
-}
-
 static int add_dropped(struct aggregate *a, const struct batch *batch)
 {
     for (uint32_t i = 0; i < batch->coverage.dropped_count; i++) {
@@ -109,15 +104,15 @@ static int add_dropped(struct aggregate *a, const struct batch *batch)
 
         if (twice_dropped(&a->dropped, batch, range, &known))
             return -ENOMEM;
-        add_up(&a->dropped_batches, count - known);
+        a->dropped_batches = saturate(a->dropped_batches, count - known);
         if (known == count)
             continue;
         if (known || range->ops == DROPPED_UNKNOWN) {
             a->dropped_unknown = true;
             continue;
         }
-        add_up(&a->dropped_ops, range->ops);
-        add_up(&a->lost, range->ops);
+        a->dropped_ops = saturate(a->dropped_ops, range->ops);
+        a->lost = saturate(a->lost, range->ops);
     }
     return 0;
 }
@@ -173,12 +168,12 @@ int aggregate_coverage(struct aggregate *a, struct node_total *node, const struc
 {
     int64_t end = batch->start_ns + (int64_t)batch->duration_ns;
 
-    add_up(&a->lost, batch->coverage.lost);
-    add_up(&a->killed, batch->coverage.killed);
-    add_up(&a->unattributed, batch->coverage.unattributed);
-    add_up(&a->overflow, batch->coverage.overflow);
+    a->lost = saturate(a->lost, batch->coverage.lost);
+    a->killed = saturate(a->killed, batch->coverage.killed);
+    a->unattributed = saturate(a->unattributed, batch->coverage.unattributed);
+    a->overflow = saturate(a->overflow, batch->coverage.overflow);
     for (unsigned i = 0; i < SHED_COUNT; i++)
-        add_up(&a->shed_ms[i], batch->coverage.shed_ms[i]);
+        a->shed_ms[i] = saturate(a->shed_ms[i], batch->coverage.shed_ms[i]);
     if (batch->pressure.known) {
         node->pressure.some_ns += batch->pressure.some_ns;
         node->pressure.full_ns += batch->pressure.full_ns;

@@ -10,6 +10,7 @@
 #include "lib/codec_station.h"
 #include "lib/codec_tree.h"
 #include "lib/order.h"
+#include "lib/saturate.h"
 
 static json_t *json(const PGresult *result, int row, int column)
 {
@@ -157,7 +158,7 @@ static void add_count(uint64_t *sum, const PGresult *samples, int row, int colum
 {
     uint64_t count = database_count(samples, row, column);
 
-    *sum = count > INT64_MAX - *sum ? INT64_MAX : *sum + count;
+    *sum = saturate(*sum, count);
 }
 
 static int add_sample(struct batch *batch, const struct database_place *jobs, const struct database_place *volumes,

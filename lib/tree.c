@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lib/tree.h"
 
+#include "lib/saturate.h"
+
 const char *const tree_counts[TREE_COUNTS] = {
     [TREE_OPENS] = "opens",           [TREE_READS] = "reads",
     [TREE_WRITES] = "writes",         [TREE_METADATA] = "metadata",
@@ -11,7 +13,7 @@ const char *const tree_counts[TREE_COUNTS] = {
 int tree_merge(struct tree *dst, const struct tree *src)
 {
     for (unsigned i = 0; i < TREE_COUNTS; i++)
-        dst->count[i] = src->count[i] > INT64_MAX - dst->count[i] ? INT64_MAX : dst->count[i] + src->count[i];
+        dst->count[i] = saturate(dst->count[i], src->count[i]);
     return sketch_merge(&dst->files, &src->files);
 }
 
