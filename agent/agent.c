@@ -14,7 +14,6 @@
 #include "lib/notify.h"
 #include "lib/program.h"
 
-
 int agent_adopt(struct agent *agent, pid_t pid, const struct job *job, uint32_t *id)
 {
     return probe_adopt(agent->probe, pid, job, id);

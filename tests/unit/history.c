@@ -181,3 +181,11 @@ void history_torch(struct batch *batch, uint32_t pid)
     history_ops(batch, "j", pid, OP_SEEK, 0, 1559);
     history_ops(batch, "j", pid, OP_CLOSE, 0, 1200);
 }
+
+void history_whole_files(struct batch *batch, uint32_t pid, uint64_t size, uint64_t count)
+{
+    history_ops(batch, "j", pid, OP_OPEN, size, count);
+    history_ops(batch, "j", pid, OP_READ, size, count);
+    history_ops(batch, "j", pid, OP_READ, 0, count);
+    history_ops(batch, "j", pid, OP_CLOSE, 0, count);
+}

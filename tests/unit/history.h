@@ -40,6 +40,9 @@ void history_told(struct batch *batch, unsigned count, uint64_t size);
 /* Reads that moved something, of files of that kind, of which so many went ahead and the rest on where the last one ended. */
 void history_pieces(struct batch *batch, uint32_t pid, enum file_size files, uint64_t size, uint64_t count, uint64_t jumps);
 
+/* So many files of that size are opened, read at once, read to their end, and closed. */
+void history_whole_files(struct batch *batch, uint32_t pid, uint64_t size, uint64_t count);
+
 /* What Python does to load torch, but for what it reads of the modules. */
 void history_torch(struct batch *batch, uint32_t pid);
 

@@ -7,11 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <math.h>
-#include <string.h>
 
-#include "lib/bucket.h"
-#include "lib/joint.h"
 #include "tests/unit/classified.h"
 #include "tests/unit/history.h"
 
@@ -65,10 +61,7 @@ static void files_that_are_read_once_are_less_surely_samples(void **state)
         struct profile_list list;
 
         history_ops(batch, "j", 9, OP_STAT, 0, 1000 * epochs);
-        history_ops(batch, "j", 9, OP_OPEN, files[i / 2].size, 1000 * epochs);
-        history_ops(batch, "j", 9, OP_READ, files[i / 2].size, 1000 * epochs);
-        history_ops(batch, "j", 9, OP_READ, 0, 1000 * epochs);
-        history_ops(batch, "j", 9, OP_CLOSE, 0, 1000 * epochs);
+        history_whole_files(batch, 9, files[i / 2].size, 1000 * epochs);
         history_told(batch, 1000, files[i / 2].size);
         classified(batch, false, &list);
         assert_string_equal(list.shares[0].profile, profile);

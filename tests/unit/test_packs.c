@@ -6,12 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-
-#include "lib/bucket.h"
-#include "lib/joint.h"
 #include "tests/unit/classified.h"
 #include "tests/unit/history.h"
 
@@ -53,11 +47,8 @@ static void who_trains_and_saves_does_two_things(void **state)
         struct profile_list list;
 
         history_ops(batch, "j", 9, OP_STAT, 0, 40000);
-        history_ops(batch, "j", 9, OP_OPEN, 48 * KIB, 20000);
+        history_whole_files(batch, 9, 48 * KIB, 20000);
         history_ops(batch, "j", 9, OP_SEEK, 0, 40000);
-        history_ops(batch, "j", 9, OP_READ, 48 * KIB, 20000);
-        history_ops(batch, "j", 9, OP_READ, 0, 20000);
-        history_ops(batch, "j", 9, OP_CLOSE, 0, 20000);
         history_ops(batch, "j", 9, OP_CREATE, 0, 4);
         history_ops(batch, "j", 9, OP_RENAME, 0, packs ? 1 : 4);
         history_ops(batch, "j", 9, OP_WRITE, 4 * MIB, 60);
@@ -153,11 +144,8 @@ static void who_reads_its_files_in_rounds_trains(void **state)
         struct profile_list list;
 
         history_ops(batch, "j", 9, OP_STAT, 0, 5600);
-        history_ops(batch, "j", 9, OP_OPEN, 360 * KIB, 2700);
+        history_whole_files(batch, 9, 360 * KIB, 2700);
         history_ops(batch, "j", 9, OP_SEEK, 0, 5400);
-        history_ops(batch, "j", 9, OP_READ, 360 * KIB, 2700);
-        history_ops(batch, "j", 9, OP_READ, 0, 2700);
-        history_ops(batch, "j", 9, OP_CLOSE, 0, 2700);
         history_ops(batch, "j", 9, OP_CREATE, 0, 3);
         history_ops(batch, "j", 9, OP_WRITE, packs == 2 ? 64 * KIB : 4 * MIB, packs == 2 ? 2700 : 40);
         history_told(batch, packs == 1 ? 2700 : 900, 360 * KIB);

@@ -7,11 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <math.h>
-#include <string.h>
 
-#include "lib/bucket.h"
-#include "lib/joint.h"
 #include "tests/unit/classified.h"
 #include "tests/unit/history.h"
 
