@@ -60,18 +60,4 @@ bool behaviour_is_known(const char *feature);
 /* NAN where the name is not known. */
 double behaviour_value(const struct behaviour *behaviour, const char *feature);
 
-/*
- * How well inside the bounds of one of a profile's ways of that side a behaviour is: at a bound 0.6, at half or double
- * of it 0.95; 0 when each has a broken bound, or there is none.
- */
-double behaviour_match(const struct behaviour *behaviour, const struct profile *profile, enum side side);
-
-/* The catalogue's profile that matches best, one in a way that comes first before all others; NULL for none. */
-const struct profile *behaviour_name(const struct behaviour *behaviour, const struct catalogue *catalogue,
-                                     enum side side, double *match);
-
-/* Only by ways that come first. */
-const struct profile *behaviour_name_first(const struct behaviour *behaviour, const struct catalogue *catalogue,
-                                           enum side side, double *match);
-
 #endif

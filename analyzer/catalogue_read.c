@@ -5,7 +5,7 @@
 
 #include "analyzer/behaviour.h"
 #include "analyzer/catalogue_private.h"
-#include "analyzer/part.h"
+#include "analyzer/part_feature.h"
 
 #define WORTH 0.12 /* nats an operation; one that becomes unknown costs about 0.7 */
 

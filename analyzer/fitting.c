@@ -8,9 +8,9 @@
 
 #include "analyzer/figure.h"
 #include "analyzer/filing.h"
+#include "analyzer/fitting_groups.h"
 #include "analyzer/fitting_parts.h"
 #include "analyzer/fitting_possible.h"
-#include "analyzer/fitting_rows.h"
 #include "analyzer/joining.h"
 #include "analyzer/matching.h"
 #include "analyzer/ordering.h"

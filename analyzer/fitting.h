@@ -6,7 +6,7 @@
 #include "analyzer/catalogue.h"
 #include "analyzer/concert.h"
 #include "analyzer/fit_memory.h"
-#include "analyzer/part.h"
+#include "analyzer/part_feature.h"
 
 /* Bins behind the groups that count reads once more (analyzer/fitting_margins.h). */
 struct margin {

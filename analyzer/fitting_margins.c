@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analyzer/filing.h"
-#include "analyzer/fitting_rows.h"
+#include "analyzer/fitting_groups.h"
 
 static void add(struct fitting *fitting, struct margin *margin, double count)
 {

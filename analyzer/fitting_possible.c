@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/fitting_possible.h"
 
-#include "analyzer/fitting_rows.h"
+#include "analyzer/fitting_groups.h"
 
 #define MAPPED_MIN  0.5 /* minor page faults for each file that is opened and not read, */
 #define MAPPED_MAX  4   /* and to those that map all of them */

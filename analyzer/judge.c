@@ -9,6 +9,7 @@
 #include "analyzer/figure.h"
 #include "analyzer/mixture.h"
 #include "analyzer/team.h"
+#include "analyzer/ways.h"
 #include "lib/cleanup.h"
 
 #define SUM_SMALL     0.05 /* of the job: a sum that is less is not drawn anew */
@@ -48,9 +49,9 @@ static const struct profile *name_total(const struct catalogue *catalogue, const
 
     behaviour_of(tally, &(struct peers){0}, &behaviour);
     *side = SIDE_BOTH;
-    profile = behaviour_name(&behaviour, catalogue, SIDE_BOTH, match);
+    profile = ways_name(&behaviour, catalogue, SIDE_BOTH, match);
     if (!profile && (*side = side_of(tally)) != SIDE_BOTH)
-        profile = behaviour_name(&behaviour, catalogue, *side, match);
+        profile = ways_name(&behaviour, catalogue, *side, match);
     *match *= TOTAL_DOUBT;
     return profile && *match * profile->confidence >= SURE_MIN ? profile : NULL;
 }
@@ -194,10 +195,10 @@ static const struct profile *name_job(const struct catalogue *catalogue, const s
 
     behaviour_of(&job->tally, &(struct peers){0}, &behaviour);
     if (job->process_count)
-        return behaviour_name(&behaviour, catalogue, SIDE_JOB, match);
+        return ways_name(&behaviour, catalogue, SIDE_JOB, match);
     if (!(figure_reworked(&job->tally) >= REWORKED))
         return NULL;
-    profile = behaviour_name(&behaviour, catalogue, SIDE_BOTH, match);
+    profile = ways_name(&behaviour, catalogue, SIDE_BOTH, match);
     *match *= TOTAL_DOUBT;
     return profile && needs_process(profile) ? profile : NULL;
 }

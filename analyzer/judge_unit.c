@@ -12,6 +12,7 @@
 #include "analyzer/loads.h"
 #include "analyzer/remaking.h"
 #include "analyzer/seeks.h"
+#include "analyzer/ways.h"
 #include "lib/cleanup.h"
 
 #define FEW_OPENS  2
@@ -61,7 +62,7 @@ static int judge_load(struct court *court, const struct tally *tally, const stru
         behaviour_of(&load, &whole->peers, &behaviour);
         behaviour.of_largest = whole->of_largest;
         if (!(whole->bytes_per_large_open < (behaviour.jumped_bytes >= JUMPED ? PIECES : PIECE)))
-            profile = behaviour_name_first(&behaviour, court->catalogue, SIDE_READ, &match);
+            profile = ways_name_first(&behaviour, court->catalogue, SIDE_READ, &match);
         err = profile ? court_give(court, profile, &load, match, true) : 0;
     }
     if (profile && !err)
@@ -81,13 +82,13 @@ static int judge_tally(struct court *court, const struct tally *tally, bool serv
     int err = 0;
 
     behaviour_of(tally, peers, &behaviour);
-    if (peers->exact && !behaviour_name_first(&behaviour, court->catalogue, SIDE_READ, &match[0])) {
+    if (peers->exact && !ways_name_first(&behaviour, court->catalogue, SIDE_READ, &match[0])) {
         err = judge_load(court, tally, &behaviour);
         if (err)
             return err > 0 ? 0 : err;
     }
     for (unsigned i = 0; i < 2; i++)
-        profiles[i] = behaviour_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
+        profiles[i] = ways_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])
         return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally, peers->exact);
     if (profiles[0] && (err = judge_blend(court, tally, serves, profiles[0], profiles[1])))

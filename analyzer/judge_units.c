@@ -9,6 +9,7 @@
 #include "analyzer/mixture.h"
 #include "analyzer/peers.h"
 #include "analyzer/pipes.h"
+#include "analyzer/ways.h"
 #include "lib/cleanup.h"
 #include "lib/order.h"
 
@@ -80,7 +81,7 @@ static int judge_pipe(struct court *court, const struct place *places, uint32_t 
     if (!err) {
         behaviour_of(whole, &(struct peers){0}, &behaviour);
         behaviour.piped = 1;
-        profile = behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
+        profile = ways_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
         err = profile ? give_units(court, places, count, profile, match) : 1;
     }
     tally_clear(&sum);
@@ -168,7 +169,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
     if (!err) {
         tiny = is_tiny(whole);
         behaviour_of(whole, &others, &behaviour);
-        profile = tiny ? NULL : behaviour_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
+        profile = tiny ? NULL : ways_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
         apart = is_apart(court, profile, count);
         if (profile && !apart)
             err = judge_blend(court, whole, judge_serves(court, &court->job->units[places->unit]), profile, profile);

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/behaviour.h"
 #include "analyzer/human.h"
 #include "analyzer/mixture.h"
 #include "analyzer/part.h"
+#include "analyzer/ways.h"
 #include "lib/cleanup.h"
 #include "lib/vector.h"
 
@@ -236,7 +236,7 @@ void learn_compare(const struct lesson *lesson, const struct catalogue *catalogu
         for (uint32_t i = 0; i < lesson->count; i++)
             for (uint32_t w = 0; w < other->way_count; w++)
                 if (other->ways[w].side != SIDE_JOB &&
-                    behaviour_match(&lesson->behaviours[i], other, other->ways[w].side) > 0) {
+                    ways_match(&lesson->behaviours[i], other, other->ways[w].side) > 0) {
                     both++;
                     break;
                 }
