@@ -12,7 +12,9 @@
 #define MANY_FILES   100
 #define SMALL_MIN    0.05 /* of the bytes read: files that have less together are not what is read */
 #define PIECES_MIN   0.2 /* writes to each file that is opened */
-#define HARDLY_ANY   0.02 /* of the files that are opened */
+#define HARDLY_ANY   0.02 /* of the files that are opened, or of the bytes read */
+#define START        16 /* names that a program and its libraries look for in vain when it starts */
+#define KNOWN_MIN    0.8 /* of the bytes */
 #define TRIFLE       0.001 /* of the bytes */
 
 /* Of sizes that move enough bytes: how a program is loaded says nothing about what it does. */
@@ -109,6 +111,43 @@ static double stray_reads(const struct record *open, const struct record *read)
     return opens > 0 ? quotient(strays, (double)figure_sized(read)) : NAN;
 }
 
+/* Bytes that were read of files of each kind; false where it is not known of nearly all. */
+static bool read_by_kind(const struct record *read, double bytes, double by_kind[FILE_SIZES])
+{
+    double known = 0;
+
+    for (unsigned i = 0; i < read->joint.length; i++) {
+        const struct histogram_cell *cell = &read->joint.cells[i];
+        unsigned kind = joint_kind(cell->bucket);
+        double moved = (double)cell->count * bucket_middle(joint_size(cell->bucket));
+
+        if (joint_of(cell->bucket) != JOINT_ALL || !kind)
+            continue;
+        by_kind[kind - 1] += moved;
+        known += moved;
+    }
+    return known >= KNOWN_MIN * bytes;
+}
+
+/* Of those kinds of files of which more than a trifle of what is read is. */
+static double read_coverage(const struct tally *tally, const struct behaviour *of)
+{
+    const struct histogram *sizes = &tally->op[OP_OPEN].size;
+    double read[FILE_SIZES] = {0}, opened[FILE_SIZES] = {0}, in = 0, all = 0;
+
+    if (of->fault_bytes > of->read_bytes || !read_by_kind(&tally->op[OP_READ], of->read_bytes, read))
+        return of->coverage;
+    for (unsigned i = 0; i < sizes->length; i++)
+        opened[file_size_class(bucket_lower(sizes->cells[i].bucket))] +=
+            (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket);
+    for (unsigned i = 0; i < FILE_SIZES; i++)
+        if (read[i] > HARDLY_ANY * of->read_bytes) {
+            in += read[i];
+            all += opened[i];
+        }
+    return sizes->length ? quotient(in, all) : NAN;
+}
+
 /* NAN where it is not known by size. */
 static double jumped_bytes(const struct record *read, double bytes)
 {
@@ -148,6 +187,7 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     out->copy_likeness = likeness(&read->size, out->read_bytes, &write->size, out->write_bytes);
     out->bytes_per_fsync = fsyncs > 0 ? out->write_bytes / fsyncs : INFINITY;
     out->seeks_per_read = quotient((double)tally_ops(tally, OP_SEEK), (double)histogram_filled(&read->size));
+    out->read_coverage = read_coverage(tally, out);
     out->stray_reads = stray_reads(&tally->op[OP_OPEN], read);
     out->fault_share = quotient(out->fault_bytes, out->fault_bytes + out->read_bytes);
 }
@@ -164,6 +204,7 @@ static void of_names(const struct tally *tally, struct behaviour *out)
 {
     double stats = (double)tally_ops(tally, OP_STAT), opens = (double)tally_ops(tally, OP_OPEN);
     double missing = figure_missing(&tally->op[OP_STAT]) + figure_missing(&tally->op[OP_OPEN]);
+    double starts = START * fmax(1, out->peers.starts);
     double by_descriptor = (double)tally->op[OP_STAT].order[ORDER_OF_OPEN]; /* as far as it was recorded */
     double directories = (double)tally_succeeded(tally, OP_OPEN) - out->opens;
     double looked_up = stats + (double)tally_ops(tally, OP_READDIR) + (double)tally_ops(tally, OP_UNLINK) +
@@ -181,8 +222,10 @@ static void of_names(const struct tally *tally, struct behaviour *out)
     out->stats_per_open = quotient(stats, opens);
     out->seeks_per_open = quotient((double)tally_ops(tally, OP_SEEK), opens);
     out->missing = quotient(missing, stats + opens);
+    out->missing_later = quotient(fmax(0, missing - starts), stats + opens);
     out->not_found = quotient(missing, out->ops);
     out->open_errors = quotient((double)tally->op[OP_OPEN].errors, opens);
+    out->open_errors_later = quotient(fmax(0, (double)tally->op[OP_OPEN].errors - starts), opens);
 }
 
 /* Who trains reads its samples again in each epoch, and saves in pieces that are far fewer than these. */
@@ -225,7 +268,7 @@ static const struct {
 } fields[] = {
     FIELD(ops),           FIELD(lookups),        FIELD(opens),           FIELD(creates),          FIELD(read_bytes),
     FIELD(fault_bytes),   FIELD(write_bytes),    FIELD(minor_faults),    FIELD(bytes_per_open),   FIELD(median_file),
-    FIELD(coverage),      FIELD(jumps),          FIELD(read_mean),       FIELD(write_mean),       FIELD(write_share),
+    FIELD(coverage),      FIELD(read_coverage),  FIELD(jumps),          FIELD(read_mean),       FIELD(write_mean),       FIELD(write_share),
     FIELD(large_writes),  FIELD(copy_likeness),  FIELD(stats_per_open),  FIELD(seeks_per_open),   FIELD(seeks_per_read),
     FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open),
     FIELD(bytes_per_create), FIELD(renames_per_create), FIELD(commits_per_create),
@@ -234,6 +277,7 @@ static const struct {
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
+    FIELD(missing_later), FIELD(open_errors_later),
     FIELD(piped),         FIELD(stray_reads),    FIELD(write_jumps),    FIELD(received),         FIELD(passed),
     {"process.apart", offsetof(struct behaviour, peers.apart)},
 };

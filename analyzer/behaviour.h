@@ -15,6 +15,7 @@
 struct peers {
     uint32_t exact, mapped;
     double opened, files; /* of all that were opened on its volumes, by whomever: bytes, and how many; 0: not known */
+    uint32_t starts; /* it is several processes, so many; 0: one */
     double apart;  /* share of what it reads that it reads in intervals of its own, in which it writes nothing; 0: not known */
 };
 
@@ -26,6 +27,7 @@ struct behaviour {
     double read_bytes, fault_bytes, write_bytes, minor_faults;
     double stray_reads;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
+    double read_coverage; /* the same of those kinds of files by size that it reads: libraries are opened to be mapped */
     double rounds; /* opens to different files that anybody opened on its volumes, by bytes or by files, the larger, of who writes
                       in few pieces; who packs writes something of each file: 1 */
     double bytes_per_large_open, large_reads;     /* bytes read to each open of a large file; share of reads that are of such */
@@ -43,6 +45,7 @@ struct behaviour {
     double copy_likeness;          /* how alike the sizes of reads and of writes are, 0..1 */
     double stats_per_open, seeks_per_open, seeks_per_read, open_errors;
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
+    double missing_later, open_errors_later; /* but for as many as a program and its libraries have when they start */
     double creates_per_open, bytes_per_create, bytes_per_fsync;
     double renames_per_create; /* 0 where there are few: who saves again and again keeps the old one until the new one is whole */
     double commits_per_create; /* those that are forced to disk and moved into place, as who saves does; few copies and packs are */

@@ -23,6 +23,12 @@ void court_sit(struct court *court, uint32_t volume)
     court->concert = &court->job->volumes[volume].concert;
 }
 
+void court_sit_for(struct court *court, const struct unit *unit)
+{
+    court->unit = unit;
+    court_sit(court, court_volume(court->job, unit->volume));
+}
+
 /* Attributes are changed of what was made, or, by who makes nothing, of what was looked at. */
 static bool is_written(enum operation op, bool makes)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The rooms of a judgement: a job and what no process of it has to itself (judge.c), its processes (judge_units.c, each on
- * a volume in judge_unit.c), those of them that do one thing together (team.c), and what all do with a tally (court.c). No header for others.
+ * a volume in judge_unit.c, those without a name together in judge_together.c), those of them that do one thing (team.c),
+ * and what all do with a tally (court.c). No header for others.
  */
 #ifndef UNBLEND_ANALYZER_COURT_H
 #define UNBLEND_ANALYZER_COURT_H
@@ -30,6 +31,9 @@ uint32_t court_volume(const struct job_total *job, const char *name);
 
 /* What is said from now on is said of that volume. */
 void court_sit(struct court *court, uint32_t volume);
+
+/* The same of a unit, and of the volume that it is on. */
+void court_sit_for(struct court *court, const struct unit *unit);
 
 /* A side's operations; for reading only, the histograms stay the original's. */
 struct tally court_side(const struct tally *tally, bool written);
@@ -64,12 +68,28 @@ struct tally judge_reworked(const struct court *court, const struct unit *unit);
 
 /* What a process's tally may be that has no name. */
 enum verdict {
-    IS_FEW = 1,  /* not named, and it has opened no more files than one of many alike may */
-    IS_BLEND = 2 /* of several programs */
+    IS_FEW = 1,   /* not named, and it has opened no more files than one of many alike may */
+    IS_SOME = 2,  /* not named, and it has opened no more files than one that is given some at a time may */
+    IS_BLEND = 3  /* of several programs */
 };
 
 /* One process on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
 int judge_unit(struct court *court, const struct unit *unit, const struct peers *peers);
+
+/* What is looked at when all processes have been judged by themselves. */
+struct rests {
+    struct tally *tallies; /* by volume: what belongs to processes that do too little */
+    uint32_t *unnamed;     /* units that are not named, of few opens */
+    uint32_t unnamed_count;
+    uint32_t *some; /* and of some */
+    uint32_t some_count;
+};
+
+/* A unit's tally is looked at with what belongs to none. 0, -ENOMEM or -ERANGE. */
+int judge_leave(const struct court *court, struct rests *rests, const struct unit *unit);
+
+/* Those that have no name alone, and that many others are like. 0, -ENOMEM or -ERANGE. */
+int judge_together(struct court *court, const struct peers *peers, struct rests *rests);
 
 /*
  * All processes of the job, but for the units that are judged already (NULL: none is), and those that do too little, or have

@@ -16,6 +16,7 @@
 #include "lib/cleanup.h"
 
 #define FEW_OPENS  2
+#define SOME_OPENS 200
 #define OF_A_FILE  8    /* operations beside writing it, of who makes a file: it is asked for, looked at, closed */
 #define OF_A_WRITE 2    /* seeks */
 #define NO_BYTES   0.03 /* of all that a process moves, which say nothing of it */
@@ -90,7 +91,9 @@ static int judge_tally(struct court *court, const struct tally *tally, bool serv
     for (unsigned i = 0; i < 2; i++)
         profiles[i] = ways_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
     if (!profiles[0] && !profiles[1])
-        return behaviour.opens <= FEW_OPENS ? IS_FEW : court_divide(court, tally, peers->exact);
+        return behaviour.opens <= FEW_OPENS    ? IS_FEW
+               : behaviour.opens <= SOME_OPENS ? IS_SOME
+                                               : court_divide(court, tally, peers->exact);
     if (profiles[0] && (err = judge_blend(court, tally, serves, profiles[0], profiles[1])))
         return err > 0 ? IS_BLEND : err;
     if (!profiles[0] && goes_with_files(&sides[0], tally))

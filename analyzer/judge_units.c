@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyzer/court.h"
-#include "analyzer/figure.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/figure.h"
 #include "analyzer/mixture.h"
 #include "analyzer/peers.h"
 #include "analyzer/pipes.h"
@@ -14,7 +14,6 @@
 #include "lib/order.h"
 
 #define TINY_FAULTS 1000
-#define MANY_ALIKE  8 /* processes of few opens that are not named: what they do together is looked at */
 
 /* A unit, where it belongs in order: units of one process lie beside each other, and the two ends of a pipe. */
 struct place {
@@ -46,12 +45,6 @@ static int sum_of(const struct court *court, const struct place *places, uint32_
     return err;
 }
 
-static void sit_for(struct court *court, const struct unit *unit)
-{
-    court->unit = unit;
-    court_sit(court, court_volume(court->job, unit->volume));
-}
-
 /* All of these units is a profile's. */
 static int give_units(struct court *court, const struct place *places, uint32_t count, const struct profile *profile,
                       double match)
@@ -61,7 +54,7 @@ static int give_units(struct court *court, const struct place *places, uint32_t 
     for (uint32_t i = 0; !err && i < count; i++) {
         const struct unit *unit = &court->job->units[places[i].unit];
 
-        sit_for(court, unit);
+        court_sit_for(court, unit);
         err = court_give(court, profile, &unit->tally, match, true);
     }
     return err;
@@ -88,27 +81,13 @@ static int judge_pipe(struct court *court, const struct place *places, uint32_t 
     return err;
 }
 
-/* What is looked at when all processes have been judged by themselves. */
-struct rests {
-    struct tally *tallies; /* by volume: what belongs to processes that do too little */
-    uint32_t *unnamed;     /* units that are not named, of few opens */
-    uint32_t unnamed_count;
-};
-
-static int leave_to_rest(const struct court *court, struct rests *rests, const struct unit *unit)
-{
-    const struct tally tally = judge_reworked(court, unit);
-
-    return tally_merge(&rests->tallies[court_volume(court->job, unit->volume)], &tally);
-}
-
 /* All that a process did, whatever it does on each volume. */
 static int leave_all(const struct court *court, struct rests *rests, const struct place *places, uint32_t count)
 {
     int err = 0;
 
     for (uint32_t i = 0; !err && i < count; i++)
-        err = leave_to_rest(court, rests, &court->job->units[places[i].unit]);
+        err = judge_leave(court, rests, &court->job->units[places[i].unit]);
     return err;
 }
 
@@ -184,30 +163,14 @@ static int judge_process(struct court *court, const struct peers *peers, const s
     for (uint32_t i = 0; !err && i < count; i++) {
         const struct unit *unit = &court->job->units[places[i].unit];
 
-        sit_for(court, unit);
-        err = tiny ? leave_to_rest(court, rests, unit) : judge_unit(court, unit, &peers[places[i].unit]);
-        if (err == IS_FEW) {
-            rests->unnamed[rests->unnamed_count++] = places[i].unit;
+        court_sit_for(court, unit);
+        err = tiny ? judge_leave(court, rests, unit) : judge_unit(court, unit, &peers[places[i].unit]);
+        if (err == IS_FEW || err == IS_SOME) {
+            *(err == IS_FEW ? &rests->unnamed[rests->unnamed_count++] : &rests->some[rests->some_count++]) = places[i].unit;
             err = 0;
         }
         else if (err == IS_BLEND)
-            err = leave_to_rest(court, rests, unit);
-    }
-    return err;
-}
-
-/* A program that is started anew for each file is many processes: what is not named alone may be together. */
-static int judge_unnamed(struct court *court, struct rests *rests)
-{
-    int err = 0;
-
-    for (uint32_t i = 0; !err && i < rests->unnamed_count; i++) {
-        const struct unit *unit = &court->job->units[rests->unnamed[i]];
-
-        court->process = unit->process;
-        sit_for(court, unit);
-        err = rests->unnamed_count >= MANY_ALIKE ? leave_to_rest(court, rests, unit)
-                                                 : court_divide(court, &unit->tally, 0);
+            err = judge_leave(court, rests, unit);
     }
     return err;
 }
@@ -252,10 +215,11 @@ static int judge_group(struct court *court, const struct peers *peers, const str
 int judge_units(struct court *court, const struct job_total *job, const bool *judged, struct tally *tallies)
 {
     _cleanup_free_ uint32_t *unnamed = calloc(job->unit_count + 1u, sizeof(*unnamed));
-    struct rests rests = {.tallies = tallies, .unnamed = unnamed};
+    _cleanup_free_ uint32_t *some = calloc(job->unit_count + 1u, sizeof(*some));
+    struct rests rests = {.tallies = tallies, .unnamed = unnamed, .some = some};
     _cleanup_free_ struct place *places = NULL;
     _cleanup_free_ struct peers *peers = NULL;
-    int err = unnamed ? peers_of(job, &peers) : -ENOMEM;
+    int err = unnamed && some ? peers_of(job, &peers) : -ENOMEM;
     uint32_t count = 0;
 
     if (!err)
@@ -265,5 +229,5 @@ int judge_units(struct court *court, const struct job_total *job, const bool *ju
             to++;
         err = judge_group(court, peers, places + from, to - from, &rests);
     }
-    return err ? err : judge_unnamed(court, &rests);
+    return err ? err : judge_together(court, peers, &rests);
 }
