@@ -92,6 +92,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     out->bytes_per_create = out->creates > 0 ? out->write_bytes / out->creates : INFINITY;
     out->commits_per_create =
         fmin((double)tally_succeeded(tally, OP_FSYNC), (double)tally_succeeded(tally, OP_RENAME)) / fmax(out->creates, 1);
+    out->unpacked = fmax(out->peers.unpacked, figure_unpacked(tally));
     out->renames_per_create = figure_renames_per_create((double)tally_succeeded(tally, OP_RENAME), out->creates);
 }
 
@@ -277,7 +278,7 @@ static const struct {
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
-    FIELD(missing_later), FIELD(open_errors_later),
+    FIELD(unpacked),      FIELD(missing_later), FIELD(open_errors_later),
     FIELD(piped),         FIELD(stray_reads),    FIELD(write_jumps),    FIELD(received),         FIELD(passed),
     {"process.apart", offsetof(struct behaviour, peers.apart)},
 };

@@ -15,6 +15,7 @@
 struct peers {
     uint32_t exact, mapped;
     double opened, files; /* of all that were opened on its volumes, by whomever: bytes, and how many; 0: not known */
+    double unpacked; /* figure_unpacked() of it on all its volumes, with who is behind a pipe */
     uint32_t starts; /* it is several processes, so many; 0: one */
     double apart;  /* share of what it reads that it reads in intervals of its own, in which it writes nothing; 0: not known */
 };
@@ -47,6 +48,7 @@ struct behaviour {
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
     double missing_later, open_errors_later; /* but for as many as a program and its libraries have when they start */
     double creates_per_open, bytes_per_create, bytes_per_fsync;
+    double unpacked; /* files made to each that is opened, of who makes many small ones; 0 of others */
     double renames_per_create; /* 0 where there are few: who saves again and again keeps the old one until the new one is whole */
     double commits_per_create; /* those that are forced to disk and moved into place, as who saves does; few copies and packs are */
     double small_opens_per_create; /* opens of files below 128 KiB, where there are many, and they more than a trifle of what is read; else 0 */

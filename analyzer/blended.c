@@ -138,6 +138,6 @@ int blended(const struct catalogue *catalogue, const struct tally *tally, bool s
     if ((read && !read->work && !read->alone) || !(serves || (read && read->alone ? more & (more - 1) : more)))
         return 0;
     shares.parts = parts = calloc(catalogue->count + 1, sizeof(*parts));
-    err = parts ? mixture_add(catalogue, tally, NULL, false, 0, parts, NULL) : -ENOMEM;
+    err = parts ? mixture_add(catalogue, tally, NULL, NULL, parts, NULL) : -ENOMEM;
     return err ? err : are_several(&shares, serves, read, written);
 }

@@ -119,11 +119,11 @@ int court_give(struct court *court, const struct profile *profile, const struct 
     return court_note_spell(court, index, court->unit, part.time);
 }
 
-int court_divide(struct court *court, const struct tally *tally, uint32_t peers)
+int court_divide(struct court *court, const struct tally *tally, const struct peers *peers)
 {
     uint32_t count = court->catalogue->count + 1;
     _cleanup_free_ struct part *parts = calloc(count, sizeof(*parts));
-    int err = parts ? mixture_add(court->catalogue, tally, NULL, true, peers, parts, NULL) : -ENOMEM;
+    int err = parts ? mixture_add(court->catalogue, tally, NULL, peers, parts, NULL) : -ENOMEM;
 
     for (uint32_t p = 0; !err && p < count; p++) {
         bool enough = part_ops(&parts[p]) >= MIXTURE_OPS_MIN || part_bytes(&parts[p]) >= MIXTURE_BYTES_MIN;

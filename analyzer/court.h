@@ -51,8 +51,8 @@ int court_note_spell(struct court *court, uint32_t profile, const struct unit *u
 /* All of a tally is a profile's. 0 or -ENOMEM. */
 int court_give(struct court *court, const struct profile *profile, const struct tally *tally, double match, bool process);
 
-/* Unmixes a process's tally, which so many others of its job read as many bytes as. 0, -ENOMEM or -ERANGE. */
-int court_divide(struct court *court, const struct tally *tally, uint32_t peers);
+/* Unmixes a process's tally, of which that is known beside it. 0, -ENOMEM or -ERANGE. */
+int court_divide(struct court *court, const struct tally *tally, const struct peers *peers);
 
 /* One that does what its clients do: it serves a file system, or seeks before each transfer. */
 bool judge_serves(const struct court *court, const struct unit *unit);

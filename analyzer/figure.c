@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#define UNPACKED_MIN   100 /* files that are made, */
+#define UNPACKED_SHARE 0.3 /* and bytes written to bytes read, */
+#define UNPACKED_TIMES 20  /* and no more than that many times: else they come from elsewhere */
 #define RENAMES_MIN 3
 #define ORDER_MIN   16
 #define ORDER_KNOWN 0.5
@@ -105,6 +108,17 @@ double figure_returns(const struct record *transfers)
     double back = (double)transfers->order[ORDER_RANDOM];
 
     return quotient(back, back + (double)transfers->order[ORDER_SEQUENTIAL]);
+}
+
+double figure_unpacked(const struct tally *tally)
+{
+    double made = (double)tally_succeeded(tally, OP_CREATE), read = (double)tally->op[OP_READ].bytes;
+    double written = (double)tally->op[OP_WRITE].bytes;
+
+    if (made < UNPACKED_MIN || written < UNPACKED_SHARE * read || written > UNPACKED_TIMES * read ||
+        written > made * FILE_LARGE_MIN)
+        return 0;
+    return made / fmax(1, figure_opens(tally));
 }
 
 double figure_renames_per_create(double renames, double creates)

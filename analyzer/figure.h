@@ -53,6 +53,10 @@ double figure_jumps(const struct record *transfers);
 /* Share of the transfers that jump which go back. NAN: none jumps. */
 double figure_returns(const struct record *transfers);
 
+/* Files made to each that was opened, of who makes many small ones that are a good part of what it reads, as who unpacks an
+ * archive does; 0 of all others. */
+double figure_unpacked(const struct tally *tally);
+
 /* Of who saves again and again under a name that only what is whole gets, about 1; of a few renames 0. */
 double figure_renames_per_create(double renames, double creates);
 

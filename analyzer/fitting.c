@@ -94,7 +94,7 @@ static void note_impossible(struct fitting *fitting)
 }
 
 int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, const struct tally *tally,
-                 const struct concert *concert, bool process, uint32_t peers)
+                 const struct concert *concert, const struct peers *process)
 {
     int err;
 
@@ -124,7 +124,8 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, con
         .minors = (double)tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR],
         .fault_writes = figure_fault_writes(&tally->op[OP_MMAP_FAULT]),
         .bytes_per_fault_write = figure_bytes_per_fault_write(&tally->op[OP_MMAP_FAULT]),
-        .peers = peers,
+        .peers = process ? process->exact : 0,
+        .unpacked = process ? fmax(process->unpacked, figure_unpacked(tally)) : NAN,
         .jumps = figure_jumps(&tally->op[OP_READ]),
         .write_jumps = figure_jumps(&tally->op[OP_WRITE]),
         .returns = figure_returns(&tally->op[OP_READ]),

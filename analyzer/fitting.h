@@ -3,6 +3,7 @@
 #ifndef UNBLEND_ANALYZER_FITTING_H
 #define UNBLEND_ANALYZER_FITTING_H
 
+#include "analyzer/behaviour.h"
 #include "analyzer/catalogue.h"
 #include "analyzer/concert.h"
 #include "analyzer/fit_memory.h"
@@ -53,10 +54,10 @@ struct fitting {
     const double *recipes; /* weights in the place of these; NULL: none */
 };
 
-/* Takes over nothing; catalogue must outlive it. concert: as in matching.h. 0 or -ENOMEM; fitting_clear() is due in both
+/* Takes over nothing; catalogue must outlive it. concert, process: as in mixture.h. 0 or -ENOMEM; fitting_clear() is due in both
    cases. */
 int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, const struct tally *tally,
-                 const struct concert *concert, bool process, uint32_t peers);
+                 const struct concert *concert, const struct peers *process);
 void fitting_clear(struct fitting *fitting);
 
 /* Fits the active profiles, without the signatures that break a bound of their own. 0 or -ENOMEM. */

@@ -24,7 +24,7 @@
 /* Unmixes a tally that no process has to itself. */
 static int divide_total(struct court *court, const struct tally *tally, struct draws *draws, struct part *parts)
 {
-    int err = mixture_add(court->catalogue, tally, court->concert, false, 0, parts, draws);
+    int err = mixture_add(court->catalogue, tally, court->concert, NULL, parts, draws);
 
     for (uint32_t p = 0; !err && p <= court->catalogue->count; p++)
         court_add_time(&parts[p], tally);

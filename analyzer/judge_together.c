@@ -15,7 +15,7 @@ int judge_leave(const struct court *court, struct rests *rests, const struct uni
 }
 
 /* A program that is started anew for each file is many processes: what is not named alone may be together. */
-static int judge_unnamed(struct court *court, struct rests *rests)
+static int judge_unnamed(struct court *court, const struct peers *peers, struct rests *rests)
 {
     int err = 0;
 
@@ -25,7 +25,7 @@ static int judge_unnamed(struct court *court, struct rests *rests)
         court->process = unit->process;
         court_sit_for(court, unit);
         err = rests->unnamed_count >= MANY_ALIKE ? judge_leave(court, rests, unit)
-                                                 : court_divide(court, &unit->tally, 0);
+                                                 : court_divide(court, &unit->tally, &peers[rests->unnamed[i]]);
     }
     return err;
 }
@@ -77,7 +77,7 @@ static int judge_some(struct court *court, const struct peers *peers, const stru
             court->process = profile ? NO_INDEX : unit->process;
             court_sit_for(court, unit);
             err = profile ? court_give(court, profile, &unit->tally, match, true)
-                          : court_divide(court, &unit->tally, peers[rests->some[i]].exact);
+                          : court_divide(court, &unit->tally, &peers[rests->some[i]]);
         }
     }
     return err;
@@ -87,5 +87,5 @@ int judge_together(struct court *court, const struct peers *peers, struct rests 
 {
     int err = judge_some(court, peers, rests);
 
-    return err ? err : judge_unnamed(court, rests);
+    return err ? err : judge_unnamed(court, peers, rests);
 }

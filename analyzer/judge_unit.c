@@ -67,7 +67,7 @@ static int judge_load(struct court *court, const struct tally *tally, const stru
         err = profile ? court_give(court, profile, &load, match, true) : 0;
     }
     if (profile && !err)
-        err = court_divide(court, &rest, 0);
+        err = court_divide(court, &rest, &(struct peers){0});
     record_clear(&load.op[OP_READ]);
     record_clear(&rest.op[OP_READ]);
     return err ? err : profile != NULL;
@@ -79,10 +79,12 @@ static int judge_tally(struct court *court, const struct tally *tally, bool serv
     struct tally sides[2] = {court_side(tally, false), court_side(tally, true)};
     const struct profile *profiles[2];
     struct behaviour behaviour;
+    struct peers reads = *peers;
     double match[2];
     int err = 0;
 
     behaviour_of(tally, peers, &behaviour);
+    reads.unpacked = behaviour.unpacked;
     if (peers->exact && !ways_name_first(&behaviour, court->catalogue, SIDE_READ, &match[0])) {
         err = judge_load(court, tally, &behaviour);
         if (err)
@@ -93,7 +95,7 @@ static int judge_tally(struct court *court, const struct tally *tally, bool serv
     if (!profiles[0] && !profiles[1])
         return behaviour.opens <= FEW_OPENS    ? IS_FEW
                : behaviour.opens <= SOME_OPENS ? IS_SOME
-                                               : court_divide(court, tally, peers->exact);
+                                               : court_divide(court, tally, peers);
     if (profiles[0] && (err = judge_blend(court, tally, serves, profiles[0], profiles[1])))
         return err > 0 ? IS_BLEND : err;
     if (!profiles[0] && goes_with_files(&sides[0], tally))
@@ -103,7 +105,7 @@ static int judge_tally(struct court *court, const struct tally *tally, bool serv
             return court_give(court, profiles[i], tally, match[i], true);
     for (unsigned i = 0; !err && i < 2; i++)
         err = profiles[i] ? court_give(court, profiles[i], &sides[i], match[i], true)
-                          : court_divide(court, &sides[i], i ? 0 : peers->exact);
+                          : court_divide(court, &sides[i], i ? &(struct peers){0} : &reads);
     return err;
 }
 

@@ -211,6 +211,20 @@ static int judge_group(struct court *court, const struct peers *peers, const str
     return err;
 }
 
+/* Who unpacks reads and writes on several volumes, or as two processes. */
+static int note_unpacked(const struct court *court, const struct place *places, uint32_t count, struct peers *peers)
+{
+    struct tally sum = {0};
+    const struct tally *whole;
+    int err = sum_of(court, places, count, &sum, &whole);
+    double unpacked = err ? 0 : figure_unpacked(whole);
+
+    for (uint32_t i = 0; i < count; i++)
+        peers[places[i].unit].unpacked = unpacked;
+    tally_clear(&sum);
+    return err;
+}
+
 /* Many short-lived processes that do little each are looked at together, volume by volume. */
 int judge_units(struct court *court, const struct job_total *job, const bool *judged, struct tally *tallies)
 {
@@ -227,7 +241,9 @@ int judge_units(struct court *court, const struct job_total *job, const bool *ju
     for (uint32_t from = 0, to; !err && from < count; from = to) {
         for (to = from + 1; to < count && places[to].pipe == places[from].pipe;)
             to++;
-        err = judge_group(court, peers, places + from, to - from, &rests);
+        err = note_unpacked(court, places + from, to - from, peers);
+        if (!err)
+            err = judge_group(court, peers, places + from, to - from, &rests);
     }
     return err ? err : judge_together(court, peers, &rests);
 }

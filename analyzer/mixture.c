@@ -167,13 +167,13 @@ static int fit_all(struct fitting *fitting, const struct tally *tally, bool soug
     return 0;
 }
 
-int mixture_add(const struct catalogue *catalogue, const struct tally *tally, const struct concert *concert, bool process,
-                uint32_t peers, struct part *parts, struct draws *draws)
+int mixture_add(const struct catalogue *catalogue, const struct tally *tally, const struct concert *concert,
+                const struct peers *process, struct part *parts, struct draws *draws)
 {
     bool sought = !process && seeks_go_with_transfers(tally);
     const struct tally fitted = sought ? seeks_left_out(tally) : *tally;
     struct fitting fitting;
-    int err = fitting_init(&fitting, catalogue, &fitted, concert, process, peers);
+    int err = fitting_init(&fitting, catalogue, &fitted, concert, process);
 
     if (!err)
         err = fit_all(&fitting, tally, sought, parts, draws);

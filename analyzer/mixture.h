@@ -14,10 +14,10 @@
 /*
  * Adds what each profile explains to parts[catalogue->count + 1], in the catalogue's order, the
  * last being unknown. `concert`: when its reads and writes came, NULL where that is
- * not known. `peers`: how many other processes of the job read as many bytes. Adds draws of what it found to
+ * not known. `process`: what is known beside it of a process, NULL where the tally is not one's. Adds draws of what it found to
  * `draws`, unless that is NULL; then parts have to be empty. 0 or -ENOMEM.
  */
-int mixture_add(const struct catalogue *catalogue, const struct tally *tally, const struct concert *concert, bool process,
-                uint32_t peers, struct part *parts, struct draws *draws);
+int mixture_add(const struct catalogue *catalogue, const struct tally *tally, const struct concert *concert,
+                const struct peers *process, struct part *parts, struct draws *draws);
 
 #endif

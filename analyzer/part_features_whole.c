@@ -63,6 +63,11 @@ static double whole_updates(const struct feature_context *c)
     return c->process && !(c->whole->ok[OP_CREATE] > 0) ? c->write_jumps * whole_write_share(c) : NAN;
 }
 
+static double whole_unpacked(const struct feature_context *c)
+{
+    return c->unpacked;
+}
+
 static double whole_received(const struct feature_context *c)
 {
     return c->received;
@@ -102,6 +107,7 @@ const struct part_feature features_of_whole[] = {
     {"whole.write_jumps", whole_write_jumps},
     {"whole.updates", whole_updates},
     {"whole.returns", whole_returns},
+    {"whole.unpacked", whole_unpacked},
     {"whole.received", whole_received},
     {"whole.is_process", is_process},
     {"whole.peers", peers},

@@ -272,7 +272,7 @@ static void a_copy_goes_on(void **state)
     add(&tally.op[OP_READ], 8 * KIB, 1 + FILE_LARGE, 0, 5000);
     add(&tally.op[OP_READ], 32 * KIB * KIB, 1 + FILE_LARGE, 190, 0);
     add(&tally.op[OP_WRITE], 32 * KIB * KIB, 0, 190, 0);
-    assert_int_equal(fitting_init(&fitting, &classified_by, &tally, NULL, false, 0), 0);
+    assert_int_equal(fitting_init(&fitting, &classified_by, &tally, NULL, NULL), 0);
     assert_true(fitting.joint);
     for (uint32_t p = 0; p < classified_by.count; p++)
         if (strcmp(classified_by.profiles[p].name, "stage-copy") == 0)

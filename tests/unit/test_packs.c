@@ -82,6 +82,28 @@ static void who_unpacks_copies_nothing(void **state)
     }
 }
 
+/* On the archive's volume nothing is seen but a stream: that it is unpacked elsewhere says that it is none. Who only writes a few
+ * words into many files reads it. */
+static void what_is_unpacked_is_no_stream(void **state)
+{
+    for (unsigned streams = 0; streams < 2; streams++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 120 * MIB, 1);
+        history_ops(batch, "j", 9, OP_READ, 10 * KIB, 12000);
+        history_order(batch, "j", 9, OP_READ, ORDER_CONSECUTIVE, 12000);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 1);
+        history_ops_on(batch, "/b", "j", 9, OP_CREATE, 0, 1800);
+        history_ops_on(batch, "/b", "j", 9, OP_WRITE, streams ? 100 : 60 * KIB, 1800);
+        history_ops_on(batch, "/b", "j", 9, OP_CLOSE, 0, 1800);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "shard-streaming") > 0.9) == streams);
+        assert_true(streams || classified_bytes(&list, "shard-streaming") < 0.1);
+        profile_list_clear(&list);
+    }
+}
+
 /* Who downloads files looks at each that it has made, and closes it. */
 static void what_is_made_is_looked_at(void **state)
 {
@@ -208,6 +230,7 @@ int main(void)
         cmocka_unit_test(who_imports_and_saves_makes_nothing_of_it),
         cmocka_unit_test(who_trains_and_saves_does_two_things),
         cmocka_unit_test(who_unpacks_copies_nothing),
+        cmocka_unit_test(what_is_unpacked_is_no_stream),
         cmocka_unit_test(what_is_made_is_looked_at),
         cmocka_unit_test(who_reads_and_then_writes_packs_nothing),
         cmocka_unit_test(what_clients_send_to_a_log_is_no_copy),

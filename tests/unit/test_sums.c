@@ -275,7 +275,7 @@ static double score_of_copy(uint64_t size, uint64_t count)
     }
     while (strcmp(classified_by.profiles[copy].name, "stage-copy") != 0)
         copy++;
-    assert_int_equal(fitting_init(&fitting, &classified_by, &tally, NULL, false, 0), 0);
+    assert_int_equal(fitting_init(&fitting, &classified_by, &tally, NULL, NULL), 0);
     assert_int_equal(fitting_fit_one(&fitting, copy), 0);
     score = fitting.score;
     fitting_clear(&fitting);
