@@ -12,8 +12,9 @@
 #define MANY_FILES   100
 #define SMALL_MIN    0.05 /* of the bytes read: files that have less together are not what is read */
 #define PIECES_MIN   0.2 /* writes to each file that is opened */
+#define SAVED_MIN    (16u << 20) /* bytes to each fsync */
 #define HARDLY_ANY   0.02 /* of the files that are opened, or of the bytes read */
-#define START        16 /* names that a program and its libraries look for in vain when it starts */
+#define START        32 /* names that a program and its libraries look for in vain when it starts */
 #define KNOWN_MIN    0.8 /* of the bytes */
 #define TRIFLE       0.001 /* of the bytes */
 
@@ -187,6 +188,8 @@ static void of_transfers(const struct tally *tally, struct behaviour *out)
     out->passed = figure_passed(write);
     out->copy_likeness = likeness(&read->size, out->read_bytes, &write->size, out->write_bytes);
     out->bytes_per_fsync = fsyncs > 0 ? out->write_bytes / fsyncs : INFINITY;
+    out->unwritten_syncs = fmax(out->peers.unwritten_syncs, figure_unwritten_syncs(tally));
+    out->resaves = out->bytes_per_fsync >= SAVED_MIN && !isinf(out->bytes_per_fsync) ? fsyncs / fmax(1, out->creates) : 0;
     out->seeks_per_read = quotient((double)tally_ops(tally, OP_SEEK), (double)histogram_filled(&read->size));
     out->read_coverage = read_coverage(tally, out);
     out->stray_reads = stray_reads(&tally->op[OP_OPEN], read);
@@ -219,6 +222,7 @@ static void of_names(const struct tally *tally, struct behaviour *out)
                         ? directories + directory_closes(tally, directories, out->opens)
                         : 2 * fmin(opens, (double)tally_ops(tally, OP_READDIR)));
     out->lookups = quotient(fmin(out->lookups, out->ops), out->ops);
+    out->listings = (double)tally_ops(tally, OP_READDIR);
     out->names = quotient(looked_up - by_descriptor + opens, out->ops);
     out->stats_per_open = quotient(stats, opens);
     out->seeks_per_open = quotient((double)tally_ops(tally, OP_SEEK), opens);
@@ -254,6 +258,7 @@ void behaviour_of(const struct tally *tally, const struct peers *peers, struct b
     of_files(tally, out);
     of_transfers(tally, out);
     of_names(tally, out);
+    out->files = out->peers.files > 0 ? out->peers.files : INFINITY;
     out->rounds = rounds_of(tally, out);
     out->minors_per_op = quotient(out->minor_faults, out->ops);
     out->faults_per_open = quotient(out->faults, out->opens);
@@ -278,7 +283,7 @@ static const struct {
     FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
     FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
     FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
-    FIELD(unpacked),      FIELD(missing_later), FIELD(open_errors_later),
+    FIELD(files),         FIELD(listings),      FIELD(unwritten_syncs),      FIELD(resaves),       FIELD(unpacked),      FIELD(missing_later), FIELD(open_errors_later),
     FIELD(piped),         FIELD(stray_reads),    FIELD(write_jumps),    FIELD(received),         FIELD(passed),
     {"process.apart", offsetof(struct behaviour, peers.apart)},
 };
@@ -288,6 +293,7 @@ static const struct {
     size_t offset;
 } counts[] = {
     {"process.peers", offsetof(struct behaviour, peers.exact)},
+    {"process.starts", offsetof(struct behaviour, peers.starts)},
     {"process.mapped_peers", offsetof(struct behaviour, peers.mapped)},
 };
 

@@ -15,7 +15,7 @@
 struct peers {
     uint32_t exact, mapped;
     double opened, files; /* of all that were opened on its volumes, by whomever: bytes, and how many; 0: not known */
-    double unpacked; /* figure_unpacked() of it on all its volumes, with who is behind a pipe */
+    double opens, unpacked, unwritten_syncs; /* figure_...() of it on all its volumes, with who is behind a pipe */
     uint32_t starts; /* it is several processes, so many; 0: one */
     double apart;  /* share of what it reads that it reads in intervals of its own, in which it writes nothing; 0: not known */
 };
@@ -23,12 +23,14 @@ struct peers {
 /* What is not known, or cannot be divided, is NAN. */
 struct behaviour {
     double ops, metadata, lookups; /* lookups: stat, readdir, unlink, setattr, seek, and opens and closes of directories */
+    double listings;               /* readdirs */
     double names;                  /* share of operations that look a name up, or list names */
     double opens, creates;         /* that succeeded; opens of regular files where that is known */
     double read_bytes, fault_bytes, write_bytes, minor_faults;
     double stray_reads;
     double bytes_per_open, median_file, coverage; /* coverage: bytes read of the bytes of what was opened */
     double read_coverage; /* the same of those kinds of files by size that it reads: libraries are opened to be mapped */
+    double files;  /* different ones that anybody opened on its volumes; INFINITY: not known */
     double rounds; /* opens to different files that anybody opened on its volumes, by bytes or by files, the larger, of who writes
                       in few pieces; who packs writes something of each file: 1 */
     double bytes_per_large_open, large_reads;     /* bytes read to each open of a large file; share of reads that are of such */
@@ -50,6 +52,8 @@ struct behaviour {
     double creates_per_open, bytes_per_create, bytes_per_fsync;
     double unpacked; /* files made to each that is opened, of who makes many small ones; 0 of others */
     double renames_per_create; /* 0 where there are few: who saves again and again keeps the old one until the new one is whole */
+    double unwritten_syncs; /* fsyncs beyond its writes: of what it has written by a mapping */
+    double resaves; /* fsyncs, each of a lot, to each file made: who saves again over what is there forces each to disk; else 0 */
     double commits_per_create; /* those that are forced to disk and moved into place, as who saves does; few copies and packs are */
     double small_opens_per_create; /* opens of files below 128 KiB, where there are many, and they more than a trifle of what is read; else 0 */
     double faults, faults_per_open, fault_writes; /* major ones; and which part of them was to write */

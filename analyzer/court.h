@@ -66,9 +66,11 @@ int judge_blend(const struct court *court, const struct tally *tally, bool serve
    have that from who summed them up (lib/reworked.h). It shares what the unit's tally points to. */
 struct tally judge_reworked(const struct court *court, const struct unit *unit);
 
+#define FEW_OPENS 2 /* one of many alike opens no more */
+
 /* What a process's tally may be that has no name. */
 enum verdict {
-    IS_FEW = 1,   /* not named, and it has opened no more files than one of many alike may */
+    IS_FEW = 1,   /* not named, and it has opened no more files than that */
     IS_SOME = 2,  /* not named, and it has opened no more files than one that is given some at a time may */
     IS_BLEND = 3  /* of several programs */
 };
@@ -84,6 +86,9 @@ struct rests {
     uint32_t *some; /* and of some */
     uint32_t some_count;
 };
+
+/* Too little to say anything of who did it. */
+bool judge_is_tiny(const struct tally *tally);
 
 /* A unit's tally is looked at with what belongs to none. 0, -ENOMEM or -ERANGE. */
 int judge_leave(const struct court *court, struct rests *rests, const struct unit *unit);

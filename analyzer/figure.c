@@ -121,6 +121,11 @@ double figure_unpacked(const struct tally *tally)
     return made / fmax(1, figure_opens(tally));
 }
 
+double figure_unwritten_syncs(const struct tally *tally)
+{
+    return fmax(0, (double)tally_succeeded(tally, OP_FSYNC) - (double)tally_succeeded(tally, OP_WRITE));
+}
+
 double figure_renames_per_create(double renames, double creates)
 {
     return renames < RENAMES_MIN ? 0 : renames / fmax(creates, 1);

@@ -57,6 +57,9 @@ double figure_returns(const struct record *transfers);
  * archive does; 0 of all others. */
 double figure_unpacked(const struct tally *tally);
 
+/* fsyncs beyond the writes: of what was written by a mapping. */
+double figure_unwritten_syncs(const struct tally *tally);
+
 /* Of who saves again and again under a name that only what is whole gets, about 1; of a few renames 0. */
 double figure_renames_per_create(double renames, double creates);
 

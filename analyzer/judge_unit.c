@@ -15,7 +15,6 @@
 #include "analyzer/ways.h"
 #include "lib/cleanup.h"
 
-#define FEW_OPENS  2
 #define SOME_OPENS 200
 #define OF_A_FILE  8    /* operations beside writing it, of who makes a file: it is asked for, looked at, closed */
 #define OF_A_WRITE 2    /* seeks */
@@ -85,6 +84,7 @@ static int judge_tally(struct court *court, const struct tally *tally, bool serv
 
     behaviour_of(tally, peers, &behaviour);
     reads.unpacked = behaviour.unpacked;
+    reads.unwritten_syncs = behaviour.unwritten_syncs;
     if (peers->exact && !ways_name_first(&behaviour, court->catalogue, SIDE_READ, &match[0])) {
         err = judge_load(court, tally, &behaviour);
         if (err)

@@ -13,7 +13,6 @@
 #include "lib/cleanup.h"
 #include "lib/order.h"
 
-#define TINY_FAULTS 1000
 
 /* A unit, where it belongs in order: units of one process lie beside each other, and the two ends of a pipe. */
 struct place {
@@ -25,12 +24,6 @@ static int by_process(const void *a, const void *b)
     const struct place *x = a, *y = b;
 
     return ORDER(x->pipe, y->pipe) ?: ORDER(x->process, y->process) ?: ORDER(x->unit, y->unit);
-}
-
-static bool is_tiny(const struct tally *tally)
-{
-    return tally_file_ops(tally) < MIXTURE_OPS_MIN && tally_file_bytes(tally) < MIXTURE_BYTES_MIN &&
-           tally->op[OP_MMAP_FAULT].faults[FAULT_MINOR] < TINY_FAULTS;
 }
 
 /* What so many units did together: *out is theirs, or, where it is merged, *sum. */
@@ -131,6 +124,14 @@ static struct peers peers_beside(const struct court *court, const struct peers *
     return all;
 }
 
+static void note_unnamed(struct rests *rests, uint32_t unit, const struct peers *peers)
+{
+    if (peers->opens > FEW_OPENS)
+        rests->some[rests->some_count++] = unit;
+    else
+        rests->unnamed[rests->unnamed_count++] = unit;
+}
+
 /* One process, on all its volumes. */
 static int judge_process(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
                          struct rests *rests)
@@ -146,7 +147,7 @@ static int judge_process(struct court *court, const struct peers *peers, const s
 
     court->process = places->process;
     if (!err) {
-        tiny = is_tiny(whole);
+        tiny = judge_is_tiny(whole);
         behaviour_of(whole, &others, &behaviour);
         profile = tiny ? NULL : ways_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
         apart = is_apart(court, profile, count);
@@ -164,12 +165,11 @@ static int judge_process(struct court *court, const struct peers *peers, const s
         const struct unit *unit = &court->job->units[places[i].unit];
 
         court_sit_for(court, unit);
-        err = tiny ? judge_leave(court, rests, unit) : judge_unit(court, unit, &peers[places[i].unit]);
+        err = tiny ? IS_SOME : judge_unit(court, unit, &peers[places[i].unit]);
         if (err == IS_FEW || err == IS_SOME) {
-            *(err == IS_FEW ? &rests->unnamed[rests->unnamed_count++] : &rests->some[rests->some_count++]) = places[i].unit;
+            note_unnamed(rests, places[i].unit, &peers[places[i].unit]);
             err = 0;
-        }
-        else if (err == IS_BLEND)
+        } else if (err == IS_BLEND)
             err = judge_leave(court, rests, unit);
     }
     return err;
@@ -211,16 +211,18 @@ static int judge_group(struct court *court, const struct peers *peers, const str
     return err;
 }
 
-/* Who unpacks reads and writes on several volumes, or as two processes. */
-static int note_unpacked(const struct court *court, const struct place *places, uint32_t count, struct peers *peers)
+/* What a process is may show on several of its volumes only, or in two processes. */
+static int note_whole(const struct court *court, const struct place *places, uint32_t count, struct peers *peers)
 {
     struct tally sum = {0};
     const struct tally *whole;
     int err = sum_of(court, places, count, &sum, &whole);
-    double unpacked = err ? 0 : figure_unpacked(whole);
 
-    for (uint32_t i = 0; i < count; i++)
-        peers[places[i].unit].unpacked = unpacked;
+    for (uint32_t i = 0; !err && i < count; i++) {
+        peers[places[i].unit].opens = figure_opens(whole);
+        peers[places[i].unit].unpacked = figure_unpacked(whole);
+        peers[places[i].unit].unwritten_syncs = figure_unwritten_syncs(whole);
+    }
     tally_clear(&sum);
     return err;
 }
@@ -241,7 +243,7 @@ int judge_units(struct court *court, const struct job_total *job, const bool *ju
     for (uint32_t from = 0, to; !err && from < count; from = to) {
         for (to = from + 1; to < count && places[to].pipe == places[from].pipe;)
             to++;
-        err = note_unpacked(court, places + from, to - from, peers);
+        err = note_whole(court, places + from, to - from, peers);
         if (!err)
             err = judge_group(court, peers, places + from, to - from, &rests);
     }

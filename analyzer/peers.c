@@ -88,6 +88,17 @@ static uint32_t count_alike(const struct load *loads, uint32_t count, const stru
     return peers;
 }
 
+/* With itself, whenever: who reads in rounds is started anew for each. */
+static uint32_t count_equal(const struct load *loads, uint32_t count, const struct unit *unit)
+{
+    double amount = bytes_read(unit);
+    uint32_t from = first_from(loads, count, amount * (1 - EXACT)), equal = 0;
+
+    for (uint32_t i = from; i < count && i - from < LOOKED_AT && loads[i].amount <= amount * (1 + EXACT); i++)
+        equal += loads[i].unit->volume == unit->volume;
+    return equal;
+}
+
 static uint32_t count_mapped(const struct load *loads, uint32_t count, const struct unit *unit)
 {
     double touched = pages_touched(unit);
@@ -133,14 +144,18 @@ static struct opened *opened_on(const struct job_total *job)
 }
 
 /* Shards that are all as large make those equal who each read some of their own; ranks load the same files, and open the same
-   libraries. Where it is not known which files were opened, neither is that. */
-static bool may_share(const struct unit *unit, double opened, uint32_t peers)
+   libraries; what others opened there, of whom none reads as much, is theirs. Where it is not known which files were opened,
+   neither is that. */
+static bool may_share(const struct unit *unit, const struct opened *all, uint32_t peers, uint32_t equal)
 {
     const struct histogram *sizes = &unit->tally.op[OP_OPEN].size;
     double files = 0, own = figure_bytes_of(sizes, 1);
+    double opened = all->once.value, rest = opened - fmax(0, all->each_time - own * equal);
 
     for (uint32_t i = 0; i < sizes->length; i++)
         files += bucket_lower(sizes->cells[i].bucket) >= LARGE ? (double)sizes->cells[i].count : 0;
+    if (rest >= own / SHARED)
+        opened = rest;
     return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE) ||
            opened <= fmin(SHARED * own, own + OWN_PART * peers * bytes_read(unit));
 }
@@ -189,7 +204,7 @@ int peers_of(const struct job_total *job, struct peers **out)
         peers[i].files = here->files;
         if (bytes_read(unit) >= BYTES_MIN)
             peers[i].exact = count_alike(bytes, count, unit, bytes_read(unit), 1, EXACT);
-        if (peers[i].exact && (!may_share(unit, peers[i].opened, peers[i].exact) ||
+        if (peers[i].exact && (!may_share(unit, here, peers[i].exact, count_equal(bytes, count, unit)) ||
                                (reads_pieces(unit) && have_their_own(unit, bytes_read(unit), peers[i].exact, here))))
             peers[i].exact = 0;
         if (pages_touched(unit) >= FAULTS_MIN)

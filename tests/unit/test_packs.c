@@ -82,6 +82,29 @@ static void who_unpacks_copies_nothing(void **state)
     }
 }
 
+/* Who trains saves over what is there, and forces it to disk each time; who packs does so once, when it is whole. */
+static void who_saves_again_and_again_packs_nothing(void **state)
+{
+    for (unsigned packs = 0; packs < 2; packs++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 300 * KIB, 1100);
+        history_ops(batch, "j", 9, OP_STAT, 0, 1100);
+        history_pieces(batch, 9, FILE_MEDIUM, 300 * KIB, 1100, 0);
+        history_ops(batch, "j", 9, OP_READ, 0, 1100);
+        history_ops(batch, "j", 9, OP_CREATE, 0, 2);
+        history_ops(batch, "j", 9, OP_WRITE, MIB, 460);
+        history_ops(batch, "j", 9, OP_FSYNC, 0, packs ? 2 : 8);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 1108);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "preprocess") > 0.9) == packs);
+        assert_true(packs || classified_bytes(&list, "checkpoint") > 0.5);
+        assert_true(packs || classified_bytes(&list, "cv-training") > 0.3);
+        profile_list_clear(&list);
+    }
+}
+
 /* On the archive's volume nothing is seen but a stream: that it is unpacked elsewhere says that it is none. Who only writes a few
  * words into many files reads it. */
 static void what_is_unpacked_is_no_stream(void **state)
@@ -230,6 +253,7 @@ int main(void)
         cmocka_unit_test(who_imports_and_saves_makes_nothing_of_it),
         cmocka_unit_test(who_trains_and_saves_does_two_things),
         cmocka_unit_test(who_unpacks_copies_nothing),
+        cmocka_unit_test(who_saves_again_and_again_packs_nothing),
         cmocka_unit_test(what_is_unpacked_is_no_stream),
         cmocka_unit_test(what_is_made_is_looked_at),
         cmocka_unit_test(who_reads_and_then_writes_packs_nothing),

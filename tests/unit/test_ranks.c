@@ -101,6 +101,27 @@ static void ranks_that_jump_may_load_a_model(void **state)
     }
 }
 
+/* Somebody else streams shards from the same volume, of which nobody reads as much as a rank. */
+static void who_streams_beside_ranks_takes_nothing_from_them(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    for (uint32_t pid = 10; pid < 14; pid++) {
+        history_ops(batch, "j", pid, OP_OPEN, 40 * MIB, 4);
+        history_pieces(batch, pid, FILE_LARGE, 8 * MIB, 20, 0);
+        history_ops(batch, "j", pid, OP_CLOSE, 0, 4);
+    }
+    history_ops(batch, "j", 9, OP_OPEN, 40 * MIB, 7);
+    history_pieces(batch, 9, FILE_LARGE, MIB, 280, 0);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 7);
+    history_told(batch, 11, 40 * MIB);
+    classified(batch, false, &list);
+    assert_true(classified_bytes(&list, "model-load") > 0.6);
+    assert_true(classified_bytes(&list, "shard-streaming") > 0.25);
+    profile_list_clear(&list);
+}
+
 /* Ranks of Python import hundreds of modules, and read their weights in a few calls; who reads other amounts streams. */
 static void ranks_that_start_up_load_all_the_same(void **state)
 {
@@ -186,6 +207,7 @@ int main(void)
         cmocka_unit_test(few_equal_shards_are_no_model),
         cmocka_unit_test(shards_are_so_in_each_epoch),
         cmocka_unit_test(ranks_that_jump_may_load_a_model),
+        cmocka_unit_test(who_streams_beside_ranks_takes_nothing_from_them),
         cmocka_unit_test(ranks_that_start_up_load_all_the_same),
         cmocka_unit_test(who_maps_about_as_much_loads_nothing),
         cmocka_unit_test(who_opens_a_file_for_each_piece_loads_nothing),

@@ -62,6 +62,26 @@ static void who_is_given_some_files_at_a_time_reads_all(void **state)
     profile_list_clear(&list);
 }
 
+/* A cp for each file. */
+static void who_is_started_for_each_file_copies_all(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    for (uint32_t pid = 9; pid < 9 + PROCESSES; pid++) {
+        start(batch, pid);
+        history_ops(batch, "j", pid, OP_OPEN, 3 * MIB, 1);
+        history_pieces(batch, pid, FILE_MEDIUM, 3 * MIB, 1, 0);
+        history_ops_on(batch, "/b", "j", pid, OP_CREATE, 0, 1);
+        history_ops_on(batch, "/b", "j", pid, OP_WRITE, MIB, 3);
+        history_ops(batch, "j", pid, OP_CLOSE, 0, 1);
+    }
+    classified(batch, false, &list);
+    assert_true(classified_bytes(&list, "stage-copy") > 0.95);
+    assert_true(classified_find(&list, "stage-copy")->confidence < 0.9);
+    profile_list_clear(&list);
+}
+
 /* A compiler reads its headers whole, too; it looks for them in several folders each, and writes what it makes of them. */
 static void compilers_are_not_given_files(void **state)
 {
@@ -103,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_start_looks_for_in_vain_is_not_held_against_files),
         cmocka_unit_test(who_is_given_some_files_at_a_time_reads_all),
+        cmocka_unit_test(who_is_started_for_each_file_copies_all),
         cmocka_unit_test(compilers_are_not_given_files),
         cmocka_unit_test(starts_alone_have_no_name),
     };

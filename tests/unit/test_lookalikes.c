@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Programs of which the figures, one by one, look like those of others. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "tests/unit/classified.h"
+#include "tests/unit/history.h"
+
+#define KIB UINT64_C(1024)
+#define MIB UINT64_C(1048576)
+
+static void walk(struct batch *batch, uint64_t stats, uint64_t folders)
+{
+    history_ops(batch, "j", 9, OP_STAT, 0, stats);
+    history_ops(batch, "j", 9, OP_OPEN, 0, folders);
+    history_ops(batch, "j", 9, OP_READDIR, 0, 2 * folders);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, folders);
+}
+
+/* One thread lists what there is, another one reads shards. */
+static void a_walk_beside_a_stream_is_both(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    walk(batch, 60000, 1500);
+    history_ops(batch, "j", 9, OP_OPEN, 100 * MIB, 5);
+    history_pieces(batch, 9, FILE_LARGE, MIB, 500, 0);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 5);
+    classified(batch, false, &list);
+    assert_true(classified_ops(&list, "ingest-scan") > 0.9);
+    assert_true(classified_bytes(&list, "shard-streaming") > 0.9);
+    profile_list_clear(&list);
+}
+
+/* Who lists nothing may ask for one name again and again. */
+static void names_that_nobody_lists_are_less_surely_a_walk(void **state)
+{
+    for (unsigned lists = 0; lists < 2; lists++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        walk(batch, 20000, lists ? 500 : 0);
+        classified(batch, false, &list);
+        assert_string_equal(list.shares[0].profile, "ingest-scan");
+        assert_true((list.shares[0].confidence > 0.9) == lists);
+        profile_list_clear(&list);
+    }
+}
+
+/* Its pages are in the cache, so that nobody sees whether they are read or written; but it forces them to disk. */
+static void a_mapping_that_is_forced_to_disk_is_written(void **state)
+{
+    for (unsigned reads = 0; reads < 2; reads++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 64 * MIB, 1);
+        history_ops(batch, "j", 9, OP_STAT, 0, 200);
+        history_minor_faults(batch, "j", 9, 20000);
+        if (!reads)
+            history_ops_on(batch, "/other", "j", 9, OP_FSYNC, 0, 130);
+        classified(batch, false, &list);
+        assert_true((classified_ops(&list, "mmap-read") > 0.9) == reads);
+        assert_true(reads || classified_ops(&list, "mmap-read") < 0.1);
+        profile_list_clear(&list);
+    }
+}
+
+/* Java asks how much is left before it fills a buffer: a stat and a seek to each read. */
+static void who_asks_how_much_is_left_streams(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_OPEN, 160 * MIB, 100);
+    history_pieces(batch, 9, FILE_LARGE, 8 * KIB, 2000000, 0);
+    history_ops(batch, "j", 9, OP_STAT, 0, 2000000);
+    history_order(batch, "j", 9, OP_STAT, ORDER_OF_OPEN, 2000000);
+    history_ops(batch, "j", 9, OP_SEEK, 0, 2000000);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 100);
+    classified_as(batch, "shard-streaming");
+}
+
+/* A few settings are read whole as often as the files of a data set. */
+static void files_that_are_few_are_no_data_set(void **state)
+{
+    for (unsigned many = 0; many < 2; many++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 2 * KIB, 2400);
+        history_pieces(batch, 9, FILE_SMALL, 2 * KIB, 2400, 0);
+        history_ops(batch, "j", 9, OP_READ, 0, 2400);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 2400);
+        history_told(batch, many ? 800 : 40, 2 * KIB);
+        classified(batch, false, &list);
+        assert_string_equal(list.shares[0].profile, "losf");
+        assert_true((list.shares[0].confidence > 0.85) == many);
+        profile_list_clear(&list);
+    }
+}
+
+/* Ruby resolves each part of a module's name, and looks for it in few folders. */
+static void few_names_that_are_missing_may_be_imports(void **state)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 9, OP_STAT, 0, 6200);
+    history_errors(batch, "j", 9, OP_STAT, ENOENT, 550);
+    history_ops(batch, "j", 9, OP_OPEN, KIB, 1570);
+    history_pieces(batch, 9, FILE_SMALL, KIB, 840, 0);
+    history_ops(batch, "j", 9, OP_READ, 0, 800);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 1570);
+    classified_as(batch, "import-storm");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_walk_beside_a_stream_is_both),
+        cmocka_unit_test(names_that_nobody_lists_are_less_surely_a_walk),
+        cmocka_unit_test(a_mapping_that_is_forced_to_disk_is_written),
+        cmocka_unit_test(who_asks_how_much_is_left_streams),
+        cmocka_unit_test(files_that_are_few_are_no_data_set),
+        cmocka_unit_test(few_names_that_are_missing_may_be_imports),
+    };
+
+    return cmocka_run_group_tests(tests, classified_load, classified_unload);
+}
