@@ -131,12 +131,12 @@ static void put_names(struct writing *w, uint32_t job, uint32_t i)
                         "create_on_open=1\n",
                 (unsigned long long)w->plans[job].shared_bytes, (unsigned long long)s->ops);
         return;
-    case STEP_OPEN:
-        put_files(w, job, i, s->files, 4096); /* as small as a block, for one open each; they stay as they are */
+    case STEP_OPEN: /* as small as a block, for one open or stat each; they stay as they are */
+        put_files(w, job, i, s->files, 4096);
         fputs("ioengine=filecreate\ncreate_on_open=1\nopenfiles=1\n", w->out);
         return;
     case STEP_STAT:
-        put_files(w, job, s->lent ? s->lent - 1 : i, s->files, s->file_bytes);
+        put_files(w, job, s->lent ? s->lent - 1 : i, s->files, 4096);
         fputs("ioengine=filestat\ncreate_on_open=1\nopenfiles=1\n", w->out);
         return;
     default:

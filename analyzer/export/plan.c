@@ -248,14 +248,13 @@ static int add_metadata(struct plan *plan)
 
 static int add_stats(struct plan *plan)
 {
-    uint64_t files = 1, file_bytes = plan->shared_bytes ? plan->shared_bytes : PAGE;
+    uint64_t files = 1;
     struct section *section;
     uint32_t lent = 0;
 
     for (uint32_t i = 0; !lent && i < plan->count; i++)
         if (plan->sections[i].step == STEP_READ && plan->sections[i].files && !plan->sections[i].unlink) {
             files = plan->sections[i].files;
-            file_bytes = plan->sections[i].file_bytes;
             lent = i + 1;
         }
     if (plan->stats < plan->looked + LOOKS * files + 2 * LOOKS_MORE + LOOKS + files)
@@ -269,7 +268,6 @@ static int add_stats(struct plan *plan)
     section = plan_add(plan, STEP_STAT, files);
     if (!section)
         return -ENOMEM;
-    section->file_bytes = file_bytes;
     section->lent = lent;
     section->files = lent ? files : 0;
     section->loops = (plan->stats - plan->looked) / files;

@@ -33,6 +33,20 @@ def files(directory):
     os.close(fd)
 
 
+def tiny(directory):
+    """Files below a block are read once, and looked at often."""
+    paths = [os.path.join(directory, f"tiny{number}") for number in range(200)]
+    for path in paths:
+        os.close(put(path, [300]))
+    for path in paths:
+        fd = os.open(path, os.O_RDONLY)
+        os.read(fd, 300)
+        os.close(fd)
+    for _ in range(20):
+        for path in paths:
+            os.stat(path)
+
+
 def sizes(directory):
     """Transfers of more than a hundred sizes, from 100 bytes to 2 MiB, most of them small; bursts with pauses."""
     dice = random.Random(1)

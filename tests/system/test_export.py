@@ -71,6 +71,11 @@ class ExportTest(harness.SystemTest):
         self.assertEqual(before["ops"]["read"]["size"]["zero"], after["ops"]["read"]["size"]["zero"])
         self.assertIn("fio is not told of", text)
 
+    def test_files_below_a_block_are_looked_at(self):
+        before, after, text = self.round_trip("tiny")
+        recorded, again = (harness.count(one["ops"], "stat")[0] for one in (before, after))
+        self.assertAlmostEqual(1, again / recorded, delta=0.1, msg=text)
+
     def test_more_sizes_than_splits(self):
         before, after, text = self.round_trip("sizes")
         self.assertGreater(len(before["ops"]["read"]["size"]["histogram"]), 64)
