@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "collector/pin.h"
 #include "collector/upkeep.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -63,30 +64,48 @@ static const char *time_text(int64_t ns, char text[32])
     return text;
 }
 
+static int keep_rows(struct db *db, const char *since, const char *until)
+{
+    char kept[32];
+    int err = pin_rows(db, since, until, kept, sizeof(kept));
+
+    if (err)
+        return err;
+    if (*kept)
+        printf("raw rows from %s to %s are kept\n", kept, until);
+    else
+        puts("no raw rows are kept");
+    if (strcmp(kept, since) != 0)
+        log_warning("%s raw rows of that time were dropped before: the view tiers says until when",
+                    *kept ? "some" : "all");
+    return 0;
+}
+
+static int release_rows(struct db *db, const char *since, const char *until)
+{
+    int64_t count;
+    int err = pin_release(db, since, until, &count);
+
+    if (!err)
+        printf("%" PRId64 " pins released\n", count);
+    return err;
+}
+
 static int keep(struct store *store, const struct values *values, void *context)
 {
     const struct span *span = context;
     struct db *db = store_db(store);
     char since[32], until[32];
-    int64_t count = 0;
     int err;
 
     if (!db)
         return away(store, "keep");
     time_text(span->since_ns, since);
     time_text(span->until_ns, until);
-    err = retention_keep(db, since, until, values->release, &count);
-    if (err) {
+    err = values->release ? release_rows(db, since, until) : keep_rows(db, since, until);
+    if (err)
         log_error("cannot keep: %s: check the database", store_why(store));
-        return err;
-    }
-    if (values->release)
-        printf("%" PRId64 " pins released\n", count);
-    else
-        printf("raw rows from %s to %s are kept\n", since, until);
-    if (!values->release && !count)
-        log_warning("some raw rows of that time were dropped before: the view tiers says until when");
-    return 0;
+    return err;
 }
 
 int command_keep(const struct values *values)

@@ -261,22 +261,3 @@ int retention_apply(struct db *db, const struct retention *retention, struct ret
         db_close(db); /* and with it the lock */
     return err;
 }
-
-int retention_keep(struct db *db, const char *since, const char *until, bool release, int64_t *count)
-{
-    _cleanup_result_ PGresult *result = NULL;
-    struct db_args args = {.count = 0};
-    int err;
-
-    db_text(&args, since);
-    db_text(&args, until);
-    err = db_query(db,
-                   release ? "delete from unblend.kept where since >= $1::timestamptz and until <= $2::timestamptz "
-                             "returning 1"
-                           : "insert into unblend.kept (since, until) values ($1::timestamptz, $2::timestamptz) "
-                             "returning (select since from unblend.tier where tier = 'raw') <= $1::timestamptz",
-                   &args, &result);
-    if (!err) /* of a pin: 0 when its rows are gone already */
-        *count = release ? PQntuples(result) : *PQgetvalue(result, 0, 0) == 't';
-    return err;
-}

@@ -24,8 +24,4 @@ struct retention_done {
 /* Leaves it to another collector that is at it. Results of db.h. */
 int retention_apply(struct db *db, const struct retention *retention, struct retention_done *done);
 
-/* Pins the raw rows of a span, or with release takes away the pins that lie inside it; *count of them. Times are RFC
-   3339 texts or others that PostgreSQL reads; -EINVAL when it does not. */
-int retention_keep(struct db *db, const char *since, const char *until, bool release, int64_t *count);
-
 #endif

@@ -424,13 +424,37 @@ class TestRetention(Rollups):
         self.assertEqual(self.sql("select count(*) from unblend.samples where time < now() - interval '4 days' "
                                   "and node = 'n1'"), "0")
 
+    def test_4_asked_too_late(self):
+        """Of what has no raw rows any more the sums are reported, whatever was to be kept."""
+        before = counts(self.report(*self.moments))
+        self.assertTrue(before["jobs"])
+        done = command("keep", "--db", self.conninfo, "--since", self.moments[0], "--until", self.moments[1])
+        self.assertEqual((done.returncode, done.stdout), (0, "no raw rows are kept\n"))
+        self.assertIn("were dropped before", done.stderr)
+        self.assertEqual(counts(self.report(*self.moments)), before)
+
+    def test_4_left_in_part(self):
+        """What is left is kept, and said; what is kept already can be kept twice."""
+        left, soon, later = self.sql(
+            "select to_char(at, 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') from unblend.tiers, unnest(array[since, now() + "
+            "interval '1 hour', now() + interval '2 hours']) with ordinality as t (at, n) where tier = 'raw' "
+            "order by n").split()
+        done = command("keep", "--db", self.conninfo, "--since", self.moments[0], "--until", later)
+        self.assertRegex(done.stdout, f"^raw rows from {left} to [^ ]* are kept\n$")
+        self.assertIn("some raw rows of that time were dropped before", done.stderr)
+        self.sql("update unblend.tier set since = now() where tier = 'raw'")  # as when what is newer is dropped
+        done = command("keep", "--db", self.conninfo, "--since", left, "--until", soon)
+        self.assertRegex(done.stdout, f"^raw rows from {left} to [^ ]* are kept\n$")
+        self.assertEqual(done.stderr, "")
+        self.sql(f"update unblend.tier set since = '{left}' where tier = 'raw'")
+        done = command("keep", "--db", self.conninfo, "--since", self.moments[0], "--until", later, "--release")
+        self.assertEqual((done.returncode, done.stdout), (0, "2 pins released\n"))
+
     def test_4_wrong_usage(self):
         for options in (("--since", "1h"), ("--since", "1h", "--until", "2h"), ("--since", "soon", "--until", "1h")):
             done = command("keep", "--db", self.conninfo, *options)
             self.assertEqual(done.returncode, 2)
             self.assertRegex(done.stderr, r"^unblend-collector: wrong span: [^\n]*\n$")
-        done = command("keep", "--db", self.conninfo, "--since", *self.moments[:1], "--until", self.moments[1])
-        self.assertIn("were dropped before", done.stderr)
 
     def test_5_reader(self):
         """Who may read views only reads sums, too."""
