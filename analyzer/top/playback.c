@@ -41,6 +41,8 @@ void playback_step(struct screen *screen, int by)
         say(screen, "only a replay has other samples: --replay FILE");
         return;
     }
+    if (by < 0 && !batch)
+        return; /* before the first one there is none */
     screen->frozen = true;
     feed_pause(screen->feed, true);
     if (by > 0) {

@@ -59,7 +59,9 @@ int screen_paint(struct screen *screen)
 
     erase();
     if (!screen->sample.batch) {
-        put_text(0, 0, COLS, INK_PLAIN, false, "unblend top: the first interval is being measured");
+        put_text(0, 0, COLS, INK_PLAIN, false,
+                 screen->ended ? "unblend top: there is no interval in it"
+                               : "unblend top: the first interval is being measured");
         refresh();
         return 0;
     }

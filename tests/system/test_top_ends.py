@@ -46,6 +46,16 @@ class TestEnds(TopTest):
             self.assertEqual("unblend: cannot read /etc/passwd: it is no Unblend recording: give what `unblend record` "
                              "wrote\n", terminal.said())
 
+    def test_a_recording_of_nothing(self):
+        empty = self.path("empty.rec")
+        harness.must([os.path.join(harness.bindir(), "tests/system/json_recording"), empty], stdin=subprocess.DEVNULL)
+        with self.top(80, 24, "--replay", empty) as terminal:
+            terminal.wait("there is no interval in it")
+            terminal.press("T", "t", "b")
+            terminal.type("+1h")
+            terminal.press("Enter", "q")
+            self.assertEqual((0, ""), (terminal.ended(), terminal.said()))
+
     def test_a_terminal_without_a_cursor(self):
         with self.played(80, 24, TERM="dumb") as terminal:
             self.assertEqual(1, terminal.ended())
