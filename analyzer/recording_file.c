@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/plausible.h"
 
 static void log_open(const char *path, int err)
 {
@@ -59,10 +60,12 @@ static int check(struct batch **batch, struct codec_error *error)
 {
     const uint32_t interval_ms = (*batch)->interval_ms;
 
-    if (interval_ms && interval_ms <= INTERVAL_MS_MAX)
+    if (!interval_ms || interval_ms > INTERVAL_MS_MAX) {
+        *error = (struct codec_error){.field = "interval_ms"};
+        strcpy(error->why, interval_ms ? "is longer than a week" : "must not be 0");
+    } else if (!batch_plausible(*batch, error)) {
         return 1;
-    *error = (struct codec_error){.field = "interval_ms"};
-    strcpy(error->why, interval_ms ? "is longer than a week" : "must not be 0");
+    }
     batch_free(*batch);
     *batch = NULL;
     return -EBADMSG;

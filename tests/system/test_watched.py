@@ -166,6 +166,19 @@ class WatchedTest(harness.SystemTest):
         batches[7]["interval_ms"] = 1000
         self.assertEqual(1, self.report(self.written("one.rec", batches))[1].count("\n"))
 
+    def test_what_no_node_can_have_done(self):
+        """It is no batch: two of them would have no sum."""
+        batches = [made.batch(second, 0) for second in range(20)]
+        expected, _ = self.report(self.written("sound.rec", batches[:5] + batches[6:8] + batches[9:]))
+        for second in (5, 8):
+            read = next(r for r in batches[second]["records"] if r.get("cache"))
+            read["cache"] = [2**63 - 1, 0, 0, 0]
+        told, said = self.report(self.written("forged.rec", batches))
+        self.assertRegex(said, r"^unblend: warning: \S+forged.rec is damaged: frame 6 at byte \d+: "
+                               r"records\[\d+\].cache: is more than a node can have done")
+        self.assertTrue(told["coverage"]["damaged"])
+        self.assertEqual(expected["cluster"]["ops"], told["cluster"]["ops"])
+
 
 if __name__ == "__main__":
     unittest.main()
