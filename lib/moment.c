@@ -39,7 +39,7 @@ static int zone(const char *text, long *seconds)
     *seconds = 0;
     if (strcmp(text, "Z") == 0 || strcmp(text, "z") == 0)
         return 0;
-    if ((*text != '+' && *text != '-') ||
+    if ((*text != '+' && *text != '-') || text[1 + strspn(text + 1, "0123456789:")] ||
         sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 || text[1 + used] || hours > 23 || minutes > 59)
         return -EINVAL;
     *seconds = (*text == '-' ? -60L : 60L) * (hours * 60 + minutes);

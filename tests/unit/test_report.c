@@ -400,6 +400,9 @@ static void moments(void **state)
     assert_true(moment_parse("2026-01-01T00:00:99Z", 0, &ns) < 0);
     assert_true(moment_parse("2026-01-01T00Z", 0, &ns) < 0);
     assert_true(moment_parse("2026-01-01T00:00:00+1", 0, &ns) < 0);
+    assert_true(moment_parse("2026-01-01T00:00:00+-5:00", 0, &ns) < 0);
+    assert_true(moment_parse("2026-01-01T00:00:00+ 5:00", 0, &ns) < 0);
+    assert_true(moment_parse("2026-01-01T00:00:00+05:-9", 0, &ns) < 0);
     assert_true(moment_parse("yesterday", 0, &ns) < 0);
     assert_true(moment_parse("2026-02-30T00:00:00Z", 0, &ns) < 0);
     assert_true(moment_parse("2026-02-29", 0, &ns) < 0);
