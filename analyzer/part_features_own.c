@@ -107,6 +107,12 @@ static double write_share(const struct feature_context *c)
     return quotient(c->part->bytes[OP_WRITE], c->part->bytes[OP_READ] + c->part->bytes[OP_WRITE]);
 }
 
+/* Folders are opened to be listed. */
+static double readdirs_per_open(const struct feature_context *c)
+{
+    return c->part->ok[OP_OPEN] > 0 ? c->part->ok[OP_READDIR] / c->part->ok[OP_OPEN] : INFINITY;
+}
+
 static double seeks_per_open(const struct feature_context *c)
 {
     return quotient(c->part->ok[OP_SEEK], opens(c));
@@ -123,6 +129,7 @@ const struct part_feature features_of_part[] = {
     {"bytes_per_open", bytes_per_open},
     {"coverage", coverage},
     {"reads_per_open", reads_per_open},
+    {"readdirs_per_open", readdirs_per_open},
     {"seeks_per_open", seeks_per_open},
     {"minors_per_open", minors_per_open},
     {"read_modal_share", read_modal_share},

@@ -53,6 +53,26 @@ static void names_that_nobody_lists_are_less_surely_a_walk(void **state)
     }
 }
 
+/* Files that are written over are opened as empty ones, as folders are. */
+static void who_writes_over_files_walks_nothing(void **state)
+{
+    for (unsigned lists = 0; lists < 2; lists++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 0, 1000);
+        history_ops(batch, "j", 9, OP_STAT, 0, 1200);
+        history_order(batch, "j", 9, OP_STAT, ORDER_OF_OPEN, 1000);
+        history_ops(batch, "j", 9, OP_READDIR, 0, lists ? 2000 : 60);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 1000);
+        history_ops(batch, "j", 9, OP_WRITE, MIB, 1000);
+        classified(batch, false, &list);
+        assert_true((classified_ops(&list, "ingest-scan") > 0.3) == lists);
+        assert_true(lists || classified_ops(&list, "ingest-scan") < 0.01);
+        profile_list_clear(&list);
+    }
+}
+
 /* Its pages are in the cache, so that nobody sees whether they are read or written; but it forces them to disk. */
 static void a_mapping_that_is_forced_to_disk_is_written(void **state)
 {
@@ -124,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_walk_beside_a_stream_is_both),
         cmocka_unit_test(names_that_nobody_lists_are_less_surely_a_walk),
+        cmocka_unit_test(who_writes_over_files_walks_nothing),
         cmocka_unit_test(a_mapping_that_is_forced_to_disk_is_written),
         cmocka_unit_test(who_asks_how_much_is_left_streams),
         cmocka_unit_test(files_that_are_few_are_no_data_set),
