@@ -16,6 +16,7 @@
 #define TRACE      0.005 /* operations below this share are no part of a habit */
 #define SLACK      1.5   /* how much farther than what was seen the bounds are */
 #define SLACK_PART 0.1   /* the same for shares */
+#define BESIDE     0.05  /* of what the largest process does, in operations and in bytes: less is beside it */
 #define FEW        4     /* with fewer processes the bounds are guesses */
 
 static const struct volume_total *largest(const struct aggregate *totals)
@@ -34,14 +35,38 @@ static const struct volume_total *largest(const struct aggregate *totals)
     return best;
 }
 
-static bool says_little(const struct tally *tally)
+/* The most that a process did on the volume. */
+struct most {
+    double ops, bytes;
+};
+
+static struct most most_of(const struct aggregate *totals, const char *volume)
 {
-    return tally_file_ops(tally) < MIXTURE_OPS_MIN && tally_file_bytes(tally) < MIXTURE_BYTES_MIN;
+    struct most most = {0};
+
+    for (uint32_t j = 0; volume && j < totals->job_count; j++)
+        for (uint32_t i = 0; i < totals->jobs[j].unit_count; i++) {
+            const struct unit *unit = &totals->jobs[j].units[i];
+
+            if (strcmp(unit->volume, volume) != 0)
+                continue;
+            most.ops = fmax(most.ops, (double)tally_file_ops(&unit->tally));
+            most.bytes = fmax(most.bytes, (double)tally_file_bytes(&unit->tally));
+        }
+    return most;
 }
 
-static int take(struct lesson *lesson, const struct tally *tally)
+/* A shell that starts what is to be learned is not what is. */
+static bool says_little(const struct tally *tally, const struct most *most)
 {
-    if (says_little(tally))
+    double ops = (double)tally_file_ops(tally), bytes = (double)tally_file_bytes(tally);
+
+    return (ops < MIXTURE_OPS_MIN && bytes < MIXTURE_BYTES_MIN) || (ops < BESIDE * most->ops && bytes < BESIDE * most->bytes);
+}
+
+static int take(struct lesson *lesson, const struct tally *tally, const struct most *most)
+{
+    if (says_little(tally, most))
         return 0;
     if (vector_reserve((void **)&lesson->behaviours, &lesson->capacity, lesson->count, sizeof(*lesson->behaviours)))
         return -ENOMEM;
@@ -53,6 +78,7 @@ int lesson_take(const struct aggregate *totals, const char *volume, struct lesso
 {
     const struct volume_total *chosen = volume ? NULL : largest(totals);
     struct lesson lesson = {.volume = chosen ? chosen->name : volume};
+    const struct most most = most_of(totals, lesson.volume);
     int err = 0;
 
     for (uint32_t j = 0; !err && lesson.volume && j < totals->job_count; j++) {
@@ -60,10 +86,10 @@ int lesson_take(const struct aggregate *totals, const char *volume, struct lesso
 
         for (uint32_t i = 0; !err && i < job->unit_count; i++)
             if (strcmp(job->units[i].volume, lesson.volume) == 0)
-                err = take(&lesson, &job->units[i].tally);
+                err = take(&lesson, &job->units[i].tally, &most);
         for (uint32_t v = 0; !err && v < job->volume_count; v++)
             if (strcmp(job->volumes[v].name, lesson.volume) == 0)
-                err = take(&lesson, &job->volumes[v].rest);
+                err = take(&lesson, &job->volumes[v].rest, &most);
     }
     if (!err && !lesson.count)
         err = -ENODATA;

@@ -7,6 +7,7 @@ are not as they should be.
 """
 import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -75,6 +76,22 @@ class AnalysisTest(SystemTest):
         self.assertEqual("walker", found[0])
         other = score.classify(self.recordings["cat-shards"], self.volume.mount, "--profiles", profiles)
         self.assertEqual("shard-streaming", other[0])
+
+    def test_who_looks_about_beside_what_is_learned_is_no_part_of_it(self):
+        folder = os.path.join(self.volume.mount, "beside")
+        os.makedirs(folder)
+        for i in range(60):
+            with open(os.path.join(folder, str(i)), "wb"):
+                pass
+        large, recording = os.path.join(self.volume.mount, "large"), self.path("beside.rec")
+        with open(large, "wb") as file:
+            file.truncate(512 << 20)
+        done = harness.record(recording, ["sh", "-c", f"for i in 1 2 3; do ls -l {folder}; done; cat {large} > /dev/null"],
+                              stdout=subprocess.DEVNULL)
+        self.assertEqual(0, done.returncode)
+        text = harness.must([harness.unblend(), "learn", "reader", "-o", self.path("reader.json"),
+                             "--volume", self.volume_name("walk-scan"), recording])
+        self.assertIn("from 1 process", text)
 
     def test_learning_wants_all_it_needs(self):
         for arguments, words in ((["x"], "no recording"), (["x", self.recordings["untar"]], "-o is missing"),
