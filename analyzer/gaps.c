@@ -252,7 +252,8 @@ static const struct {
                       "storage side has the sums that the kernel keeps, without percentiles, sizes and for whom"},
      has_untold_nfs},
     {{"working-set", "files that were opened before anybody looked are in no working set, and their bytes count as "
-                     "reread; working_set is null where no regular file was seen being opened"},
+                     "reread; working_set is null where no regular file was seen being opened, and reread where more "
+                     "was read than the files had that were opened, and as much was written meanwhile: it may be that"},
      always},
     {{"exposed-io", "nobody watched ranks' main threads: unblend record does, and agents those of processes with a "
                     "rank's variable (RANK, LOCAL_RANK, SLURM_PROCID, ...): io_wait.exposed is null"},

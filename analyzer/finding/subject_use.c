@@ -122,6 +122,12 @@ static void of_metadata(const struct tally *tally, double span_s, double *v)
     v[TRAIT_METADATA_LOW] = ops > 0 ? time * fmax(1 - calm / ops, 0) : NAN;
 }
 
+/* How often what was opened is in that much, but for what was written to it since. */
+static double covered(double bytes, const struct tally *tally, double opened)
+{
+    return quotient(bytes - working_grown(bytes, opened, (double)tally->op[OP_WRITE].bytes), opened);
+}
+
 static void of_files(const struct tally *tally, double *v)
 {
     const struct histogram *sizes = &tally->op[OP_OPEN].size;
@@ -129,7 +135,7 @@ static void of_files(const struct tally *tally, double *v)
 
     v[TRAIT_OPENS] = opens;
     v[TRAIT_FILE_MEAN] = quotient(bytes, opens);
-    v[TRAIT_COVERAGE] = quotient((double)tally->op[OP_READ].bytes, bytes);
+    v[TRAIT_COVERAGE] = covered((double)tally->op[OP_READ].bytes, tally, bytes);
     v[TRAIT_OPEN_TIME] = seconds(tally, OP_OPEN) + seconds(tally, OP_CLOSE);
 }
 
@@ -218,7 +224,7 @@ static void of_cache(const struct aggregate *totals, const struct job_total *job
 {
     const struct record *read = &volume->tally.op[OP_READ];
     double known = (double)read->cache[CACHE_HIT_OPS] + (double)read->cache[CACHE_MISS_OPS];
-    double missed = (double)read->cache[CACHE_MISS_OPS], again, once;
+    double missed = (double)read->cache[CACHE_MISS_OPS], again, fetched;
     double bytes = (double)read->cache[CACHE_HIT_BYTES] + (double)read->cache[CACHE_MISS_BYTES];
 
     v[TRAIT_DIRECT_SHARE] = misses_page_cache(totals, job) ? NAN : figure_direct(volume->fstype, read);
@@ -230,8 +236,8 @@ static void of_cache(const struct aggregate *totals, const struct job_total *job
         v[TRAIT_RANDOM_HIGH] = seconds(&volume->tally, OP_READ);
         return;
     }
-    once = v[TRAIT_OPENS] * v[TRAIT_FILE_MEAN];
-    v[TRAIT_MISSES_PER_BYTE] = quotient(fmax((double)read->cache[CACHE_MISS_BYTES], device_bytes(job, volume)), once);
+    fetched = fmax((double)read->cache[CACHE_MISS_BYTES], device_bytes(job, volume));
+    v[TRAIT_MISSES_PER_BYTE] = covered(fetched, &volume->tally, v[TRAIT_OPENS] * v[TRAIT_FILE_MEAN]);
     again = v[TRAIT_MISSES_PER_BYTE] > 1 ? 1 - 1 / v[TRAIT_MISSES_PER_BYTE] : 0;
     v[TRAIT_THRASH_HIGH] = slowest_s(read, missed * again);
     v[TRAIT_THRASH_LOW] = fmin(missed * again * quantile_s(&read->latency_ns, 0.5), v[TRAIT_THRASH_HIGH]);

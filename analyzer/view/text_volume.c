@@ -95,7 +95,9 @@ static void write_working_set(const struct pen *pen, const char *volume, const s
         fprintf(pen->out, " (%s to %s)", human_count(low, (uint64_t)llround(set->files.low)),
                 human_count(high, (uint64_t)llround(set->files.high)));
     fprintf(pen->out, " of %s", human_bytes(bytes, set->bytes.value));
-    if (set->reread >= 0.95 && set->reread < 1.05)
+    if (set->grown)
+        fputs(" when they were opened; more was written and read since", pen->out);
+    else if (set->reread >= 0.95 && set->reread < 1.05)
         fputs(", read once", pen->out);
     else if (!isnan(set->reread))
         fprintf(pen->out, ", read %s times", human_estimate(count, set->reread));

@@ -19,7 +19,7 @@ static void opened(struct volume_total *volume, unsigned files, uint64_t bytes, 
     assert_int_equal(histogram_add(&volume->tally.op[OP_OPEN].size, bytes, (uint64_t)files * times), 0);
     for (unsigned i = 0; i < files; i++)
         assert_int_equal(sketch_add(&sketch, &(struct sketch_file){.hash = ++number << 8, .bytes = bytes}), 0);
-    assert_int_equal(working_add(&volume->working, 1000000000, bytes * files, &sketch), 0);
+    assert_int_equal(working_add(&volume->working, 1000000000, bytes * files, 0, &sketch), 0);
     volume->working.bins[0].opens += (uint64_t)files * times;
     sketch_clear(&sketch);
 }

@@ -645,6 +645,31 @@ static void memory_is_no_silo(void **state)
     assert_int_equal(count_found(copied("tmpfs", "xfs"), "silo-copy"), 0);
 }
 
+/* 300 MiB are read through files that had 10 MiB when they were opened, and so much is written. */
+static struct batch *read_beyond(uint64_t written)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_OPEN, 1 << 20, 10);
+    history_ops(batch, "j", 1, OP_READ, 4096, 76800);
+    history_record(batch, "j", 1, OP_READ)->cache[CACHE_MISS_OPS] = 76800;
+    history_record(batch, "j", 1, OP_READ)->cache[CACHE_MISS_BYTES] = 300 << 20;
+    if (written)
+        history_ops(batch, "j", 1, OP_WRITE, written, 1);
+    return batch;
+}
+
+static void what_was_written_since_is_not_read_again(void **state)
+{
+    static const char *const ids[] = {"reread-files", "cache-thrash"};
+
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(count_found(read_beyond(0), ids[i]), 1);
+        assert_int_equal(count_found(read_beyond(100 << 20), ids[i]), 1);
+        assert_int_equal(count_found(read_beyond(300 << 20), ids[i]), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -679,6 +704,7 @@ int main(void)
         cmocka_unit_test(many_small_files_are_found),
         cmocka_unit_test(who_waits_in_memory_waits_for_no_device),
         cmocka_unit_test(memory_is_no_silo),
+        cmocka_unit_test(what_was_written_since_is_not_read_again),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
