@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Epochs: reads that come again. Phases of reading with a pause between show them: at least three, alike in bytes (one
- * more may be cut off at the end). Where one follows the other, the working set does: of the volume that a job reads
- * most from, each byte was read a whole number of times, at least twice, as far as can be told.
+ * more may be cut off at the end), each about all of the files that the job has opened on the volume that it reads most
+ * from. Where it is not known which those are, a job that writes in every pause may read from checkpoint to checkpoint.
+ * Where one follows the other, the working set does: each byte of it was read a whole number of times, at least twice,
+ * as far as can be told, and not by several processes at once that each read all of it.
  */
 #ifndef UNBLEND_ANALYZER_EPOCH_H
 #define UNBLEND_ANALYZER_EPOCH_H
