@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/evidence.h"
+#include "analyzer/figure.h"
 #include "analyzer/human.h"
 #include "lib/cleanup.h"
 
@@ -17,6 +18,19 @@ static double quantile(const struct histogram *sizes)
     uint64_t value;
 
     return histogram_quantile(sizes, 0.5, true, &value) ? (double)value : NAN;
+}
+
+/* Half of the bytes move in pieces of that size or more: many reads of headers do not outvote what they describe. */
+static double middle_of_bytes(const struct histogram *sizes)
+{
+    double all = figure_bytes_of(sizes, 1), below = 0;
+
+    for (uint32_t i = 0; i < sizes->length; i++) {
+        below += sizes->cells[i].bucket ? (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket) : 0;
+        if (below > 0 && below >= all / 2)
+            return (double)bucket_lower(sizes->cells[i].bucket);
+    }
+    return NAN;
 }
 
 /* How uneven writes are: in windows of 10 s, or of 1 s where saves come more often than those. */
@@ -88,6 +102,8 @@ static int value_of(const char *feature, const struct job_total *job,
         *out = reads_of(&ratios);
     else if (strcmp(feature, "job.read_p50") == 0)
         *out = quantile(&job->tally.op[OP_READ].size);
+    else if (strcmp(feature, "job.read_bytes_p50") == 0)
+        *out = middle_of_bytes(&job->tally.op[OP_READ].size);
     else if (strcmp(feature, "job.write_p50") == 0)
         *out = quantile(&job->tally.op[OP_WRITE].size);
     else if (strcmp(feature, "job.opens_per_close") == 0)
@@ -124,6 +140,7 @@ static const struct wording {
     {"job.reads", "reads are ", " of what is read and written", percent},
     {"job.read_ops", "reads are ", " of read and write operations", percent},
     {"job.read_p50", "the median read has ", "", human_bytes},
+    {"job.read_bytes_p50", "half of the bytes come in reads of at least ", "", human_bytes},
     {"job.write_p50", "the median write has ", "", human_bytes},
     {"job.opens_per_close", "there are ", " opens a close", plain},
     {"job.read_write_overlap", "reading and writing overlap by ", "", percent},

@@ -292,6 +292,28 @@ static void spikes_of_writes_are_no_phases(void **state)
     }
 }
 
+/* Each file of HDF5 has more headers to read than data. */
+static void headers_do_not_outvote_what_they_describe(void **state)
+{
+    enum { INTERVALS = 30 };
+    struct batch *batches[INTERVALS];
+    struct profile_list list;
+
+    for (unsigned i = 0; i < INTERVALS; i++) {
+        bool reads = i / 5 % 2 == 0;
+
+        batches[i] = history_batch((int)i);
+        history_ops(batches[i], "j", 9, reads ? OP_OPEN : OP_CREATE, reads ? 4 * MIB : 0, 5);
+        history_ops(batches[i], "j", 9, OP_CLOSE, 0, 5);
+        if (reads)
+            history_ops(batches[i], "j", 9, OP_READ, 512, 30);
+        history_ops(batches[i], "j", 9, reads ? OP_READ : OP_WRITE, reads ? 4 * MIB : MIB, reads ? 5 : 20);
+    }
+    classified_each(batches, INTERVALS, false, &list);
+    assert_true(is_called(&list, "ml-dev"));
+    profile_list_clear(&list);
+}
+
 /* Saves may come every five seconds, and be half of the bytes in smaller pieces than those that are read. */
 static void frequent_saves_are_spikes_too(void **state)
 {
@@ -354,6 +376,7 @@ int main(void)
         cmocka_unit_test(what_is_unknown_is_tested_if_it_is_enough),
         cmocka_unit_test(confidence_is_bounded),
         cmocka_unit_test(spikes_of_writes_are_no_phases),
+        cmocka_unit_test(headers_do_not_outvote_what_they_describe),
         cmocka_unit_test(frequent_saves_are_spikes_too),
         cmocka_unit_test(an_unknown_pipeline_says_what_is_missing),
         cmocka_unit_test(a_bad_profile_is_refused),
