@@ -49,26 +49,26 @@ static int write_peak(const struct job_total *job, double *out)
     return err;
 }
 
-/* Of the intervals with much reading, or with much writing, whichever are fewer, the share that has much of both: small
-   when phases are apart, and 1 where short spikes of one come while the other goes on. */
+/* Share of the bytes of one that move while the other goes on as on average; in part where that is slower. NAN: there is
+   no other. */
+static double beside(const struct series *series, enum demand one, enum demand other)
+{
+    double all = 0, others = 0, sum = 0;
+
+    for (uint32_t i = 0; i < series->length; i++) {
+        all += (double)series->slots[i].demand[one];
+        others += (double)series->slots[i].demand[other] / series->length;
+    }
+    for (uint32_t i = 0; i < series->length; i++)
+        sum += (double)series->slots[i].demand[one] * fmin(1, (double)series->slots[i].demand[other] / others);
+    return others > 0 ? sum / all : NAN;
+}
+
+/* Small when phases are apart, and 1 where short spikes of one come while the other goes on. */
 static double overlap(const struct series *series)
 {
-    double reads = 0, writes = 0;
-    unsigned reading = 0, writing = 0, both = 0;
-
-    for (uint32_t i = 0; i < series->length; i++) {
-        reads += (double)series->slots[i].demand[DEMAND_READ_BYTES] / series->length;
-        writes += (double)series->slots[i].demand[DEMAND_WRITE_BYTES] / series->length;
-    }
-    for (uint32_t i = 0; i < series->length; i++) {
-        bool r = (double)series->slots[i].demand[DEMAND_READ_BYTES] > reads / 2;
-        bool w = (double)series->slots[i].demand[DEMAND_WRITE_BYTES] > writes / 2;
-
-        reading += r;
-        writing += w;
-        both += r && w;
-    }
-    return reading && writing ? (double)both / fmin(reading, writing) : NAN;
+    return fmax(beside(series, DEMAND_WRITE_BYTES, DEMAND_READ_BYTES),
+                beside(series, DEMAND_READ_BYTES, DEMAND_WRITE_BYTES));
 }
 
 /* How much of what is transferred is read; sources do not say whether that is of operations or of bytes. */
@@ -143,7 +143,8 @@ static const struct wording {
     {"job.read_bytes_p50", "half of the bytes come in reads of at least ", "", human_bytes},
     {"job.write_p50", "the median write has ", "", human_bytes},
     {"job.opens_per_close", "there are ", " opens a close", plain},
-    {"job.read_write_overlap", "reading and writing overlap by ", "", percent},
+    {"job.read_write_overlap", "of what is read, or of what is written, ", " comes while the other goes on",
+     percent},
     {"job.write_peak_to_mean", "writes at their peak are ", " times their mean", plain},
     {"", " is ", "", plain},
 };

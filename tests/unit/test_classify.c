@@ -292,6 +292,28 @@ static void spikes_of_writes_are_no_phases(void **state)
     }
 }
 
+/* In phases, and some logs are written while it reads. */
+static void few_bytes_make_no_overlap(void **state)
+{
+    enum { INTERVALS = 30 };
+    struct batch *batches[INTERVALS];
+    struct profile_list list;
+
+    for (unsigned i = 0; i < INTERVALS; i++) {
+        bool writes = i % 10 == 9, logs = i % 10 == 4;
+
+        batches[i] = history_batch((int)i);
+        history_ops(batches[i], "j", 9, writes ? OP_CREATE : OP_OPEN, writes ? 0 : 64 * MIB, 1);
+        history_ops(batches[i], "j", 9, OP_CLOSE, 0, 1);
+        history_ops(batches[i], "j", 9, writes ? OP_WRITE : OP_READ, MIB, writes ? 560 : 64);
+        if (logs)
+            history_ops(batches[i], "j", 9, OP_WRITE, MIB, 48);
+    }
+    classified_each(batches, INTERVALS, false, &list);
+    assert_true(is_called(&list, "ml-dev"));
+    profile_list_clear(&list);
+}
+
 /* Each file of HDF5 has more headers to read than data. */
 static void headers_do_not_outvote_what_they_describe(void **state)
 {
@@ -376,6 +398,7 @@ int main(void)
         cmocka_unit_test(what_is_unknown_is_tested_if_it_is_enough),
         cmocka_unit_test(confidence_is_bounded),
         cmocka_unit_test(spikes_of_writes_are_no_phases),
+        cmocka_unit_test(few_bytes_make_no_overlap),
         cmocka_unit_test(headers_do_not_outvote_what_they_describe),
         cmocka_unit_test(frequent_saves_are_spikes_too),
         cmocka_unit_test(an_unknown_pipeline_says_what_is_missing),
