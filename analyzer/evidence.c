@@ -10,13 +10,11 @@
 
 #include "analyzer/figure.h"
 #include "analyzer/human.h"
+#include "analyzer/pieces.h"
 
 #define MENTION_MIN 0.05 /* operations below this share are not worth a word */
 #define MENTIONS    5
 #define MOSTLY      0.5
-#define EXACT       0.02 /* of a bucket: nearer to its lower bound is at it */
-#define ALIKE       0.001 /* bytes */
-#define SENTENCE    (HUMAN_SIZE + 64)
 
 int evidence_add(struct profile_share *share, const char *format, ...)
 {
@@ -94,86 +92,6 @@ static int mention_failures(const struct part *part, struct profile_share *share
     return evidence_add(share, "%.0f %% of operations fail", 100 * failed / total);
 }
 
-/* How far from their buckets' lower bounds, 0, to the upper ones, 1, transfers are of which all have so many bytes.
-   Blocks of whole powers of two, as most are, are all the way down. */
-static double height_of(const double sizes[BUCKET_COUNT], double bytes)
-{
-    double lowest = 0, widths = 0, height;
-
-    for (unsigned bucket = 1; bucket < BUCKET_COUNT; bucket++) {
-        if (!(sizes[bucket] > 0))
-            continue;
-        lowest += sizes[bucket] * (double)bucket_lower(bucket);
-        widths += sizes[bucket] * bucket_width(bucket);
-    }
-    height = widths > 0 ? fmin(fmax((bytes - lowest) / widths, 0), 1) : 0;
-    return height < EXACT ? 0 : height;
-}
-
-/* What a bucket holds is taken to be alike. */
-static double size_in(unsigned bucket, double height)
-{
-    return (double)bucket_lower(bucket) + height * bucket_width(bucket);
-}
-
-/* The size that is at that place among those that are sorted. */
-static double size_at(const double sizes[BUCKET_COUNT], double q, double height)
-{
-    return size_in(bucket_of(part_quantile(sizes, q)), height);
-}
-
-/* Of all bytes, those in pieces from a bucket on. */
-static double bytes_from(const double sizes[BUCKET_COUNT], unsigned from, double height)
-{
-    double bytes = 0;
-
-    for (unsigned bucket = from; bucket < BUCKET_COUNT; bucket++)
-        bytes += sizes[bucket] * size_in(bucket, height);
-    return bytes;
-}
-
-/* ", 99 % of the bytes in larger ones of about 8 MiB": few pieces may move what all others do not. text: SENTENCE bytes. */
-static const char *larger_ones(char *text, const double sizes[BUCKET_COUNT], double height, double mean)
-{
-    unsigned above = bucket_of(part_quantile(sizes, 0.95)) + 1, bucket = above;
-    double beyond = bytes_from(sizes, above, height), share = beyond / bytes_from(sizes, 1, height);
-    char size[HUMAN_SIZE];
-
-    *text = '\0';
-    if (!(share >= MENTION_MIN) || (share < MOSTLY && mean <= size_in(above, 0)))
-        return text;
-    while (bucket + 1 < BUCKET_COUNT && bytes_from(sizes, bucket + 1, height) >= beyond / 2)
-        bucket++;
-    snprintf(text, SENTENCE, ", %.0f %% of the bytes in larger ones of about %s", floor(100 * share),
-             human_bytes(size, size_in(bucket, height)));
-    return text;
-}
-
-static int mention_sizes(const char *what, double transfers, const double sizes[BUCKET_COUNT],
-                         double bytes, struct profile_share *share)
-{
-    char count[HUMAN_SIZE], low[HUMAN_SIZE], middle[HUMAN_SIZE], high[HUMAN_SIZE], sum[HUMAN_SIZE], larger[SENTENCE];
-    double moved = transfers - sizes[0], height = height_of(sizes, bytes), mean = bytes / moved;
-    const char *about = height > 0 ? "about " : "";
-
-    if (moved < 0.5)
-        return 0;
-    human_count(count, (uint64_t)llround(moved));
-    human_bytes(low, size_at(sizes, 0.05, height));
-    human_bytes(middle, size_at(sizes, 0.5, height));
-    human_bytes(high, size_at(sizes, 0.95, height));
-    human_bytes(sum, bytes);
-    larger_ones(larger, sizes, height, mean);
-    if (llround(moved) == 1)
-        return evidence_add(share, "1 %s moves %s", what, sum);
-    if (strcmp(low, high) == 0 && fabs(size_at(sizes, 0.5, height) - mean) < ALIKE && fabs(mean - round(mean)) < ALIKE)
-        about = ""; /* nearly always all of one size */
-    if (strcmp(low, high) == 0)
-        return evidence_add(share, "%s %ss move %s in pieces of %s%s%s", count, what, sum, about, middle, larger);
-    return evidence_add(share, "%s %ss move %s in pieces of %s%s to %s, %s in the middle%s", count, what,
-                        sum, about, low, high, middle, larger);
-}
-
 static int mention_reads(const struct part *part, struct profile_share *share)
 {
     double bytes = part->bytes[OP_READ] + part->bytes[OP_WRITE];
@@ -238,9 +156,9 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
     double ops = part_ops(part);
 
     if (mention_operations(part, share) || mention_opens(part, share) ||
-        mention_sizes("read", part->ok[OP_READ], part->read, part->bytes[OP_READ], share) ||
+        pieces_mention("read", part->ok[OP_READ], part->read, part->bytes[OP_READ], share) ||
         mention_reads(part, share) ||
-        mention_sizes("write", part->ok[OP_WRITE], part->write, part->bytes[OP_WRITE], share) ||
+        pieces_mention("write", part->ok[OP_WRITE], part->write, part->bytes[OP_WRITE], share) ||
         mention_received(part, share) || mention_reworked(part, share) || mention_failures(part, share))
         return -ENOMEM;
     if (!profile) {

@@ -56,6 +56,18 @@ static void pieces_fit_the_bytes(void **state)
     assert_true(says(&uneven, "3 reads move 296 B in pieces of about 99 B"));
 }
 
+static void no_piece_is_larger_than_the_largest(void **state)
+{
+    struct part fuse = {0}, spread = {0};
+
+    add(&fuse, OP_READ, 131072, 4000);
+    add(&fuse, OP_READ, 102400, 2400); /* what is left of records, in the middle of its bucket */
+    assert_true(says(&fuse, "6,400 reads move 734 MiB in pieces of about 100 KiB to 128 KiB, 128 KiB in the middle"));
+    add(&spread, OP_WRITE, 3000, 10);
+    add(&spread, OP_WRITE, 3100, 10); /* the next bucket, at its begin */
+    assert_true(says(&spread, "20 writes move 59.6 KiB in pieces of about 2.85 KiB to 3 KiB, 2.85 KiB in the middle"));
+}
+
 /* By their number, small ones hide what nearly all bytes come in. */
 static void the_largest_pieces_are_told_where_they_move_most(void **state)
 {
@@ -98,6 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_fit_the_bytes),
+        cmocka_unit_test(no_piece_is_larger_than_the_largest),
         cmocka_unit_test(the_largest_pieces_are_told_where_they_move_most),
         cmocka_unit_test(one_is_one),
         cmocka_unit_test(opens_are_one_figure),
