@@ -44,6 +44,7 @@ double confidence_of_part(const struct part *part, bool known, double share, dou
                              by->left_over * (residual < RESIDUAL_P));
 
     /* What no signature would have taken of a process is rather unknown; what broke a bound may be either. */
-    of_processes = known ? part->confidence : process.unknown * (of_processes - fmin(part->rejected, of_processes) / 2);
+    of_processes = known ? part->confidence
+                         : process.unknown * (of_processes - fmin(part->rejected.ops, of_processes) / 2);
     return (of_processes + part->summed * of_sum) / ops;
 }

@@ -150,6 +150,24 @@ static bool has_limit(const struct part *part, const struct profile *profile)
     return profile->limit && !(received && strcmp(profile->name, "stage-copy") == 0);
 }
 
+/* "84 % of it resembles losf, but with opens of 162; losf has at least 500" */
+static int mention_rejected(const struct rejected *rejected, double percent, struct profile_share *share)
+{
+    const struct requirement *bound = rejected->broken;
+    const char *name = rejected->profile ? rejected->profile->name : "a profile";
+    bool few = bound && rejected->value < bound->min;
+    char value[HUMAN_SIZE], limit[HUMAN_SIZE];
+
+    if (!bound)
+        return evidence_add(share, "%.0f %% of it resembles %s, but not closely enough", percent, name);
+    if (isnan(rejected->value))
+        return evidence_add(share, "%.0f %% of it resembles %s, but its %s is not known", percent, name,
+                            bound->feature);
+    return evidence_add(share, "%.0f %% of it resembles %s, but with %s of %s; %s has at %s %s", percent, name,
+                        bound->feature, human_ratio(value, rejected->value), name, few ? "least" : "most",
+                        human_ratio(limit, few ? bound->min : bound->max));
+}
+
 int evidence_of_part(const struct part *part, const struct profile *profile,
                      struct profile_share *share)
 {
@@ -161,13 +179,10 @@ int evidence_of_part(const struct part *part, const struct profile *profile,
         pieces_mention("write", part->ok[OP_WRITE], part->write, part->bytes[OP_WRITE], share) ||
         mention_received(part, share) || mention_reworked(part, share) || mention_failures(part, share))
         return -ENOMEM;
-    if (!profile) {
-        if (part->rejected > MENTION_MIN * ops)
-            return evidence_add(share,
-                                "%.0f %% of it resembles a profile but breaks one of its bounds",
-                                100 * part->rejected / ops);
-        return evidence_add(share, "no profile of the catalogue has this mix of operations");
-    }
+    if (!profile)
+        return part->rejected.ops > MENTION_MIN * ops
+                   ? mention_rejected(&part->rejected, 100 * part->rejected.ops / ops, share)
+                   : evidence_add(share, "no profile of the catalogue has this mix of operations");
     if (ops > 0 &&
         evidence_add(share, "agrees with the signature to %.0f %%", 100 * part->fit / ops))
         return -ENOMEM;

@@ -191,20 +191,42 @@ static double kept(const struct fitting *fitting, const struct feature_context *
     return factor;
 }
 
-double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
-                            const struct signature *signature, const struct part *part)
+static struct feature_context context_of(const struct fitting *fitting, const struct profile *profile,
+                                         const struct part *part)
 {
     struct feature_context context = fitting->context;
-    double factor;
 
     context.part = part;
     context.whole = &fitting->whole;
     context.at = fitting->at;
     context.profiles = fitting->catalogue->count;
     context.profile = (uint32_t)(profile - fitting->catalogue->profiles);
-    factor = kept(fitting, &context, profile->requirements, profile->requirement_count, signature);
+    return context;
+}
+
+double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
+                            const struct signature *signature, const struct part *part)
+{
+    struct feature_context context = context_of(fitting, profile, part);
+    double factor = kept(fitting, &context, profile->requirements, profile->requirement_count, signature);
+
     return signature ? factor * kept(fitting, &context, signature->requirements, signature->requirement_count, true)
                      : factor;
+}
+
+const struct requirement *fitting_broken(const struct fitting *fitting, const struct profile *profile,
+                                         const struct part *part, double *value)
+{
+    struct feature_context context = context_of(fitting, profile, part);
+
+    for (uint32_t i = 0; i < profile->requirement_count; i++) {
+        const struct requirement *bound = &profile->requirements[i];
+
+        *value = feature_value(&context, bound->feature);
+        if (!bound->each && !(bound->otherwise > 0) && is_asked(fitting, bound) && !keeps(*value, bound))
+            return bound;
+    }
+    return NULL;
 }
 
 /* Operations of a part, as far as it is unlike its signatures. */

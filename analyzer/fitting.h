@@ -86,4 +86,9 @@ int fitting_fit_one(struct fitting *fitting, uint32_t profile);
 double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
                             const struct signature *signature, const struct part *part);
 
+/* The first of a profile's bounds that must hold, and does not for that part, and what the part has of it; NULL: they
+   hold. */
+const struct requirement *fitting_broken(const struct fitting *fitting, const struct profile *profile,
+                                         const struct part *part, double *value);
+
 #endif

@@ -70,11 +70,13 @@ static void note_sum(const struct fitting *fitting, struct part *part)
     part->unjoined = fitting->context.process || fitting->joint ? 0 : part->ok[OP_READ];
 }
 
-static void add_rest(const struct fitting *fitting, struct part *rest, double rejected, struct part *unknown)
+static void add_rest(const struct fitting *fitting, struct part *rest, const struct rejected *rejected,
+                     struct part *unknown)
 {
     double ops = part_ops(rest);
 
-    rest->rejected = fmin(rejected, ops);
+    rest->rejected = *rejected;
+    rest->rejected.ops = fmin(rejected->ops, ops);
     note_sum(fitting, rest);
     rest->processes = ops > 0 && fitting->context.process;
     part_add(unknown, rest);
@@ -92,23 +94,22 @@ static int draw(struct fitting *fitting, const double *alone, struct draws *draw
     return draws_add_fit(draws, fitting, at, alone);
 }
 
-/* Names a part, if that is sure enough; else it is unknown. Returns the operations that this makes unknown. */
-static double name_part(struct fitting *fitting, uint32_t profile)
+/* Names a part, if that is sure enough; else it is unknown, and rejected. */
+static void name_part(struct fitting *fitting, uint32_t profile, struct rejected *rejected)
 {
     struct part *part = &fitting->at[profile];
     double ops = part_ops(part), match;
 
     if (!(ops > 0))
-        return 0;
+        return;
     match = standing_match(fitting, profile);
     part->processes = fitting->context.process;
     if (fitting->context.process)
         part->confidence = ops * confidence_of_match(match);
     else if (!standing_may_be_named(fitting, profile, match)) {
         *part = (struct part){0};
-        return ops;
+        rejected_add(rejected, &(struct rejected){.ops = ops, .profile = &fitting->catalogue->profiles[profile]});
     }
-    return 0;
 }
 
 static void add_seeks(struct fitting *fitting, const struct tally *tally, struct part *rest)
@@ -126,7 +127,7 @@ static int fit_all(struct fitting *fitting, const struct tally *tally, bool soug
 {
     uint32_t count = fitting->catalogue->count;
     _cleanup_free_ double *alone = calloc(count + 1, sizeof(*alone)); /* operations before companions came */
-    double rejected = 0;
+    struct rejected rejected = {0};
     bool enough = part_ops(&fitting->whole) >= MIXTURE_OPS_MIN ||
                   part_bytes(&fitting->whole) >= MIXTURE_BYTES_MIN;
     int found = !alone ? -ENOMEM : enough && fitting->context.process ? fit_alone(fitting) : 0;
@@ -141,7 +142,7 @@ static int fit_all(struct fitting *fitting, const struct tally *tally, bool soug
     if (found < 0)
         return found;
     for (uint32_t p = 0; p < count; p++) {
-        rejected += name_part(fitting, p);
+        name_part(fitting, p, &rejected);
         alone[p] = part_ops(&fitting->at[p]);
     }
     rest = rest_of(fitting);
@@ -158,7 +159,7 @@ static int fit_all(struct fitting *fitting, const struct tally *tally, bool soug
         note_sum(fitting, &fitting->at[p]);
         part_add(&parts[p], &fitting->at[p]);
     }
-    add_rest(fitting, &rest, rejected, &parts[count]);
+    add_rest(fitting, &rest, &rejected, &parts[count]);
     if (!draws)
         return 0;
     if (enough)

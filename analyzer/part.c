@@ -199,6 +199,15 @@ void part_add_sizes(struct part *part, const struct part *other, double reads, d
         part->filled = other->filled;
 }
 
+void rejected_add(struct rejected *rejected, const struct rejected *other)
+{
+    double ops = rejected->ops + other->ops;
+
+    if (other->ops > rejected->ops)
+        *rejected = *other;
+    rejected->ops = ops;
+}
+
 void part_add(struct part *part, const struct part *other)
 {
     for (unsigned op = 0; op < OP_COUNT; op++) {
@@ -223,7 +232,7 @@ void part_add(struct part *part, const struct part *other)
     if (other->prelude > part->prelude)
         part->first = other->first;
     part->prelude += other->prelude;
-    part->rejected += other->rejected;
+    rejected_add(&part->rejected, &other->rejected);
     if (other->contested > part->contested)
         part->rival = other->rival;
     part->contested += other->contested;

@@ -47,6 +47,15 @@ bool bin_tells_files(const struct bin *bin);
 /* A file layer's tally as bins. *out is malloc'ed. 0 or -ENOMEM. */
 int bins_of(const struct tally *tally, struct bin **out, size_t *count);
 
+/* Operations that a signature would have taken, but for a bound or for being too unlike; and the profile that would have
+   had most of them, with the bound that they break (NULL: none) and what they have instead. */
+struct rejected {
+    double ops;
+    const struct profile *profile;
+    const struct requirement *broken;
+    double value;
+};
+
 /* Amounts are fractions of operations, a bin may be divided among parts. Zeroed is empty. */
 struct part {
     double ok[OP_COUNT], failed[OP_COUNT], bytes[OP_COUNT];
@@ -65,7 +74,7 @@ struct part {
     double prelude;    /* operations that look like a profile's that others do first, and count here, */
     uint32_t first;    /* which is this one of the catalogue's */
     double time[BUSY_KINDS]; /* ns inside operations, by enum busy */
-    double rejected;   /* of unknown: what a signature would have taken, but for a requirement */
+    struct rejected rejected; /* of unknown */
     double contested;  /* operations that another profile would explain nearly as well, */
     uint32_t rival;    /* which is this one of the catalogue's, mostly */
     double once;       /* operations on volumes whose files were opened once (analyzer/once.h) */
@@ -79,6 +88,8 @@ struct part {
 void part_clear(struct part *part);
 void part_add_bin(struct part *part, const struct bin *bin, double ops);
 void part_add(struct part *part, const struct part *other);
+/* The profile is that of the larger one. */
+void rejected_add(struct rejected *rejected, const struct rejected *other);
 /* Adds such shares of the sizes of another's transfers. */
 void part_add_sizes(struct part *part, const struct part *other, double reads, double writes);
 /* Adds such shares of another's operations and of its bytes, which do not change how well it fits, nor how much of it is

@@ -46,7 +46,7 @@ static int fit_worthy(struct fitting *fitting, uint32_t candidate, double base, 
 /* Adds one to the active ones, if that passes the floor, and looks what comes of it: 1 if it may be chosen. 0 or
    -ENOMEM. */
 static int try_candidate(struct fitting *fitting, struct candidate *candidate, double base, double floor,
-                         double *rejected)
+                         struct rejected *rejected)
 {
     const struct profile *profile = &fitting->catalogue->profiles[candidate->profile];
     const struct part *part = &fitting->at[candidate->profile];
@@ -67,7 +67,10 @@ static int try_candidate(struct fitting *fitting, struct candidate *candidate, d
         return 0;
     if (fitting_requirements(fitting, profile, NULL, part) > 0 && standing_is_like(part))
         return 1;
-    *rejected = fmax(*rejected, ops);
+    if (ops > rejected->ops) {
+        *rejected = (struct rejected){.ops = ops, .profile = profile};
+        rejected->broken = fitting_broken(fitting, profile, part, &rejected->value);
+    }
     return 0;
 }
 
@@ -92,7 +95,7 @@ static int is_needless(struct fitting *fitting, uint32_t profile, double ops, do
  * fitted for as long as they may be better. 0 or -ENOMEM.
  */
 static int find_best(struct fitting *fitting, struct candidate *candidates, uint32_t count, uint32_t *best,
-                     double *rejected)
+                     struct rejected *rejected)
 {
     _cleanup_free_ bool *active = malloc(fitting->catalogue->count + 1);
     _cleanup_free_ bool *impossible = malloc(fitting->signature_count + 1);
@@ -104,7 +107,7 @@ static int find_best(struct fitting *fitting, struct candidate *candidates, uint
     memcpy(impossible, fitting->impossible, fitting->signature_count);
     memcpy(active, fitting->active, fitting->catalogue->count);
     *best = UINT32_MAX;
-    *rejected = 0;
+    *rejected = (struct rejected){0};
     qsort(candidates, count, sizeof(*candidates), by_score);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t p = candidates[i].profile;
@@ -166,7 +169,7 @@ static int settle(struct fitting *fitting)
     return err ? err : dropping_unsure(fitting);
 }
 
-int selection_fit(struct fitting *fitting, double *rejected)
+int selection_fit(struct fitting *fitting, struct rejected *rejected)
 {
     const struct catalogue *catalogue = fitting->catalogue;
     _cleanup_free_ struct candidate *candidates = calloc(catalogue->count + 1, sizeof(*candidates));

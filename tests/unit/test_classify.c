@@ -194,7 +194,7 @@ static void what_is_unknown_is_tested_if_it_is_enough(void **state)
 
 static void confidence_is_bounded(void **state)
 {
-    struct part part = {.ok = {[OP_READ] = 100}, .summed = 100, .rejected = 90};
+    struct part part = {.ok = {[OP_READ] = 100}, .summed = 100, .rejected = {.ops = 90}};
     double large = confidence_of_part(&part, true, 0.9, NAN);
 
     assert_true(confidence_of_match(0.6) < confidence_of_match(0.9) && confidence_of_match(1) < 1);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,10 +107,29 @@ static void opens_are_one_figure(void **state)
     assert_true(says(&part, "10 opens per MiB"));
 }
 
+static void what_is_resembled_is_named(void **state)
+{
+    const struct requirement few = {.feature = "opens", .min = 500, .max = INFINITY};
+    const struct requirement many = {.feature = "jumps", .min = -INFINITY, .max = 0.25};
+    const struct profile profile = {.name = "p"};
+    struct part part = {.rejected = {.ops = 84, .profile = &profile}};
+
+    add(&part, OP_READ, 4096, 100);
+    assert_true(says(&part, "84 % of it resembles p, but not closely enough"));
+    part.rejected.broken = &few;
+    part.rejected.value = 162;
+    assert_true(says(&part, "84 % of it resembles p, but with opens of 162; p has at least 500"));
+    part.rejected.value = NAN;
+    assert_true(says(&part, "84 % of it resembles p, but its opens is not known"));
+    part.rejected = (struct rejected){.ops = 50, .profile = &profile, .broken = &many, .value = 0.5};
+    assert_true(says(&part, "50 % of it resembles p, but with jumps of 0.5; p has at most 0.25"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_fit_the_bytes),
+        cmocka_unit_test(what_is_resembled_is_named),
         cmocka_unit_test(no_piece_is_larger_than_the_largest),
         cmocka_unit_test(the_largest_pieces_are_told_where_they_move_most),
         cmocka_unit_test(one_is_one),
