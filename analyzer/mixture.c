@@ -106,7 +106,7 @@ static void name_part(struct fitting *fitting, uint32_t profile, struct rejected
     part->processes = fitting->context.process;
     if (fitting->context.process)
         part->confidence = ops * confidence_of_match(match);
-    else if (!standing_may_be_named(fitting, profile, match)) {
+    else if (standing_lacks_bytes(fitting, profile) || !standing_may_be_named(fitting, profile, match)) {
         *part = (struct part){0};
         rejected_add(rejected, &(struct rejected){.ops = ops, .profile = &fitting->catalogue->profiles[profile]});
     }

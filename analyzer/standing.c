@@ -14,6 +14,15 @@ bool standing_is_tiny(const struct part *part)
     return part_ops(part) < PART_OPS_MIN && part_bytes(part) < PART_BYTES_MIN;
 }
 
+bool standing_lacks_bytes(const struct fitting *fitting, uint32_t p)
+{
+    unsigned work = fitting->catalogue->profiles[p].work;
+    const struct part *part = &fitting->at[p], *whole = &fitting->whole;
+    bool maps = fitting->context.minors > 0 && whole->ok[OP_READ] - whole->read[0] < part_opens(whole);
+
+    return work && !(work & WORK_NAMES) && !maps && part_bytes(part) < part_ops(part);
+}
+
 double standing_least_ops(const struct fitting *fitting)
 {
     double most = 0;

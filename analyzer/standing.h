@@ -11,6 +11,10 @@
 /* A part of few operations, which moved little. */
 bool standing_is_tiny(const struct part *part);
 
+/* Of a profile that reads or writes contents, a part that moves next to none, less than a byte for each operation; and
+   not as pages of mapped files that are in the page cache, as where most files that are opened are not read. */
+bool standing_lacks_bytes(const struct fitting *fitting, uint32_t profile);
+
 /* No part that has fewer operations is more than tiny. */
 double standing_least_ops(const struct fitting *fitting);
 

@@ -194,6 +194,29 @@ static void mapped_files_may_be_in_the_page_cache(void **state)
         }
 }
 
+/* Whoever opens them reads what he opens, with calls: none of it is of these files, and no page fault is either. */
+static void who_reads_nothing_reads_no_files(void **state)
+{
+    for (unsigned read = 0; read < 2; read++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        open_files(batch, 512 * KIB, 1000);
+        history_ops(batch, "j", 0, OP_CLOSE, 0, 1000);
+        history_ops(batch, "j", 0, OP_STAT, 0, 2000);
+        history_ops(batch, "j", 0, OP_WRITE, 4 * MIB, 512);
+        history_ops(batch, "j", 0, OP_FSYNC, 0, 8);
+        history_minor_faults(batch, "j", 0, 8000);
+        if (read) {
+            history_ops(batch, "j", 0, OP_READ, 16 * KIB, 1200);
+            history_order(batch, "j", 0, OP_READ, ORDER_RANDOM, 1200);
+        }
+        classified(batch, false, &list);
+        assert_true(!classified_find(&list, "cv-training") == !!read);
+        profile_list_clear(&list);
+    }
+}
+
 /* As many reads jump as there are of one size: these are samples, and those of the other size go on and are shards. */
 static void whoever_jumps_is_told_by_size(void **state)
 {
@@ -324,6 +347,7 @@ int main(void)
         cmocka_unit_test(files_are_told_by_what_is_opened),
         cmocka_unit_test(mapped_files_are_files),
         cmocka_unit_test(mapped_files_may_be_in_the_page_cache),
+        cmocka_unit_test(who_reads_nothing_reads_no_files),
         cmocka_unit_test(whoever_jumps_is_told_by_size),
         cmocka_unit_test(copies_are_told_in_sums),
         cmocka_unit_test(as_many_reads_as_writes_are_a_copy),
