@@ -21,22 +21,24 @@ static int by_total(const void *a, const void *b)
 
 static void clear_stage(struct stage *stage)
 {
-    for (uint32_t i = 0; i < stage->count; i++)
+    for (uint32_t i = 0; i < stage->count; i++) {
         for (unsigned k = 0; k < BLEND_KINDS; k++)
             free(stage->guests[i].slots[k]);
+        free(stage->guests[i].bytes);
+    }
     free(stage->guests);
 }
 
-static const struct series *busy_of_guest(const struct aggregate *totals, const struct guest *guest)
+static const struct volume_total *volume_of_guest(const struct aggregate *totals, const struct guest *guest)
 {
-    return &totals->jobs[guest->job].volumes[guest->volume].busy;
+    return &totals->jobs[guest->job].volumes[guest->volume];
 }
 
 /* The slots that all guests' series can be brought to. */
 static void measure(struct stage *stage, const struct aggregate *totals)
 {
     for (uint32_t i = 0; i < stage->count; i++) {
-        const struct series *busy = busy_of_guest(totals, &stage->guests[i]);
+        const struct series *busy = &volume_of_guest(totals, &stage->guests[i])->busy;
 
         stage->slot_ms = busy->slot_ms > stage->slot_ms ? busy->slot_ms : stage->slot_ms;
         stage->from = !i || series_from(busy) < stage->from ? series_from(busy) : stage->from;
@@ -44,18 +46,19 @@ static void measure(struct stage *stage, const struct aggregate *totals)
     }
 }
 
-static int fill(struct stage *stage, const struct series *busy, struct guest *guest)
+static int fill(struct stage *stage, const struct volume_total *volume, struct guest *guest)
 {
     for (unsigned k = 0; k < BLEND_KINDS; k++) {
-        int err = series_windows(busy, DEMAND_BIT(k), stage->slot_ms, stage->from, stage->last, &guest->slots[k],
-                                 &stage->slots);
+        int err = series_windows(&volume->busy, DEMAND_BIT(k), stage->slot_ms, stage->from, stage->last,
+                                 &guest->slots[k], &stage->slots);
 
         if (err)
             return err;
         for (size_t s = 0; k < BUSY_KINDS && s < stage->slots; s++)
             guest->total += guest->slots[k][s];
     }
-    return 0;
+    return series_windows(&volume->series, DEMAND_BYTES, stage->slot_ms, stage->from, stage->last, &guest->bytes,
+                          &stage->slots);
 }
 
 /* Who is on the stage's volume. 0 or -ENOMEM. */
@@ -83,7 +86,7 @@ static int set_stage(struct stage *stage, const struct aggregate *totals)
     int err = 0;
 
     for (uint32_t i = 0; !err && i < stage->count; i++)
-        err = fill(stage, busy_of_guest(totals, &stage->guests[i]), &stage->guests[i]);
+        err = fill(stage, volume_of_guest(totals, &stage->guests[i]), &stage->guests[i]);
     if (!err && stage->count)
         qsort(stage->guests, stage->count, sizeof(*stage->guests), by_total);
     return err;

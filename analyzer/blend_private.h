@@ -11,6 +11,7 @@
 struct guest {
     uint32_t job;
     double *slots[BLEND_KINDS];
+    double *bytes; /* read and written */
     uint32_t volume;     /* of the job's */
     const double *times; /* by profile and kind of time */
     const struct spells *spells;

@@ -22,22 +22,40 @@ static double ops_in(const struct guest *guest, size_t slot)
     return guest->slots[BUSY_DATA_OPS][slot] + guest->slots[BUSY_METADATA_OPS][slot];
 }
 
-static bool is_alone(const struct stage *stage, uint32_t guest, size_t slot)
+static double noticed_ns(const struct stage *stage)
 {
-    for (uint32_t i = 0; i < stage->count; i++)
-        if (i != guest && time_in(&stage->guests[i], slot) > 0)
-            return false;
-    return true;
+    return NOTICED_SHARE * 1e6 * stage->slot_ms;
 }
 
-/* One who is inside operations for a hundredth of the slot, or asks for a hundredth as often as the other one. */
+/* What takes so long and moves so much beside one is next to nothing: a hundredth of the slot, and of its own. */
+static bool is_nothing(const struct stage *stage, double time, double bytes, const struct guest *beside, size_t slot)
+{
+    return time < noticed_ns(stage) && time < NOTICED_SHARE * time_in(beside, slot) &&
+           bytes <= NOTICED_SHARE * beside->bytes[slot];
+}
+
+/* All others together do next to nothing, if anything. */
+static bool is_alone(const struct stage *stage, uint32_t guest, size_t slot)
+{
+    double time = 0, bytes = 0;
+
+    for (uint32_t i = 0; i < stage->count; i++)
+        if (i != guest) {
+            time += time_in(&stage->guests[i], slot);
+            bytes += stage->guests[i].bytes[slot];
+        }
+    return !(time > 0) || is_nothing(stage, time, bytes, &stage->guests[guest], slot);
+}
+
+/* One who is inside operations for a hundredth of the slot, or asks for a hundredth as often as the other one, and not
+   for next to nothing. */
 static bool is_noticed(const struct stage *stage, uint32_t who, uint32_t by, size_t slot)
 {
     const struct guest *one = &stage->guests[who], *other = &stage->guests[by];
 
     return time_in(one, slot) > 0 &&
-           (time_in(one, slot) >= NOTICED_SHARE * 1e6 * stage->slot_ms ||
-            ops_in(one, slot) >= NOTICED_SHARE * ops_in(other, slot));
+           (time_in(one, slot) >= noticed_ns(stage) || ops_in(one, slot) >= NOTICED_SHARE * ops_in(other, slot)) &&
+           !is_nothing(stage, time_in(one, slot), one->bytes[slot], other, slot);
 }
 
 /* Whether one of them was there before a slot and the other one after it: then one may have ended in it before the

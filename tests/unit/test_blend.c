@@ -134,6 +134,36 @@ static void victims_are_told_their_price(void **state)
     clear_two(&totals, lists, &blend);
 }
 
+/* A daemon does some quick things in each second, so that nobody would ever have a second of its own. */
+static void who_takes_no_time_takes_no_solitude(void **state)
+{
+    struct aggregate totals = {0};
+    struct profile_list lists[3] = {0};
+    const struct meeting *meeting = NULL;
+    struct blend blend;
+
+    for (int at = 0; at < 10; at++) {
+        struct batch *batch = history_batch(at);
+
+        history_ops(batch, "daemon", 7, OP_STAT, 0, 50);
+        batch->records[0].latency_sum_ns = 5000; /* 0.5 % of the quiet one's time */
+        history_into(&totals, batch);
+        job_second(&totals, at, at % 2);
+    }
+    assert_int_equal(aggregate_sort(&totals), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(classify_job(&classified_by, &totals.jobs[i], false, &lists[i]), 0);
+    assert_int_equal(blend_of(&totals, lists, classified_by.count + 1, &blend), 0);
+    for (uint32_t i = 0; i < blend.meeting_count && !meeting; i++)
+        if (strcmp(totals.jobs[blend.meetings[i].victim].name, "quiet") == 0)
+            meeting = &blend.meetings[i];
+    assert_non_null(meeting);
+    assert_string_equal(totals.jobs[meeting->other].name, "loud");
+    assert_true(meeting->alone_slots == 5 && fabs(meeting->cost_s - 0.01) < 1e-9);
+    profile_list_clear(&lists[2]);
+    clear_two(&totals, lists, &blend);
+}
+
 /* What the quiet job does in a second, each of it so long. */
 struct deed {
     enum operation op;
@@ -260,6 +290,7 @@ int main(void)
         cmocka_unit_test(blends_are_measured),
         cmocka_unit_test(what_comes_one_after_the_other_is_no_blend),
         cmocka_unit_test(victims_are_told_their_price),
+        cmocka_unit_test(who_takes_no_time_takes_no_solitude),
         cmocka_unit_test(who_does_something_else_then_is_not_slowed_down),
         cmocka_unit_test(what_is_done_more_often_is_weighed_so),
         cmocka_unit_test(what_is_not_done_alone_hides_nothing_else),
