@@ -193,7 +193,7 @@ static const struct profile *name_job(const struct catalogue *catalogue, const s
     const struct profile *profile;
     struct behaviour behaviour;
 
-    behaviour_of(&job->tally, &(struct peers){0}, &behaviour);
+    behaviour_of(&job->tally, &(struct peers){.apart = series_reads_apart(&job->series)}, &behaviour);
     if (job->process_count)
         return ways_name(&behaviour, catalogue, SIDE_JOB, match);
     if (!(figure_reworked(&job->tally) >= REWORKED))

@@ -10,6 +10,10 @@
 #include "lib/floor_div.h"
 #include "lib/record.h"
 
+#define SECOND_MS       1000u
+#define APART_MIN       4u   /* seconds */
+#define NEXT_TO_NOTHING 0.02 /* of what is written in such a time on average */
+
 int64_t series_slot_of(int64_t start_ns, uint64_t duration_ns, uint32_t slot_ms)
 {
     uint64_t whole = (uint64_t)slot_ms * 1000000;
@@ -198,6 +202,28 @@ int series_merge(struct series *series, const struct series *other, const double
                          other->slot_ms, &slot);
     }
     return err;
+}
+
+double series_reads_apart(const struct series *series)
+{
+    uint32_t group = MAX(1, SECOND_MS / MAX(series->slot_ms, 1));
+    double written = 0, read = 0, apart = 0;
+
+    if (series->slot_ms > 2 * SECOND_MS || series->length < APART_MIN * group)
+        return 0;
+    for (uint32_t i = 0; i < series->length; i++)
+        written += (double)series->slots[i].demand[DEMAND_WRITE_BYTES] / series->length;
+    for (uint32_t i = 0; i < series->length; i += group) {
+        double in = 0, out = 0;
+
+        for (uint32_t k = i; k < MIN(i + group, series->length); k++) {
+            in += (double)series->slots[k].demand[DEMAND_READ_BYTES];
+            out += (double)series->slots[k].demand[DEMAND_WRITE_BYTES];
+        }
+        read += in;
+        apart += out <= NEXT_TO_NOTHING * written * group ? in : 0;
+    }
+    return read > 0 ? apart / read : 0;
 }
 
 int64_t series_from(const struct series *series)

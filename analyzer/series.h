@@ -58,6 +58,10 @@ double series_rank(const double *sorted, size_t count, uint64_t windows, double 
 int series_merge(struct series *series, const struct series *other, const double weight[DEMAND_COUNT]);
 
 /* Start of the first and of the last slot, ms since 1970. The series must not be empty. */
+/* Share of the bytes read that are read in seconds in which next to nothing is written; 0 where slots are longer than 2 s, or
+ * fewer than four seconds are known. */
+double series_reads_apart(const struct series *series);
+
 int64_t series_from(const struct series *series);
 int64_t series_last(const struct series *series);
 

@@ -10,6 +10,7 @@
 
 #define KIB UINT64_C(1024)
 #define MIB UINT64_C(1048576)
+#define SECONDS 12
 
 /* Three of these copy a hundred files each, of which a process opens and reads some and another one makes and writes them. */
 static struct batch *copied(void)
@@ -72,6 +73,31 @@ static void who_looks_at_what_there_is_belongs_to_it(void **state)
     assert_float_equal(ops_of(batch, "stage-copy"), 3060 / 58060.0, 0.001);
 }
 
+/* A trainer that reads as much between two saves as it saves, by the same sizes: it does one after the other, who copies both
+ * at once. */
+static void who_reads_as_much_as_it_saves_copies_nothing(void **state)
+{
+    for (unsigned copies = 0; copies < 2; copies++) {
+        struct batch *batches[SECONDS];
+        struct profile_list list;
+
+        for (unsigned i = 0; i < SECONDS; i++) {
+            struct batch *batch = batches[i] = history_batch((int)i);
+            bool saves = !copies && i % 6 == 5;
+
+            history_ops(batch, "j", 9, OP_OPEN, 300 * MIB, i == 0);
+            history_pieces(batch, 9, FILE_LARGE, MIB, 60, 0);
+            history_ops(batch, "j", 9, OP_CREATE, 0, i == 0);
+            history_ops(batch, "j", 9, OP_WRITE, MIB, copies ? 60 : saves ? 6 * 60 : 0);
+        }
+        classified_each(batches, SECONDS, false, &list);
+        assert_true((classified_bytes(&list, "stage-copy") > 0.9) == copies);
+        assert_true(copies || classified_bytes(&list, "shard-streaming") > 0.45);
+        assert_true(copies || classified_bytes(&list, "checkpoint") > 0.45);
+        profile_list_clear(&list);
+    }
+}
+
 /* What one packs another one unpacks: all in all as much is written as was read. */
 static void who_packs_and_unpacks_copies_nothing(void **state)
 {
@@ -115,6 +141,7 @@ int main(void)
         cmocka_unit_test(who_walks_beside_a_copy_is_none_of_it),
         cmocka_unit_test(who_looks_at_what_there_is_belongs_to_it),
         cmocka_unit_test(what_others_read_is_packed),
+        cmocka_unit_test(who_reads_as_much_as_it_saves_copies_nothing),
         cmocka_unit_test(who_packs_and_unpacks_copies_nothing),
     };
 
