@@ -125,6 +125,7 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, con
         .fault_writes = figure_fault_writes(&tally->op[OP_MMAP_FAULT]),
         .bytes_per_fault_write = figure_bytes_per_fault_write(&tally->op[OP_MMAP_FAULT]),
         .peers = process ? process->exact : 0,
+        .files = process && process->files > 0 ? process->files : INFINITY,
         .unwritten_syncs = process ? fmax(process->unwritten_syncs, figure_unwritten_syncs(tally)) : NAN,
         .unpacked = process ? fmax(process->unpacked, figure_unpacked(tally)) : NAN,
         .jumps = figure_jumps(&tally->op[OP_READ]),

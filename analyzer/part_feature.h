@@ -17,6 +17,7 @@ struct feature_context {
     double fault_writes;      /* share of its major page faults that were to write, of those known; NAN: none is */
     double bytes_per_fault_write; /* bytes of these faults to each that was to write; INFINITY: none is known */
     double unpacked;          /* files that a process makes to each that it opens, if they are many and small; else 0 */
+    double files;             /* different ones that anybody opened on a process's volumes; INFINITY: not known */
     double unwritten_syncs;   /* fsyncs beyond its writes */
     uint32_t peers;           /* other processes of the job that read as many bytes */
     double jumps, write_jumps; /* share of its reads, and writes, that do not start where the one before ended; NAN: not known */

@@ -63,6 +63,11 @@ static double whole_updates(const struct feature_context *c)
     return c->process && !(c->whole->ok[OP_CREATE] > 0) ? c->write_jumps * whole_write_share(c) : NAN;
 }
 
+static double whole_files(const struct feature_context *c)
+{
+    return c->files;
+}
+
 static double whole_unwritten_syncs(const struct feature_context *c)
 {
     return c->unwritten_syncs;
@@ -113,6 +118,7 @@ const struct part_feature features_of_whole[] = {
     {"whole.updates", whole_updates},
     {"whole.returns", whole_returns},
     {"whole.unpacked", whole_unpacked},
+    {"whole.files", whole_files},
     {"whole.unwritten_syncs", whole_unwritten_syncs},
     {"whole.received", whole_received},
     {"whole.is_process", is_process},
