@@ -276,6 +276,12 @@ static double invalid(const struct record *record)
     return (double)histogram_at(&record->error_codes, EINVAL);
 }
 
+/* Reads of parts of pages, but for as many as the page cache served: to these it does not matter. */
+static double odd_direct_reads(const struct record *read)
+{
+    return fmax(0, odd_sizes(&read->size, PAGE) - (double)read->cache[CACHE_HIT_OPS] - (double)read->cache[CACHE_MISS_OPS]);
+}
+
 static void of_alignment(const struct tally *tally, double *v)
 {
     const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
@@ -283,7 +289,7 @@ static void of_alignment(const struct tally *tally, double *v)
     double all = (double)histogram_count(&read->size) + (double)histogram_count(&write->size) + refused;
 
     v[TRAIT_DATA_TIME] = seconds(tally, OP_READ) + seconds(tally, OP_WRITE);
-    v[TRAIT_MISALIGNED] = quotient(odd_sizes(&read->size, PAGE) + odd_sizes(&write->size, PAGE) + refused, all);
+    v[TRAIT_MISALIGNED] = quotient(odd_direct_reads(read) + odd_sizes(&write->size, PAGE) + refused, all);
     v[TRAIT_MISALIGNED_TIME] = v[TRAIT_DATA_TIME] * v[TRAIT_MISALIGNED];
 }
 

@@ -70,6 +70,22 @@ static void transfers_between_files_are_no_direct_io(void **state)
     assert_int_equal(count_found(read_oddly(10), "unaligned-direct-io"), 0);
 }
 
+/* What a program reads to start it reads through the page cache, in pieces of any size. */
+static void a_start_beside_direct_io_is_none(void **state)
+{
+    for (unsigned cached = 0; cached < 2; cached++) {
+        struct batch *batch = history_batch(0);
+
+        history_ops(batch, "j", 1, OP_READ, 1 << 20, 1000);
+        history_ops(batch, "j", 1, OP_READ, 1000, 200);
+        history_order(batch, "j", 1, OP_READ, ORDER_CONSECUTIVE, 1200);
+        history_record(batch, "j", 1, OP_READ)->cache[CACHE_HIT_OPS] = cached ? 200 : 0;
+        history_record(batch, "j", 1, OP_READ)->cache[CACHE_HIT_BYTES] = cached ? 200000 : 0;
+        make_dear(batch);
+        assert_int_equal(count_found(batch, "unaligned-direct-io"), !cached);
+    }
+}
+
 static void a_page_cache_that_nobody_saw_tells_no_direct_io(void **state)
 {
     const struct hook hook = {.name = "mm_filemap_add_to_page_cache", .why = "no"};
@@ -674,6 +690,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transfers_between_files_are_no_direct_io),
+        cmocka_unit_test(a_start_beside_direct_io_is_none),
         cmocka_unit_test(a_page_cache_that_nobody_saw_tells_no_direct_io),
         cmocka_unit_test(who_takes_longer_than_its_peers_is_a_straggler),
         cmocka_unit_test(who_does_something_else_is_no_straggler),
