@@ -9,6 +9,7 @@
 #include <sys/param.h>
 
 #include "analyzer/blended.h"
+#include "analyzer/figure.h"
 #include "analyzer/loads.h"
 #include "analyzer/remaking.h"
 #include "analyzer/seeks.h"
@@ -23,6 +24,10 @@
 #define PIECE      (8u << 20) /* bytes of each large file that is opened: who reads less of it picks something out, */
 #define PIECES     (16u << 20) /* and who jumps to most of it, less than that */
 #define JUMPED     0.5
+#define FEW_READS  500  /* of large files: more are found by unmixing */
+#define PICKED     0.7  /* bytes read of all that are in large files: who reads more loads them */
+#define RECORD_MAX (1u << 20) /* bytes */
+#define HERE_AND_THERE 0.1 /* writes that jump, as databases' do */
 
 /* What a process that writes does beside that may be what goes with the files that it makes. */
 static bool goes_with_files(const struct tally *beside, const struct tally *tally)
@@ -45,31 +50,95 @@ bool judge_serves(const struct court *court, const struct unit *unit)
     return court->job->units[unit->process].manner.serves || seeks_go_with_transfers(&unit->tally);
 }
 
+/* What a process reads of large files, and all else that it does; they share what the tally points to. */
+struct halves {
+    struct tally load, rest;
+};
+
+/* 1; 0 where it is not known, or little; or -ENOMEM. To be cleared in any case. */
+static int halve(const struct tally *tally, struct halves *out)
+{
+    *out = (struct halves){.rest = *tally};
+    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
+        out->load.op[op].op = op;
+    return loads_divide(&tally->op[OP_READ], &out->load.op[OP_READ], &out->rest.op[OP_READ]);
+}
+
+static void halves_clear(struct halves *halves)
+{
+    record_clear(&halves->load.op[OP_READ]);
+    record_clear(&halves->rest.op[OP_READ]);
+}
+
 /* One that loads of large files what others load, too, beside all else that it does. 1, 0 when it is nothing like that, or
    -errno. */
 static int judge_load(struct court *court, const struct tally *tally, const struct behaviour *whole)
 {
-    struct tally load = {0}, rest = *tally;
+    struct halves halves;
     struct behaviour behaviour;
     const struct profile *profile = NULL;
     double match;
-    int err;
+    int err = halve(tally, &halves);
 
-    for (enum operation op = OP_FIRST; op < OP_COUNT; op++)
-        load.op[op].op = op;
-    err = loads_divide(&tally->op[OP_READ], &load.op[OP_READ], &rest.op[OP_READ]);
     if (err == 1) {
-        behaviour_of(&load, &whole->peers, &behaviour);
+        behaviour_of(&halves.load, &whole->peers, &behaviour);
         behaviour.of_largest = whole->of_largest;
         if (!(whole->bytes_per_large_open < (behaviour.jumped_bytes >= JUMPED ? PIECES : PIECE)))
             profile = ways_name_first(&behaviour, court->catalogue, SIDE_READ, &match);
-        err = profile ? court_give(court, profile, &load, match, true) : 0;
+        err = profile ? court_give(court, profile, &halves.load, match, true) : 0;
     }
     if (profile && !err)
-        err = court_divide(court, &rest, &(struct peers){0});
-    record_clear(&load.op[OP_READ]);
-    record_clear(&rest.op[OP_READ]);
+        err = court_divide(court, &halves.rest, &(struct peers){0});
+    halves_clear(&halves);
     return err ? err : profile != NULL;
+}
+
+/* Whether what it reads of others than large files is a start's, as of the modules that a program loads. */
+static bool is_start(const struct court *court, const struct tally *rest)
+{
+    const struct tally reads = court_side(rest, false);
+    const struct profile *profile;
+    struct behaviour behaviour;
+    double match;
+
+    behaviour_of(&reads, &(struct peers){0}, &behaviour);
+    profile = ways_name(&behaviour, court->catalogue, SIDE_READ, &match);
+    return profile && !profile->work && !profile->alone;
+}
+
+/* Records that are picked out of large files, too few of them to be found beside all else by unmixing. NULL for none. */
+static const struct profile *name_few(const struct court *court, const struct tally *tally, const struct tally *load,
+                                      double *match)
+{
+    const struct profile *profile;
+    struct behaviour behaviour;
+
+    if (tally_ops(load, OP_READ) >= FEW_READS || figure_jumps(&tally->op[OP_WRITE]) > HERE_AND_THERE ||
+        !((double)load->op[OP_READ].bytes < PICKED * figure_bytes_of(&tally->op[OP_OPEN].size, FILE_LARGE_MIN)))
+        return NULL;
+    behaviour_of(load, &(struct peers){0}, &behaviour);
+    profile = ways_name(&behaviour, court->catalogue, SIDE_READ, match);
+    return profile && profile->work == WORK_RECORDS && behaviour.read_mean < RECORD_MAX ? profile : NULL;
+}
+
+static int judge_tally(struct court *court, const struct tally *tally, bool serves, const struct peers *peers);
+
+/* One that starts up, and picks few records beside that, which are most of its bytes. As judge_load(). */
+static int judge_few(struct court *court, const struct tally *tally, bool serves, const struct peers *peers)
+{
+    const struct profile *profile = NULL;
+    struct halves halves;
+    double match;
+    int err = halve(tally, &halves);
+
+    if (err == 1 && is_start(court, &halves.rest))
+        profile = name_few(court, tally, &halves.load, &match);
+    if (profile)
+        err = court_give(court, profile, &halves.load, match, true);
+    if (profile && !err && (err = judge_tally(court, &halves.rest, serves, peers)) > 0)
+        err = court_divide(court, &halves.rest, peers);
+    halves_clear(&halves);
+    return err < 0 ? err : profile != NULL;
 }
 
 /* What a process did on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
@@ -92,6 +161,8 @@ static int judge_tally(struct court *court, const struct tally *tally, bool serv
     }
     for (unsigned i = 0; i < 2; i++)
         profiles[i] = ways_name(&behaviour, court->catalogue, i ? SIDE_WRITE : SIDE_READ, &match[i]);
+    if (!(profiles[0] && profiles[0]->work) && !peers->exact && (err = judge_few(court, tally, serves, peers)))
+        return err > 0 ? 0 : err;
     if (!profiles[0] && !profiles[1])
         return behaviour.opens <= FEW_OPENS    ? IS_FEW
                : behaviour.opens <= SOME_OPENS ? IS_SOME
