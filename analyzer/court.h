@@ -72,7 +72,7 @@ struct tally judge_reworked(const struct court *court, const struct unit *unit);
 enum verdict {
     IS_FEW = 1,   /* not named, and it has opened no more files than that */
     IS_SOME = 2,  /* not named, and it has opened no more files than one that is given some at a time may */
-    IS_BLEND = 3  /* of several programs */
+    IS_BLEND = 3  /* of several programs, or to be looked at like one */
 };
 
 /* One process on one volume: 0, an enum verdict, -ENOMEM or -ERANGE. */
@@ -83,7 +83,7 @@ struct rests {
     struct tally *tallies; /* by volume: what belongs to processes that do too little */
     uint32_t *unnamed;     /* units that are not named, of few opens */
     uint32_t unnamed_count;
-    uint32_t *some; /* and of some */
+    uint32_t *some;        /* and of some, or that do little */
     uint32_t some_count;
 };
 

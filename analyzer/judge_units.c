@@ -132,6 +132,12 @@ static void note_unnamed(struct rests *rests, uint32_t unit, const struct peers 
         rests->unnamed[rests->unnamed_count++] = unit;
 }
 
+/* One that opened some files may be one of many alike; what all others do that do so little is looked at together. */
+static int judge_tiny(const struct peers *peers)
+{
+    return peers->opens > FEW_OPENS ? IS_SOME : IS_BLEND;
+}
+
 /* One process, on all its volumes. */
 static int judge_process(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
                          struct rests *rests)
@@ -165,12 +171,13 @@ static int judge_process(struct court *court, const struct peers *peers, const s
         const struct unit *unit = &court->job->units[places[i].unit];
 
         court_sit_for(court, unit);
-        err = tiny ? IS_SOME : judge_unit(court, unit, &peers[places[i].unit]);
+        err = tiny ? judge_tiny(&peers[places[i].unit]) : judge_unit(court, unit, &peers[places[i].unit]);
         if (err == IS_FEW || err == IS_SOME) {
             note_unnamed(rests, places[i].unit, &peers[places[i].unit]);
             err = 0;
-        } else if (err == IS_BLEND)
+        } else if (err == IS_BLEND) {
             err = judge_leave(court, rests, unit);
+        }
     }
     return err;
 }
