@@ -272,19 +272,18 @@ static const struct {
     const char *name;
     size_t offset;
 } fields[] = {
-    FIELD(ops),           FIELD(lookups),        FIELD(opens),           FIELD(creates),          FIELD(read_bytes),
-    FIELD(fault_bytes),   FIELD(write_bytes),    FIELD(minor_faults),    FIELD(bytes_per_open),   FIELD(median_file),
-    FIELD(coverage),      FIELD(read_coverage),  FIELD(jumps),          FIELD(read_mean),       FIELD(write_mean),       FIELD(write_share),
-    FIELD(large_writes),  FIELD(copy_likeness),  FIELD(stats_per_open),  FIELD(seeks_per_open),   FIELD(seeks_per_read),
-    FIELD(missing),       FIELD(not_found),      FIELD(open_errors),     FIELD(creates_per_open),
-    FIELD(bytes_per_create), FIELD(renames_per_create), FIELD(commits_per_create),
-    FIELD(bytes_per_large_open), FIELD(of_largest), FIELD(jumped_bytes), FIELD(large_reads), FIELD(variety),
-    FIELD(written),       FIELD(rounds),
-    FIELD(bytes_per_fsync), FIELD(fault_share),  FIELD(minors_per_op),   FIELD(bytes_per_op),     FIELD(metadata),
-    FIELD(returns),       FIELD(bytes_per_jump), FIELD(small_opens_per_create),
-    FIELD(minors_per_open), FIELD(faults),       FIELD(fault_writes),   FIELD(faults_per_open),  FIELD(names),
-    FIELD(files),         FIELD(listings),      FIELD(unwritten_syncs),      FIELD(resaves),       FIELD(unpacked),      FIELD(missing_later), FIELD(open_errors_later),
-    FIELD(piped),         FIELD(stray_reads),    FIELD(write_jumps),    FIELD(received),         FIELD(passed),
+    FIELD(ops), FIELD(lookups), FIELD(opens), FIELD(creates), FIELD(read_bytes), FIELD(fault_bytes),
+    FIELD(write_bytes), FIELD(minor_faults), FIELD(bytes_per_open), FIELD(median_file), FIELD(coverage),
+    FIELD(read_coverage), FIELD(jumps), FIELD(read_mean), FIELD(write_mean), FIELD(write_share), FIELD(large_writes),
+    FIELD(copy_likeness), FIELD(stats_per_open), FIELD(seeks_per_open), FIELD(seeks_per_read), FIELD(missing),
+    FIELD(not_found), FIELD(open_errors), FIELD(creates_per_open), FIELD(bytes_per_create), FIELD(renames_per_create),
+    FIELD(commits_per_create), FIELD(bytes_per_large_open), FIELD(of_largest), FIELD(jumped_bytes),
+    FIELD(large_reads), FIELD(variety), FIELD(written), FIELD(rounds), FIELD(bytes_per_fsync), FIELD(fault_share),
+    FIELD(minors_per_op), FIELD(bytes_per_op), FIELD(metadata), FIELD(returns), FIELD(bytes_per_jump),
+    FIELD(small_opens_per_create), FIELD(minors_per_open), FIELD(faults), FIELD(fault_writes), FIELD(faults_per_open),
+    FIELD(names), FIELD(files), FIELD(listings), FIELD(unwritten_syncs), FIELD(resaves), FIELD(unpacked),
+    FIELD(missing_later), FIELD(open_errors_later), FIELD(piped), FIELD(stray_reads), FIELD(write_jumps),
+    FIELD(received), FIELD(passed),
     {"process.apart", offsetof(struct behaviour, peers.apart)},
 };
 

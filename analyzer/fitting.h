@@ -79,16 +79,4 @@ bool fitting_drop_largest(struct fitting *fitting, uint32_t profile);
 /* Fits one profile by itself. 0 or -ENOMEM. */
 int fitting_fit_one(struct fitting *fitting, uint32_t profile);
 
-/*
- * What confidence is multiplied with for the requirements on a profile's part, or on that of one of its signatures by
- * itself (NULL: all of it); 0 when one that must hold does not.
- */
-double fitting_requirements(const struct fitting *fitting, const struct profile *profile,
-                            const struct signature *signature, const struct part *part);
-
-/* The first of a profile's bounds that must hold, and does not for that part, and what the part has of it; NULL: they
-   hold. */
-const struct requirement *fitting_broken(const struct fitting *fitting, const struct profile *profile,
-                                         const struct part *part, double *value);
-
 #endif

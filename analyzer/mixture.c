@@ -8,6 +8,7 @@
 
 #include "analyzer/companions.h"
 #include "analyzer/confidence.h"
+#include "analyzer/fitting_bounds.h"
 #include "analyzer/preludes.h"
 #include "analyzer/remaking.h"
 #include "analyzer/rivals.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/dropping.h"
+#include "analyzer/fitting_bounds.h"
 #include "analyzer/standing.h"
 #include "lib/cleanup.h"
 

@@ -10,8 +10,8 @@ static const struct part_feature *const tables[] = {features_of_part, features_b
 
 /* A pipeline's features are computed from a job (analyzer/pipeline.c). */
 static const char *const job_features[] = {
-    "job.reads",     "job.read_ops",           "job.read_p50",           "job.write_p50",
-    "job.write_peak_to_mean", "job.read_write_overlap", "job.opens_per_close",     "job.read_bytes_p50",
+    "job.reads", "job.read_ops", "job.read_p50", "job.write_p50", "job.write_peak_to_mean", "job.read_write_overlap",
+    "job.opens_per_close", "job.read_bytes_p50",
 };
 
 static const struct part_feature *find(const char *name)

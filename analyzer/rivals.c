@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/fitting_bounds.h"
 #include "analyzer/standing.h"
 #include "analyzer/swapping.h"
 #include "lib/cleanup.h"

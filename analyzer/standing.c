@@ -4,6 +4,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "analyzer/fitting_bounds.h"
+
 #define PART_OPS_MIN   10
 #define PART_BYTES_MIN (4u << 20) /* fewer operations are fine if they moved this much */
 #define NEEDED_OPS     0.15       /* share of all operations; what holds more than that need not be worth more */
