@@ -102,19 +102,21 @@ static int give_together(struct court *court, const struct peers *peers, struct 
 /* A program that is started anew for some files at a time, as by xargs, or for each. */
 static int judge_some(struct court *court, const struct peers *peers, struct rests *rests)
 {
-    const struct profile *profile;
+    const struct profile *profile = NULL;
+    bool many = rests->some_count >= MANY_ALIKE;
     struct behaviour behaviour;
     double match = 0;
-    int err = behave_together(court, peers, rests, NO_INDEX, &behaviour);
+    int err = many ? behave_together(court, peers, rests, NO_INDEX, &behaviour) : 0;
 
-    profile = err ? NULL : name_together(court->catalogue, &behaviour, true, &match);
+    if (many && !err)
+        profile = name_together(court->catalogue, &behaviour, true, &match);
     if (profile)
         return give_together(court, peers, rests, NO_INDEX, profile, match);
     for (uint32_t v = 0; !err && rests->some_count && v < court->job->volume_count; v++) {
-        err = behave_together(court, peers, rests, v, &behaviour);
+        err = many ? behave_together(court, peers, rests, v, &behaviour) : 0;
         if (err)
             break;
-        profile = name_together(court->catalogue, &behaviour, false, &match);
+        profile = many ? name_together(court->catalogue, &behaviour, false, &match) : NULL;
         err = give_together(court, peers, rests, v, profile, match);
     }
     return err;

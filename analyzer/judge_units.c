@@ -13,7 +13,6 @@
 #include "lib/cleanup.h"
 #include "lib/order.h"
 
-
 /* A unit, where it belongs in order: units of one process lie beside each other, and the two ends of a pipe. */
 struct place {
     uint32_t pipe, process, unit;
@@ -53,25 +52,18 @@ static int give_units(struct court *court, const struct place *places, uint32_t 
     return err;
 }
 
-/* The two ends of a pipe, as one; 1 when what they do together has no name. */
-static int judge_pipe(struct court *court, const struct place *places, uint32_t count)
+/* The two ends of a pipe, as one, which do all that together; 1 when it has no name. */
+static int judge_pipe(struct court *court, const struct place *places, uint32_t count, const struct tally *whole)
 {
-    const struct profile *profile = NULL;
+    const struct profile *profile;
     struct behaviour behaviour;
-    struct tally sum = {0};
-    const struct tally *whole;
     double match;
-    int err = sum_of(court, places, count, &sum, &whole);
 
     court->process = NO_INDEX;
-    if (!err) {
-        behaviour_of(whole, &(struct peers){0}, &behaviour);
-        behaviour.piped = 1;
-        profile = ways_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
-        err = profile ? give_units(court, places, count, profile, match) : 1;
-    }
-    tally_clear(&sum);
-    return err;
+    behaviour_of(whole, &(struct peers){0}, &behaviour);
+    behaviour.piped = 1;
+    profile = ways_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
+    return profile ? give_units(court, places, count, profile, match) : 1;
 }
 
 /* All that a process did, whatever it does on each volume. */
@@ -92,7 +84,7 @@ static bool is_apart(const struct court *court, const struct profile *profile, u
 }
 
 static int judge_process(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
-                         struct rests *rests);
+                         const struct tally *whole, struct rests *rests);
 
 static int judge_each(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
                       struct rests *rests)
@@ -100,7 +92,7 @@ static int judge_each(struct court *court, const struct peers *peers, const stru
     int err = 0;
 
     for (uint32_t i = 0; !err && i < count; i++)
-        err = judge_process(court, peers, &places[i], 1, rests);
+        err = judge_process(court, peers, &places[i], 1, &court->job->units[places[i].unit].tally, rests);
     return err;
 }
 
@@ -138,29 +130,23 @@ static int judge_tiny(const struct peers *peers)
     return peers->opens > FEW_OPENS ? IS_SOME : IS_BLEND;
 }
 
-/* One process, on all its volumes. */
+/* One process, which does all that on its volumes. */
 static int judge_process(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
-                         struct rests *rests)
+                         const struct tally *whole, struct rests *rests)
 {
-    const struct profile *profile = NULL;
-    struct behaviour behaviour;
-    struct tally sum = {0};
     const struct peers others = peers_beside(court, peers, places, count);
-    const struct tally *whole;
-    bool tiny = false, apart = false;
+    const struct profile *profile;
+    struct behaviour behaviour;
+    bool tiny = judge_is_tiny(whole), apart;
     double match;
-    int err = sum_of(court, places, count, &sum, &whole);
+    int err = 0;
 
     court->process = places->process;
-    if (!err) {
-        tiny = judge_is_tiny(whole);
-        behaviour_of(whole, &others, &behaviour);
-        profile = tiny ? NULL : ways_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
-        apart = is_apart(court, profile, count);
-        if (profile && !apart)
-            err = judge_blend(court, whole, judge_serves(court, &court->job->units[places->unit]), profile, profile);
-    }
-    tally_clear(&sum);
+    behaviour_of(whole, &others, &behaviour);
+    profile = tiny ? NULL : ways_name(&behaviour, court->catalogue, SIDE_BOTH, &match);
+    apart = is_apart(court, profile, count);
+    if (profile && !apart)
+        err = judge_blend(court, whole, judge_serves(court, &court->job->units[places->unit]), profile, profile);
     if (!err && apart)
         return judge_each(court, peers, places, count, rests);
     if (!err && profile)
@@ -201,37 +187,51 @@ static int sort_units(const struct job_total *job, const bool *judged, struct pl
     return 0;
 }
 
-/* The processes of a pipe, or a single one. */
-static int judge_group(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
-                       struct rests *rests)
+/* The processes of a pipe that are nothing together, each by itself. */
+static int judge_ends(struct court *court, const struct peers *peers, const struct place *places, uint32_t count,
+                      struct rests *rests)
 {
-    int err = places[0].process != places[count - 1].process ? judge_pipe(court, places, count) : 1;
+    int err = 0;
 
-    if (err != 1)
-        return err;
-    err = 0;
     for (uint32_t from = 0, to; !err && from < count; from = to) {
+        struct tally sum = {0};
+        const struct tally *whole;
+
         for (to = from + 1; to < count && places[to].process == places[from].process;)
             to++;
-        err = judge_process(court, peers, places + from, to - from, rests);
+        err = sum_of(court, places + from, to - from, &sum, &whole);
+        if (!err)
+            err = judge_process(court, peers, places + from, to - from, whole, rests);
+        tally_clear(&sum);
     }
     return err;
 }
 
 /* What a process is may show on several of its volumes only, or in two processes. */
-static int note_whole(const struct court *court, const struct place *places, uint32_t count, struct peers *peers)
+static void note_whole(const struct place *places, uint32_t count, const struct tally *whole, struct peers *peers)
 {
-    struct tally sum = {0};
-    const struct tally *whole;
-    int err = sum_of(court, places, count, &sum, &whole);
-
-    for (uint32_t i = 0; !err && i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         peers[places[i].unit].opens = figure_opens(whole);
         peers[places[i].unit].unpacked = figure_unpacked(whole);
         peers[places[i].unit].unwritten_syncs = figure_unwritten_syncs(whole);
     }
+}
+
+/* The processes of a pipe, or a single one. */
+static int judge_group(struct court *court, struct peers *peers, const struct place *places, uint32_t count,
+                       struct rests *rests)
+{
+    bool piped = places[0].process != places[count - 1].process;
+    struct tally sum = {0};
+    const struct tally *whole;
+    int err = sum_of(court, places, count, &sum, &whole);
+
+    if (!err) {
+        note_whole(places, count, whole, peers);
+        err = piped ? judge_pipe(court, places, count, whole) : judge_process(court, peers, places, count, whole, rests);
+    }
     tally_clear(&sum);
-    return err;
+    return piped && err == 1 ? judge_ends(court, peers, places, count, rests) : err;
 }
 
 /* Many short-lived processes that do little each are looked at together, volume by volume. */
@@ -250,9 +250,7 @@ int judge_units(struct court *court, const struct job_total *job, const bool *ju
     for (uint32_t from = 0, to; !err && from < count; from = to) {
         for (to = from + 1; to < count && places[to].pipe == places[from].pipe;)
             to++;
-        err = note_whole(court, places + from, to - from, peers);
-        if (!err)
-            err = judge_group(court, peers, places + from, to - from, &rests);
+        err = judge_group(court, peers, places + from, to - from, &rests);
     }
     return err ? err : judge_together(court, peers, &rests);
 }
