@@ -52,14 +52,11 @@ static double likeness(const struct histogram *a, double a_bytes, const struct h
 }
 
 /* Of a size that half of the bytes are in files of up to; NAN for none. */
-static double typical_file(const struct histogram *sizes, double bytes)
+static double typical_file(const struct histogram *sizes)
 {
-    for (unsigned i = 0; i < sizes->length; i++) {
-        bytes -= 2 * (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket);
-        if (bytes <= 0)
-            return bucket_middle(sizes->cells[i].bucket);
-    }
-    return NAN;
+    uint32_t half = figure_half_of(sizes);
+
+    return half < sizes->length ? bucket_middle(sizes->cells[half].bucket) : NAN;
 }
 
 static void of_files(const struct tally *tally, struct behaviour *out)
@@ -83,7 +80,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     out->bytes_per_open = quotient(out->read_bytes + out->fault_bytes, out->opens);
     out->of_largest = histogram_max(sizes, &largest) ? quotient(out->read_bytes, (double)largest) : NAN;
     out->bytes_per_large_open = quotient(out->read_bytes, large);
-    out->variety = out->peers.opened > 0 && bytes > 0 ? quotient(out->peers.opened, typical_file(sizes, bytes)) : INFINITY;
+    out->variety = out->peers.opened > 0 && bytes > 0 ? quotient(out->peers.opened, typical_file(sizes)) : INFINITY;
     /* A page fault brings in what was read ahead, or nothing when it is there already: it says little of what is
        read. */
     out->coverage = sizes->length ? quotient(out->read_bytes + out->fault_bytes, bytes) : NAN;

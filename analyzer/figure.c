@@ -73,6 +73,18 @@ double figure_bytes_of(const struct histogram *sizes, uint64_t from)
     return bytes;
 }
 
+uint32_t figure_half_of(const struct histogram *sizes)
+{
+    double left = figure_bytes_of(sizes, 0);
+
+    for (uint32_t i = 0; i < sizes->length; i++) {
+        left -= 2 * (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket);
+        if (left <= 0)
+            return i;
+    }
+    return sizes->length;
+}
+
 /* File systems whose reads all go through the page cache, or are known not to. */
 static bool has_page_cache(const char *fstype)
 {

@@ -37,6 +37,10 @@ double figure_opens(const struct tally *tally);
 /* Bytes that so many files of so many sizes have, of those of at least `from` bytes. */
 double figure_bytes_of(const struct histogram *sizes, uint64_t from);
 
+/* The first size so that half of the bytes are in pieces, or files, of up to that: its place among the cells; the length for
+ * none. */
+uint32_t figure_half_of(const struct histogram *sizes);
+
 /* Reads, or seeks or closes, of which it is known how large their file is. */
 uint64_t figure_sized(const struct record *record);
 

@@ -78,12 +78,28 @@ static uint32_t first_from(const struct load *loads, uint32_t count, double amou
     return from;
 }
 
+/* Those that have about as much, as far as they are looked at. */
+struct alike {
+    uint32_t from, to;
+};
+
+static struct alike find_alike(const struct load *loads, uint32_t count, double amount, double tolerance)
+{
+    struct alike alike = {.from = first_from(loads, count, amount * (1 - tolerance))};
+
+    alike.to = alike.from;
+    while (alike.to < count && alike.to - alike.from < LOOKED_AT && loads[alike.to].amount <= amount * (1 + tolerance))
+        alike.to++;
+    return alike;
+}
+
 static uint32_t count_alike(const struct load *loads, uint32_t count, const struct unit *unit, double amount,
                             double unit_bytes, double tolerance)
 {
-    uint32_t from = first_from(loads, count, amount * (1 - tolerance)), peers = 0;
+    struct alike alike = find_alike(loads, count, amount, tolerance);
+    uint32_t peers = 0;
 
-    for (uint32_t i = from; i < count && i - from < LOOKED_AT && loads[i].amount <= amount * (1 + tolerance); i++)
+    for (uint32_t i = alike.from; i < alike.to; i++)
         peers += at_once(loads[i].unit, unit, amount * unit_bytes);
     return peers;
 }
@@ -91,10 +107,10 @@ static uint32_t count_alike(const struct load *loads, uint32_t count, const stru
 /* With itself, whenever: who reads in rounds is started anew for each. */
 static uint32_t count_equal(const struct load *loads, uint32_t count, const struct unit *unit)
 {
-    double amount = bytes_read(unit);
-    uint32_t from = first_from(loads, count, amount * (1 - EXACT)), equal = 0;
+    struct alike alike = find_alike(loads, count, bytes_read(unit), EXACT);
+    uint32_t equal = 0;
 
-    for (uint32_t i = from; i < count && i - from < LOOKED_AT && loads[i].amount <= amount * (1 + EXACT); i++)
+    for (uint32_t i = alike.from; i < alike.to; i++)
         equal += loads[i].unit->volume == unit->volume;
     return equal;
 }

@@ -23,14 +23,9 @@ static double quantile(const struct histogram *sizes)
 /* Half of the bytes move in pieces of that size or more: many reads of headers do not outvote what they describe. */
 static double middle_of_bytes(const struct histogram *sizes)
 {
-    double all = figure_bytes_of(sizes, 1), below = 0;
+    uint32_t half = figure_half_of(sizes);
 
-    for (uint32_t i = 0; i < sizes->length; i++) {
-        below += sizes->cells[i].bucket ? (double)sizes->cells[i].count * bucket_middle(sizes->cells[i].bucket) : 0;
-        if (below > 0 && below >= all / 2)
-            return (double)bucket_lower(sizes->cells[i].bucket);
-    }
-    return NAN;
+    return half < sizes->length && figure_bytes_of(sizes, 1) > 0 ? (double)bucket_lower(sizes->cells[half].bucket) : NAN;
 }
 
 /* How uneven writes are: in windows of 10 s, or of 1 s where saves come more often than those. */

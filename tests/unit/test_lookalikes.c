@@ -113,10 +113,7 @@ static void files_that_are_few_are_no_data_set(void **state)
         struct batch *batch = history_batch(0);
         struct profile_list list;
 
-        history_ops(batch, "j", 9, OP_OPEN, 2 * KIB, 2400);
-        history_pieces(batch, 9, FILE_SMALL, 2 * KIB, 2400, 0);
-        history_ops(batch, "j", 9, OP_READ, 0, 2400);
-        history_ops(batch, "j", 9, OP_CLOSE, 0, 2400);
+        history_whole_files(batch, 9, 2 * KIB, 2400);
         history_told(batch, many ? 800 : 40, 2 * KIB);
         classified(batch, false, &list);
         assert_true((classified_ops(&list, "losf") > 0.9) == many);
