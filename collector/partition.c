@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-
-#define LOCK "1970168428, 1" /* as in schema.c */
+#include "collector/locks.h"
 
 const char *const partition_tables[TIER_COUNT][6] = {
     {"batch", "sample", "flow"},
@@ -97,8 +96,8 @@ static int make_all(struct db *db, enum tier tier, const char *table, uint64_t k
 
 int partition_make(struct db *db, const uint64_t keep_ns[TIER_COUNT], bool wait)
 {
-    static const char *const locks[] = {"select pg_try_advisory_lock(" LOCK ")",
-                                        "select true from pg_advisory_lock(" LOCK ")"};
+    static const char *const locks[] = {"select pg_try_advisory_lock(" LOCK_PARTITIONS ")",
+                                        "select true from pg_advisory_lock(" LOCK_PARTITIONS ")"};
     _cleanup_result_ PGresult *mine = NULL;
     int err = db_query(db, locks[wait], NULL, &mine);
 
@@ -108,7 +107,7 @@ int partition_make(struct db *db, const uint64_t keep_ns[TIER_COUNT], bool wait)
         for (const char *const *table = partition_tables[tier]; *table && !err; table++)
             err = make_all(db, tier, *table, keep_ns[tier]);
     if (!err)
-        err = db_run(db, "select pg_advisory_unlock(" LOCK ")");
+        err = db_run(db, "select pg_advisory_unlock(" LOCK_PARTITIONS ")");
     if (err && db->conn)
         db_close(db); /* and with it the transaction and the lock */
     return err;

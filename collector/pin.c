@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define LOCK "1970168428, 2" /* as in retention.c */
+#include "collector/locks.h"
 
 /* Those that are pinned already are there, whatever was dropped beside them. */
 static int insert(struct db *db, const struct db_args *span, char *since, size_t size)
@@ -30,7 +30,7 @@ int pin_rows(struct db *db, const char *since, const char *until, char *kept, si
     db_text(&args, since);
     db_text(&args, until);
     /* Who drops pieces has chosen them by the pins that there were. */
-    err = db_run(db, "begin; select pg_advisory_xact_lock(" LOCK ")");
+    err = db_run(db, "begin; select pg_advisory_xact_lock(" LOCK_DROPPED ")");
     if (!err)
         err = insert(db, &args, kept, size);
     if (!err)

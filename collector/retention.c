@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/locks.h"
 #include "lib/log.h"
-
-#define LOCK "1970168428, 2" /* as in schema.c */
 
 /* Space is made before it runs out: from so many percent of the limit on. */
 #define NEARLY_FULL 95
@@ -249,14 +248,14 @@ static int apply(struct db *db, const struct retention *retention, struct retent
 int retention_apply(struct db *db, const struct retention *retention, struct retention_done *done)
 {
     _cleanup_result_ PGresult *mine = NULL;
-    int err = db_query(db, "select pg_try_advisory_lock(" LOCK ")", NULL, &mine);
+    int err = db_query(db, "select pg_try_advisory_lock(" LOCK_DROPPED ")", NULL, &mine);
 
     *done = (struct retention_done){.dropped = 0};
     if (err || *PQgetvalue(mine, 0, 0) != 't')
         return err;
     err = apply(db, retention, done);
     if (!err)
-        err = db_run(db, "select pg_advisory_unlock(" LOCK ")");
+        err = db_run(db, "select pg_advisory_unlock(" LOCK_DROPPED ")");
     if (err && db->conn)
         db_close(db); /* and with it the lock */
     return err;

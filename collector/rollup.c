@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/locks.h"
 #include "collector/rollup_private.h"
 #include "collector/sample_row.h"
 #include "lib/log.h"
 
 #define ROUND_BATCHES 20000 /* and some, since a node's batches stay together; bounds memory */
 #define ROWS_MAX      (4u << 20)
-#define LOCK          1970168428 /* as in schema.c */
 
 /* A unit is over when it ended so long ago that every agent whose collector answers has sent its batches; what has
    waited for long is not waited for (a clock that is ahead). */
@@ -190,7 +190,7 @@ static int lock(struct db *db, const char *function, enum rollup rollup, bool *m
     char sql[128];
     int err;
 
-    snprintf(sql, sizeof(sql), "select %s(%d, %d)::int", function, LOCK, 16 + (int)rollup);
+    snprintf(sql, sizeof(sql), "select %s(" LOCKS ", %d)::int", function, 16 + (int)rollup);
     err = db_query(db, sql, NULL, &result);
     if (!err)
         *mine = result_number(result, 0, 0);

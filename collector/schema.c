@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Key of the advisory locks of ours: "unbl" in ASCII. 1: partitions, 2: what is dropped, from 16 on: rollups. */
-#define LOCK_SCHEMA "1970168428, 0"
+#include "collector/locks.h"
 
 static int number_of(struct db *db, const char *sql, long *out)
 {
