@@ -201,6 +201,20 @@ static __noinline int leave_special(struct pt_regs *regs, long result)
                      aio_address(shape, regs, compat), result);
 }
 
+/*
+ * A signal's handler has ended, of whose own call, rt_sigreturn(), the registers say nothing any more: they are what they
+ * were before the signal. There an interrupted call has failed, so the next one is another, like it as it may be; one that
+ * the kernel makes again has its number there. Not inlined, for the stack's sake.
+ */
+static __noinline int leave_handler(void)
+{
+    struct abi_task *state = known_state(bpf_get_current_task_btf());
+
+    if (state && state->restart_op)
+        settle_restart(state);
+    return 0;
+}
+
 /* Not inlined, for the stack's sake. */
 static __noinline struct abi_task *spare_state(void)
 {

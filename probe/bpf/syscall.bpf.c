@@ -39,7 +39,7 @@ static __always_inline int leave(struct pt_regs *regs, long result)
 
     /* Calls that never count before all else: of what these would look at, their thread may have touched nothing for long. */
     if (number >= ABI_SYSCALLS)
-        return 0;
+        goto stray;
     shape = entry_of(number);
     kind = shape->shape;
     if (!shape->op || kind == ABI_SHAPE_FCNTL)
@@ -161,6 +161,10 @@ tree:
 told:
     count_tree(regs, result);
     goto tidy;
+stray:
+    if (result == -EINTR)
+        leave_handler();
+    return 0;
 }
 
 SEC("tp_btf/sys_exit")

@@ -66,10 +66,11 @@ for call in calls:
                 pass
 """
 
-# An open that waits for the end of a lease while timers interrupt it, again and again, after which the kernel makes it again. The
-# holder has the lease for half a second more, once it is asked to give it up.
+# An open that waits for the end of a lease while timers interrupt it, again and again, after which the kernel makes it again, or the
+# program, which is told. The holder has the lease for half a second more, once it is asked to give it up. A folder is made for each
+# failure that the program has seen.
 INTERRUPTED = """
-import fcntl, os, signal, sys, time
+import ctypes, errno, fcntl, os, signal, sys, time
 path = sys.argv[1] + "/leased"
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
 ready, tell = os.pipe()
@@ -84,19 +85,26 @@ if os.fork() == 0:
 os.read(ready, 1)
 alarms = []
 signal.signal(signal.SIGALRM, lambda *_: alarms.append(1))
-signal.siginterrupt(signal.SIGALRM, False)
+signal.siginterrupt(signal.SIGALRM, sys.argv[2] == "told")
 signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
-os.close(os.open(path, os.O_RDONLY))
+libc = ctypes.CDLL(None, use_errno=True)
+name, failed = path.encode(), 0
+while (fd := libc.open(name, os.O_RDONLY)) < 0:
+    assert ctypes.get_errno() == errno.EINTR
+    failed += 1
+os.close(fd)
 signal.setitimer(signal.ITIMER_REAL, 0)
 os.wait()
 assert alarms
+for each in range(failed):
+    os.mkdir(f"{sys.argv[1]}/{each}")
 """
 
 
 class ErrorsTest(harness.SystemTest):
-    def on_tmpfs(self, program):
+    def on_tmpfs(self, program, *arguments):
         mount = self.mount_tmpfs(self.path("memory"), "size=4m,mode=755")
-        report = self.record([harness.PYTHON, "-I", "-S", "-c", program, mount])
+        report = self.record([harness.PYTHON, "-I", "-S", "-c", program, mount, *arguments])
         return report.volume(mount)
 
     def test_each_by_its_name(self):
@@ -115,9 +123,17 @@ class ErrorsTest(harness.SystemTest):
 
     def test_made_again_it_is_one(self):
         """A call that a signal interrupts and the kernel makes again has one end, and all of its time."""
-        ops = self.on_tmpfs(INTERRUPTED)
+        ops = self.on_tmpfs(INTERRUPTED, "again")
         self.assertEqual(((1, 0, 0), (1, 0, 0), (1, 0, 0)), tuple(harness.count(ops, name) for name in ("create", "open", "close")))
         self.assertGreater(ops["open"]["latency_ns"]["p50"], 4e8)
+
+    def test_made_again_by_the_program_they_are_many(self):
+        """The same call, with the same arguments, from the same place: the signal's handler had returned to a failure."""
+        ops = self.on_tmpfs(INTERRUPTED, "told")
+        failed = ops["mkdir"]["ops"]
+        self.assertGreater(failed, 2)
+        self.assertEqual((failed + 1, 0, failed), harness.count(ops, "open"))
+        self.assertEqual({"EINTR": failed}, ops["open"]["error_codes"])
 
 
 if __name__ == "__main__":
