@@ -123,6 +123,12 @@ static bool is_waited_for(const struct space_watch *watch, unsigned volume)
     return false;
 }
 
+/* A file system may say that more is free than there is: of some servers, by what they reserve. */
+static uint64_t used_of(uint64_t all, uint64_t unused)
+{
+    return all > unused ? all - unused : 0;
+}
+
 /* Only what may be done between fork() and exec() in a program with threads. Holds none of the agent's files. */
 static void __attribute__((noreturn)) ask(const struct space_watch *watch, const struct child *child, int fd)
 {
@@ -137,9 +143,9 @@ static void __attribute__((noreturn)) ask(const struct space_watch *watch, const
         if (statfs(watch->volumes[child->order[i]].mount, &s)) {
             answer.err = errno;
         } else {
-            answer.space.used_bytes = (uint64_t)(s.f_blocks - s.f_bfree) * (uint64_t)s.f_frsize;
+            answer.space.used_bytes = used_of(s.f_blocks, s.f_bfree) * (uint64_t)s.f_frsize;
             answer.space.total_bytes = answer.space.used_bytes + (uint64_t)s.f_bavail * (uint64_t)s.f_frsize;
-            answer.space.used_files = s.f_files - s.f_ffree;
+            answer.space.used_files = used_of(s.f_files, s.f_ffree);
             answer.space.total_files = s.f_files;
         }
         if (write(3, &answer, sizeof(answer)) != sizeof(answer))

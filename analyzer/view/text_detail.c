@@ -50,13 +50,19 @@ static void show_errors_of(const struct pen *pen, const struct record *record, c
 static void show_cache(const struct pen *pen, const struct record *read)
 {
     double hits = (double)read->cache[CACHE_HIT_OPS], known = hits + (double)read->cache[CACHE_MISS_OPS];
-    char text[SENTENCE], a[HUMAN_SIZE], b[HUMAN_SIZE];
+    char text[SENTENCE], a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
+    uint64_t reads = histogram_count(&read->size) - histogram_zeros(&read->size);
 
     if (known <= 0)
         return;
-    snprintf(text, sizeof(text), "%.0f %% of reads came from the page cache (%s; known of %s reads)",
-             100 * hits / known, human_bytes(a, (double)read->cache[CACHE_HIT_BYTES]),
-             human_count(b, read->cache[CACHE_HIT_OPS] + read->cache[CACHE_MISS_OPS]));
+    human_bytes(a, (double)read->cache[CACHE_HIT_BYTES]);
+    human_count(b, read->cache[CACHE_HIT_OPS] + read->cache[CACHE_MISS_OPS]);
+    if (known < (double)reads / 2) /* as beside direct I/O: what so few did is not said of all */
+        snprintf(text, sizeof(text), "%.0f %% of the %s of %s reads of which it is known came from the page cache (%s)",
+                 100 * hits / known, b, human_count(c, reads), a);
+    else
+        snprintf(text, sizeof(text), "%.0f %% of reads came from the page cache (%s; known of %s reads)",
+                 100 * hits / known, a, b);
     say(pen, text);
 }
 

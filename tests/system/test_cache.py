@@ -92,6 +92,11 @@ class CacheTest(harness.DataTest):
         reads, cached = self.cached(DIRECT)
         self.assertEqual((2 * PAGES, self.expect(PAGES, 0)), (reads, cached))
 
+    def test_what_few_reads_did_is_not_said_of_all(self):
+        self.cached(DIRECT + "for again in range(8 * 256):\n    os.preadv(fd, [buffer], 0)\n")
+        text = harness.must([harness.unblend(), "report", self.path("unblend.rec")])
+        self.assertRegex(text, r"% of the [\d,]+ of [\d,]+ reads of which it is known came")
+
     def test_tmpfs_has_no_device(self):
         mount = self.mount_tmpfs(self.path("memory"))
         path = os.path.join(mount, "data")
