@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What of a job's transfers came to the device, and how. */
+#include "analyzer/finding/use.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/figure.h"
+
+#define AHEAD  1048576.0 /* what a reader from front to back gets at a time */
+#define PAGE   4096
+#define SECTOR 512 /* the least that direct I/O moves */
+
+/* Time of the slowest operations, so many of them; no more than all took. */
+static double slowest_s(const struct record *record, double count)
+{
+    double sum = 0;
+
+    for (unsigned i = record->latency_ns.length; i-- > 0 && count > 0;) {
+        const struct histogram_cell *cell = &record->latency_ns.cells[i];
+        double taken = fmin(count, (double)cell->count);
+
+        sum += taken * bucket_middle(cell->bucket);
+        count -= taken;
+    }
+    return fmin(sum, (double)record->latency_sum_ns) / 1e9;
+}
+
+static bool is_device_of(const struct volume_total *device, const struct volume_total *volume)
+{
+    return device->fstype && strcmp(device->fstype, "block") == 0 && device->source && volume->source &&
+           strcmp(device->source, volume->source) == 0;
+}
+
+/* What a device read for the job; readahead is not told apart from what was asked for. */
+static double device_bytes(const struct job_total *job, const struct volume_total *volume)
+{
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < job->volume_count; i++)
+        if (is_device_of(&job->volumes[i], volume))
+            bytes += (double)job->volumes[i].tally.op[OP_BLOCK_READ].bytes;
+    return bytes;
+}
+
+/* Requests that wrote to the volume's device for the job itself, as no writing back of what the page cache took is; and
+   their median time, of the slowest such device, NAN without any. */
+static double device_writes(const struct job_total *job, const struct volume_total *volume, double *median_s)
+{
+    double requests = 0;
+
+    *median_s = NAN;
+    for (uint32_t i = 0; i < job->volume_count; i++) {
+        const struct record *write = &job->volumes[i].tally.op[OP_BLOCK_WRITE];
+
+        if (!is_device_of(&job->volumes[i], volume))
+            continue;
+        requests += (double)record_ops(write);
+        *median_s = fmax(*median_s, use_quantile_s(&write->latency_ns, 0.5));
+    }
+    return requests;
+}
+
+/* Whether some node of the job could not see what the page cache does: a read of which it says nothing may be any. */
+static bool misses_page_cache(const struct aggregate *totals, const struct job_total *job)
+{
+    for (uint32_t i = 0; i < totals->hook_count; i++)
+        if (strstr(totals->hooks[i].name, "page_cache") && aggregate_misses(totals, job, &totals->hooks[i]))
+            return true;
+    return false;
+}
+
+void use_of_cache(const struct aggregate *totals, const struct job_total *job, const struct volume_total *volume,
+                     double *v)
+{
+    const struct record *read = &volume->tally.op[OP_READ];
+    double known = (double)read->cache[CACHE_HIT_OPS] + (double)read->cache[CACHE_MISS_OPS];
+    double missed = (double)read->cache[CACHE_MISS_OPS], again, fetched;
+    double bytes = (double)read->cache[CACHE_HIT_BYTES] + (double)read->cache[CACHE_MISS_BYTES];
+
+    v[TRAIT_DIRECT_SHARE] = misses_page_cache(totals, job) ? NAN : figure_direct(volume->fstype, read);
+    v[TRAIT_MISS_SHARE] = quotient((double)read->cache[CACHE_MISS_BYTES], bytes);
+    again = v[TRAIT_COVERAGE] > 1 ? 1 - 1 / v[TRAIT_COVERAGE] : 0;
+    v[TRAIT_REREAD_HIGH] = again * use_seconds(&volume->tally, OP_READ);
+    v[TRAIT_REREAD_LOW] = fmin(again * v[TRAIT_READS] * use_quantile_s(&read->latency_ns, 0.5), v[TRAIT_REREAD_HIGH]);
+    if (!(known > 0)) {
+        v[TRAIT_RANDOM_HIGH] = use_seconds(&volume->tally, OP_READ);
+        return;
+    }
+    fetched = fmax((double)read->cache[CACHE_MISS_BYTES], device_bytes(job, volume));
+    v[TRAIT_MISSES_PER_BYTE] = use_covered(fetched, &volume->tally, v[TRAIT_OPENS] * v[TRAIT_FILE_MEAN]);
+    again = v[TRAIT_MISSES_PER_BYTE] > 1 ? 1 - 1 / v[TRAIT_MISSES_PER_BYTE] : 0;
+    v[TRAIT_THRASH_HIGH] = slowest_s(read, missed * again);
+    v[TRAIT_THRASH_LOW] = fmin(missed * again * use_quantile_s(&read->latency_ns, 0.5), v[TRAIT_THRASH_HIGH]);
+    v[TRAIT_RANDOM_HIGH] = slowest_s(read, missed);
+    v[TRAIT_RANDOM_LOW] = slowest_s(read, fmax(missed - (double)read->bytes / AHEAD, 0));
+}
+
+/* Transfers of which not one can have been a multiple of so many bytes. */
+static double odd_sizes(const struct histogram *sizes, uint64_t unit)
+{
+    double odd = 0;
+
+    for (unsigned i = 0; i < sizes->length; i++) {
+        const struct histogram_cell *cell = &sizes->cells[i];
+
+        if (cell->bucket && bucket_last(cell->bucket) / unit == (bucket_lower(cell->bucket) - 1) / unit)
+            odd += (double)cell->count;
+    }
+    return odd;
+}
+
+/* Writes that are no direct I/O and yet take as long as a request to the device, of which there is one for each: nobody
+   but who asked for it (O_SYNC, O_DSYNC) waits so. */
+void use_of_sync_writes(const struct job_total *job, const struct volume_total *volume, double *v)
+{
+    const struct record *write = &volume->tally.op[OP_WRITE];
+    double median_s, requests = device_writes(job, volume, &median_s);
+
+    v[TRAIT_SYNC_WRITES] = 0;
+    if (use_quantile_s(&write->latency_ns, 0.5) >= median_s)
+        v[TRAIT_SYNC_WRITES] = fmin(requests, odd_sizes(&write->size, SECTOR)) / v[TRAIT_WRITES];
+}
+
+static double invalid(const struct record *record)
+{
+    return (double)histogram_at(&record->error_codes, EINVAL);
+}
+
+/* Reads of parts of pages, but for as many as the page cache served: to these it does not matter. */
+static double odd_direct_reads(const struct record *read)
+{
+    return fmax(0, odd_sizes(&read->size, PAGE) - (double)read->cache[CACHE_HIT_OPS] - (double)read->cache[CACHE_MISS_OPS]);
+}
+
+void use_of_alignment(const struct tally *tally, double *v)
+{
+    const struct record *read = &tally->op[OP_READ], *write = &tally->op[OP_WRITE];
+    double refused = invalid(read) + invalid(write);
+    double all = (double)histogram_count(&read->size) + (double)histogram_count(&write->size) + refused;
+
+    v[TRAIT_DATA_TIME] = use_seconds(tally, OP_READ) + use_seconds(tally, OP_WRITE);
+    v[TRAIT_MISALIGNED] = quotient(odd_direct_reads(read) + odd_sizes(&write->size, PAGE) + refused, all);
+    v[TRAIT_MISALIGNED_TIME] = v[TRAIT_DATA_TIME] * v[TRAIT_MISALIGNED];
+}
