@@ -48,6 +48,19 @@ static __always_inline void settle_restart(struct abi_task *state)
     state->pending = 0;
 }
 
+/* A pipe or a socket, by which a signal's handler tells the others that it was called. */
+static __always_inline bool is_of_no_storage(const volatile struct abi_syscall *shape, struct pt_regs *regs, bool compat,
+                                             struct task_struct *task)
+{
+    struct opened opened;
+    __u32 type;
+
+    if (shape->shape != ABI_SHAPE_FD || !look_up(task, (int)argument_in(regs, compat, 0), &opened))
+        return false;
+    type = LOAD(opened.inode, i_mode) & S_IFMT;
+    return type == S_IFIFO || type == S_IFSOCK;
+}
+
 /* False when the call touches no storage. */
 static __always_inline bool resolve_before(const volatile struct abi_syscall *shape, struct pt_regs *regs,
                                            bool compat, struct task_struct *task, struct abi_task *state)
@@ -143,6 +156,8 @@ static __noinline int enter_any(struct pt_regs *regs)
             state->restart_op = 0;
             return 0; /* the same call again: its clock runs on, and it is in flight as before */
         }
+        if (is_of_no_storage(shape, regs, compat, task))
+            return 0;
         settle_restart(state);
     }
     thread = thread_in(state);

@@ -15,6 +15,8 @@
 #define S_IFDIR  0040000
 #define S_IFLNK  0120000
 #define S_IFBLK  0060000
+#define S_IFIFO  0010000
+#define S_IFSOCK 0140000
 #define AT_FDCWD (-100)
 #define S_DAX    (1U << 13)
 #if defined(__TARGET_ARCH_arm64)
