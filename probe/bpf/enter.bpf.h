@@ -53,11 +53,13 @@ static __always_inline bool is_of_no_storage(const volatile struct abi_syscall *
                                              struct task_struct *task)
 {
     struct opened opened;
+    struct inode *inode;
     __u32 type;
 
     if (shape->shape != ABI_SHAPE_FD || !look_up(task, (int)argument_in(regs, compat, 0), &opened))
         return false;
-    type = LOAD(opened.inode, i_mode) & S_IFMT;
+    inode = opened.inode;
+    type = LOAD(inode, i_mode) & S_IFMT;
     return type == S_IFIFO || type == S_IFSOCK;
 }
 
