@@ -53,13 +53,25 @@ static int add_mount(const struct mount *mount, void *context)
     entry = volumes_add_entry(volumes, key, mount, namespace != volumes->own_namespace);
     if (!entry)
         return -ENOMEM;
-    /* In a container, where the node's things are mounted for us is nobody's concern. */
-    if ((namespace != volumes->watcher_namespace || !entry->mount_count) &&
+    /* In a container, where the node's things are mounted for us is nobody's concern; nor where those who are confined see
+       what others see, too. */
+    if (((namespace != volumes->watcher_namespace && !reading->root) || !entry->mount_count) &&
         volumes_add_mount_point(entry, mount->point))
         return -ENOMEM;
     if (find_lower(volumes, entry, mount, namespace))
         return -ENOMEM;
     return volumes_add_prefix(volumes, mount, reading, pseudo && !volumes->pseudo ? ABI_VOLUME_NONE : key);
+}
+
+/* The folder that somebody is confined to is in their list of mounts only where it is a mount point. */
+static int add_root(const struct reading *reading)
+{
+    struct volumes *volumes = reading->volumes;
+    const struct entry *entry = volumes_find_entry(volumes, reading->root);
+    bool pseudo = entry && volume_type_is_pseudo(entry->fstype);
+
+    return volumes_add_prefix(volumes, &(struct mount){.point = "/"}, reading,
+                              pseudo && !volumes->pseudo ? ABI_VOLUME_NONE : reading->root);
 }
 
 static int read_namespace(struct reading *reading, const char *path)
@@ -69,12 +81,14 @@ static int read_namespace(struct reading *reading, const char *path)
     for (uint32_t i = 0; i < volumes->prefix_count; i++)
         if (volumes->prefixes[i].key.namespace == reading->namespace)
             volumes->prefixes[i].stale = true;
+    if (reading->root && add_root(reading))
+        return -ENOMEM;
     return mountinfo_read(path, add_mount, reading);
 }
 
 int volumes_read(struct volumes *volumes, const char *path, uint32_t namespace)
 {
-    return read_namespace(&(struct reading){volumes, namespace, 0}, path);
+    return read_namespace(&(struct reading){volumes, namespace, 0, 0}, path);
 }
 
 uint32_t volumes_namespace_of(const char *pid)
@@ -88,7 +102,7 @@ uint32_t volumes_namespace_of(const char *pid)
 
 static void read_process(struct volumes *volumes, const char *pid, uint32_t read)
 {
-    struct reading reading = {volumes, volumes_namespace_of(pid), read};
+    struct reading reading = {volumes, volumes_namespace_of(pid), read, 0};
     char path[64];
 
     if (reading.namespace == volumes->own_namespace)
@@ -96,6 +110,20 @@ static void read_process(struct volumes *volumes, const char *pid, uint32_t read
     snprintf(path, sizeof(path), "/proc/%s/mountinfo", pid);
     if (reading.namespace)
         (void)read_namespace(&reading, path); /* the process may be gone; its calls then show "?" */
+}
+
+/* What somebody sees who is confined to a folder, if they still are. */
+static void read_confined(struct volumes *volumes, uint32_t number, const struct abi_namespace *asked)
+{
+    struct reading reading = {volumes, number, asked->read, asked->root};
+    char path[64];
+    struct stat st;
+
+    snprintf(path, sizeof(path), "/proc/%u/root/", asked->tgid);
+    if (stat(path, &st) || st.st_ino != asked->root_inode)
+        return;
+    snprintf(path, sizeof(path), "/proc/%u/mountinfo", asked->tgid);
+    (void)read_namespace(&reading, path);
 }
 
 const char *volumes_owner(const struct volumes *volumes)
@@ -130,7 +158,10 @@ void volumes_refresh_namespaces(struct volumes *volumes)
             (void)volumes_drop_foreign(volumes);
         if (bpf_map_lookup_elem(volumes->maps.namespaces, &namespace, &asked) == 0) {
             snprintf(pid, sizeof(pid), "%u", asked.tgid);
-            read_process(volumes, pid, asked.read);
+            if (asked.root)
+                read_confined(volumes, namespace, &asked);
+            else
+                read_process(volumes, pid, asked.read);
             any = true;
         }
         bpf_map_delete_elem(volumes->maps.namespaces, &namespace);

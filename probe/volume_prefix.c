@@ -18,14 +18,17 @@ static struct prefix *find_prefix(const struct volumes *volumes, const struct ab
     return NULL;
 }
 
-/* False where it is too long: paths below it go to the mount above; the man page says so. */
+/* False where it is too long, and cut: what begins like that may be below it or beside it. */
 static bool make_key(struct abi_mount_key *key, const char *point, uint32_t namespace)
 {
     size_t length = strlen(point);
 
     *key = (struct abi_mount_key){.namespace = namespace};
-    if (length + 1 > sizeof(key->path))
+    if (length + 1 > sizeof(key->path)) {
+        memcpy(key->path, point, sizeof(key->path) - 1); /* as much as is read of a path */
+        key->prefix_bits = (uint32_t)(sizeof(key->namespace) + sizeof(key->path) - 1) * 8;
         return false;
+    }
     memcpy(key->path, point, length);
     if (!length || point[length - 1] != '/')
         key->path[length++] = '/';
@@ -42,8 +45,8 @@ int volumes_add_prefix(struct volumes *volumes, const struct mount *mount, const
     struct prefix *known, *grown;
 
     if (!make_key(&key, mount->point, namespace))
-        return 0;
-    if (!roots_number(&volumes->roots, mount->root, &value.root))
+        value.volume = volume = ABI_VOLUME_UNKNOWN;
+    else if (mount->root && !roots_number(&volumes->roots, mount->root, &value.root))
         value.length = (uint16_t)(key.prefix_bits / 8 - sizeof(key.namespace));
     if (volumes->maps.mounts >= 0 && bpf_map_update_elem(volumes->maps.mounts, &key, &value, BPF_ANY) &&
         namespace == volumes->own_namespace && volumes_drop_foreign(volumes) == 0)

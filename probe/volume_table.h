@@ -63,6 +63,7 @@ struct reading {
     struct volumes *volumes;
     uint32_t namespace;
     uint32_t read; /* as in struct abi_namespace; 0 for our own, whose changes we are told */
+    uint64_t root; /* the same */
 };
 
 /* --- volume_entry.c --- */

@@ -340,7 +340,7 @@ struct abi_volume {
 #define ABI_PATH_MAX 192 /* with it, a node of the trie takes 256 bytes of kernel memory, not 512 */
 struct abi_mount_key {
     uint32_t prefix_bits; /* of namespace and path together */
-    uint32_t namespace;   /* inode number of the mount namespace */
+    uint32_t namespace;   /* inode number of the mount namespace; of who has another root in it, ABI_CONFINED() */
     char path[ABI_PATH_MAX]; /* with a '/' behind every component */
 };
 
@@ -357,10 +357,15 @@ struct abi_mount {
 
 #define ABI_MOUNTS_READ(events) (((uint32_t)(events) & 0x7fffff) | 0x800000)
 
+/* Who was confined to a folder (chroot) sees a namespace of their own: inode numbers of real ones have the upper bit set. */
+#define ABI_CONFINED(hash) ((uint32_t)(hash) & 0x7fffffff)
+
 /* A mount namespace whose mounts are to be read. */
 struct abi_namespace {
     uint32_t tgid; /* of somebody in it */
     uint32_t read; /* ABI_MOUNTS_READ when that was asked for */
+    uint64_t root;       /* the volume of the folder that they are confined to; 0: they are not */
+    uint64_t root_inode; /* its number there */
 };
 
 /*

@@ -34,20 +34,52 @@ static __always_inline __u32 mounts_of(struct mnt_namespace *namespace)
     return ABI_MOUNTS_READ(bpf_core_field_exists(namespace->event) ? BPF_CORE_READ(namespace, event) : 0);
 }
 
+/*
+ * Whether a task's absolute paths begin elsewhere than its namespace: chroot(2). Where a namespace begins is mounted on the
+ * kernel's own root, which is empty, or is that.
+ */
+static __always_inline bool is_confined(struct task_struct *task, struct mnt_namespace *namespace)
+{
+    struct vfsmount *mnt = BPF_CORE_READ(task, fs, root.mnt);
+    struct mount *mount = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
+    struct mount *first = BPF_CORE_READ(namespace, root);
+
+    if (BPF_CORE_READ(task, fs, root.dentry) != BPF_CORE_READ(mnt, mnt_root))
+        return true;
+    return mount != first && BPF_CORE_READ(mount, mnt_parent) != first;
+}
+
+/* Which paths a task has: as abi_mount_key.namespace. */
+static __always_inline __u32 number_of_paths(struct task_struct *task, struct mnt_namespace *namespace)
+{
+    __u32 number = BPF_CORE_READ(namespace, ns.inum);
+    __u64 hash;
+
+    if (!is_confined(task, namespace))
+        return number;
+    hash = (__u64)BPF_CORE_READ(task, fs, root.mnt) + BPF_CORE_READ(task, fs, root.dentry, d_inode, i_ino);
+    return ABI_CONFINED((hash * 0x9e3779b97f4a7c15 ^ number) >> 32);
+}
+
 #define ANCESTORS_MAX 8
 
-/* Has the mounts of a task's namespace read at the next drain, from an ancestor that is likely to be there still. */
+/* Has the mounts that a task sees read at the next drain, from an ancestor that is likely to be there still. */
 static __always_inline void ask_for_mounts(struct task_struct *task)
 {
     struct mnt_namespace *namespace = BPF_CORE_READ(task, nsproxy, mnt_ns);
     struct abi_namespace asked = {.tgid = BPF_CORE_READ(task, tgid), .read = mounts_of(namespace)};
-    __u32 number = BPF_CORE_READ(namespace, ns.inum);
+    struct dentry *root = BPF_CORE_READ(task, fs, root.dentry);
+    __u32 number = number_of_paths(task, namespace);
 
     if (!number || bpf_map_lookup_elem(&namespaces, &number))
         return;
+    if (is_confined(task, namespace)) {
+        asked.root = ABI_VOLUME_FS | BPF_CORE_READ(root, d_sb, s_dev);
+        asked.root_inode = BPF_CORE_READ(root, d_inode, i_ino);
+    }
     for (int i = 0; i < ANCESTORS_MAX; i++) {
         task = BPF_CORE_READ(task, real_parent);
-        if (BPF_CORE_READ(task, nsproxy, mnt_ns) != namespace)
+        if (BPF_CORE_READ(task, nsproxy, mnt_ns) != namespace || BPF_CORE_READ(task, fs, root.dentry) != root)
             break;
         asked.tgid = BPF_CORE_READ(task, tgid);
     }
@@ -266,7 +298,7 @@ static __always_inline struct abi_mount *mount_of_prefix(struct task_struct *tas
     struct mnt_namespace *namespace = task->nsproxy->mnt_ns;
     struct abi_mount *mount;
 
-    key->namespace = namespace->ns.inum;
+    key->namespace = number_of_paths(task, namespace);
     /* "/mnt" must match the mount point "/mnt/" and not "/mn/"; a longer path is cut where the key ends. */
     if (length < ABI_PATH_MAX)
         key->path[length] = '/';
