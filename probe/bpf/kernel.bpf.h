@@ -147,6 +147,7 @@ struct dentry {
 };
 
 struct vfsmount {
+    struct dentry *mnt_root;
     struct super_block *mnt_sb;
 };
 
@@ -185,6 +186,7 @@ struct kiocb {
 };
 
 struct fs_struct {
+    struct path root;
     struct path pwd;
 };
 
@@ -215,6 +217,14 @@ struct nsproxy {
 
 struct signal_struct {
     atomic_t live;
+};
+
+typedef struct {
+    unsigned long sig[1];
+} sigset_t;
+
+struct sigpending {
+    sigset_t signal;
 };
 
 typedef struct {
@@ -273,6 +283,7 @@ struct task_struct {
     struct fs_struct *fs;
     struct nsproxy *nsproxy;
     struct signal_struct *signal;
+    struct sigpending pending;
     const struct cred *cred;
 };
 

@@ -10,11 +10,18 @@
 
 #define MAY_RESTART_FIRST (-516) /* -ERESTART_RESTARTBLOCK */
 #define MAY_RESTART_LAST  (-512) /* -ERESTARTSYS */
+#define SIGKILL           9
 
 /* The kernel may make an interrupted call again. */
 static __always_inline bool may_restart(long result)
 {
     return result >= MAY_RESTART_FIRST && result <= MAY_RESTART_LAST;
+}
+
+/* A call that ends so because its thread is ended does not return: kill -9, the exit or exec of another thread. */
+static __always_inline bool is_cut_short(struct task_struct *task, long result)
+{
+    return result == -EINTR && BPF_CORE_READ(task, pending.signal.sig[0]) >> (SIGKILL - 1) & 1;
 }
 
 /* An open tells the size of a regular file; a link, a symlink or a node made has none. */
@@ -121,7 +128,7 @@ static __noinline int leave_any(struct pt_regs *regs, long result, __u64 now)
     m.end_ns = now;
     if (shape->shape != ABI_SHAPE_FD)
         resolve_after(shape, regs, compat, result, task, state, thread, &m);
-    if (may_restart(result)) {
+    if (may_restart(result) || is_cut_short(task, result)) {
         state->restart_op = m.op;
         state->exit_ns = now;
         state->pending = mark_of(number, compat);

@@ -51,6 +51,11 @@ class Samples:
         self.process.communicate()
 
 
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+        return stat.read().rsplit(")", 1)[1].split()[0]
+
+
 class HangTest(harness.SystemTest):
     def setUp(self):
         self.directory = tempfile.mkdtemp(prefix="unblend-hang-")  # where the daemon's mount is seen by its own name
@@ -171,6 +176,26 @@ class HangTest(harness.SystemTest):
             hooks = {hook["hook"]: hook for hook in batch["coverage"]["hooks"]}
             self.assertEqual(("unavailable", "reading it hangs"),
                              tuple(hooks["platform-metrics"][key] for key in ("state", "why")))
+
+    def test_who_is_killed_there_has_not_returned(self):
+        recording = os.path.join(self.directory, "killed.rec")
+        program = WAITERS["read"][-1].replace("os.read", "os.kill(int(sys.argv[2]), 19)\nos.read")
+        recorder = subprocess.Popen([harness.unblend(), "record", "-o", recording, "--", *WAITERS["read"][:-1], program, self.mount,
+                                     str(self.daemon.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(recorder.communicate)
+        self.assertEqual("ready\n", recorder.stdout.readline())
+        recorder.stdin.write("go\n")
+        recorder.stdin.flush()
+        with open(f"/proc/{recorder.pid}/task/{recorder.pid}/children", encoding="utf-8") as children:
+            waiter = children.read().split()[0]
+        self.wait_until(lambda: state_of(waiter) == "D")
+        os.kill(int(waiter), signal.SIGKILL)
+        time.sleep(1)
+        self.daemon.send_signal(signal.SIGCONT)  # closing the file asks it, too
+        recorder.wait(PATIENCE_S)
+        report = harness.report(recording)
+        self.assertEqual((0, 0, 0), harness.count(report.volume(self.mount), "read"))
+        self.assertEqual((1, 1), (report.coverage["killed_ops"], report.coverage["in_flight_ops"]))
 
 
 if __name__ == "__main__":
