@@ -80,21 +80,25 @@ static int plan_plainly(struct database_reader *reader)
     return PQresultStatus(result) == PGRES_COMMAND_OK ? 0 : failed(reader);
 }
 
-/* timestamptz is cut to us, so the bounds of time are inclusive, and those of start_ns decide. */
+/* timestamptz is cut to us, so the bounds of time are inclusive, and those of start_ns decide. The time of a row of a
+   rollup is that of its minute or hour, in which its first interval may have begun later. */
 static int open_cursor(struct database_reader *reader, unsigned piece, const char *nodes)
 {
     static const char format[] =
         "declare interval_cursor%u no scroll cursor for select " DATABASE_INTERVAL_COLUMNS
-        " from unblend.intervals%s where time between unblend.timestamp_of($1) and unblend.timestamp_of($2) "
+        " from unblend.intervals%s where time between unblend.timestamp_of($1) - interval '%s' "
+        "and unblend.timestamp_of($2) "
         "and start_ns >= $1 and start_ns < $2 "
         "and ($3::json is null or node in (select json_array_elements_text($3::json))) order by time, batch_id";
+    const char *suffix = reader->pieces[piece].suffix;
+    const char *unit = !*suffix ? "0" : strcmp(suffix, "_1m") == 0 ? "1 minute" : "1 hour";
     char since[24], until[24], sql[2048];
     const char *values[] = {since, until, nodes};
     _cleanup_result_ PGresult *result = NULL;
 
     snprintf(since, sizeof(since), "%" PRId64, reader->pieces[piece].since_ns);
     snprintf(until, sizeof(until), "%" PRId64, reader->pieces[piece].until_ns);
-    snprintf(sql, sizeof(sql), format, piece, reader->pieces[piece].suffix);
+    snprintf(sql, sizeof(sql), format, piece, suffix, unit);
     result = PQexecParams(reader->conn, sql, 3, NULL, values, NULL, NULL, 0);
     return PQresultStatus(result) == PGRES_COMMAND_OK ? 0 : failed(reader);
 }

@@ -408,6 +408,21 @@ class TestRetention(Rollups):
             self.assertEqual(after[op]["bytes"] - before[op]["bytes"],
                              sum(r["bytes"] for v in values for r in v["records"] if r["op"] == op))
 
+    def test_2_since_within_a_sum(self):
+        """An hour's row begins where its first interval did: asked from just before that on, all of it is there."""
+        token = self.enroll("evening")
+        for days, within, before in ((9, 1830, 60), (3, 30, 10)):  # hours, then minutes
+            at = (self.now - days * DAY_S) // DAY_S * DAY_S + 3 * HOUR_S + within
+            values = [made("evening", 100 * days + seq, at + 10 * seq, jobs=("slurm:evening",)) for seq in (1, 2)]
+            self.send(token, values)
+            self.wait_rolled()
+            since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at + 10 - before))
+            until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at + HOUR_S))
+            self.assertEqual(counts(self.report(since, until))["ops"]["read"]["bytes"],
+                             sum(r["bytes"] for v in values for r in v["records"] if r["op"] == "read"))
+            late = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at + 11))
+            self.assertEqual(self.report(late, until)["jobs"], [])
+
     def test_3_size(self):
         """Near its limit the database loses the oldest raw rows, each with a word, and never what was pinned."""
         self.restart("--keep-raw", "90d", "--max-db-size", "1M")
