@@ -49,6 +49,9 @@ void agent_say_ready(const struct agent *agent);
 /* What is drained from now on is as fine, and the interval as short, as somebody who watches wants it. */
 void agent_heed_wish(struct agent *agent);
 
+/* Adds a sample to the interval; one that does not follow it begins the next. 0 or -errno. */
+int agent_gather(struct agent *agent, struct batch *sample);
+
 /* Takes a sample, shows it to the watchers and adds it to the interval. 0 or -errno. */
 int agent_sample(struct agent *agent);
 

@@ -123,6 +123,21 @@ void agent_heed_wish(struct agent *agent)
     sampler_set_interval(agent->sampler, wish.interval_ns);
 }
 
+/* After the clock was set, or the machine slept, the two in one would last for longer than anybody watched, and be
+   refused beyond a week. What cannot be spooled now stays one: then the time is wrong rather than its length. */
+int agent_gather(struct agent *agent, struct batch *sample)
+{
+    if (agent->interval && !batch_follows(sample, agent->interval) && agent_end_interval(agent))
+        sample->start_ns = agent->interval->start_ns + (int64_t)agent->interval->duration_ns;
+    if (!agent->interval) {
+        int err = batch_new(&agent->interval);
+
+        if (err)
+            return err;
+    }
+    return batch_merge(agent->interval, sample, GRAIN_JOBS);
+}
+
 int agent_sample(struct agent *agent)
 {
     _cleanup_(batch_freep) struct batch *batch = NULL;
@@ -142,14 +157,9 @@ int agent_sample(struct agent *agent)
         log_warning("metrics: no memory: some counts are missing in them");
     if (!agent->spool && !agent->copy)
         return 0;
-    if (!agent->interval) {
-        err = batch_new(&agent->interval);
-        if (err)
-            return err;
-    }
     if (!agent->options->trees)
         batch_forget_trees(batch); /* those who watch here have seen them */
-    return batch_merge(agent->interval, batch, GRAIN_JOBS);
+    return agent_gather(agent, batch);
 }
 
 void agent_tick(struct agent *agent)

@@ -93,6 +93,13 @@ static int next(struct recorder *recorder, int fd, struct batch **out)
 
         if (got <= 0)
             return got;
+        if (remote->gathered && !batch_follows(batch, remote->gathered)) {
+            struct batch *whole = take_pointer(remote->gathered);
+
+            remote->gathered = take_pointer(batch);
+            whole->interval_ms = (uint32_t)(remote->interval_ns / 1000000);
+            return hand_out(remote, whole, out);
+        }
         if (remote->gathered) {
             int err = batch_merge(remote->gathered, batch, GRAIN_PROCESSES);
 

@@ -10,6 +10,8 @@
 
 /* Adding one record, or one batch, to another. */
 
+#define FOLLOWS_NS INT64_C(1000000000)
+
 /* Whether a sum is one that JSON and PostgreSQL can hold. */
 static bool fits(uint64_t a, uint64_t b)
 {
@@ -257,4 +259,11 @@ int batch_merge(struct batch *dst, const struct batch *src, enum grain grain)
     }
     err = merge_stations(dst, src, jobs, volumes);
     return err ? err : merge_trees(dst, src, jobs, volumes);
+}
+
+bool batch_follows(const struct batch *batch, const struct batch *before)
+{
+    int64_t apart = batch->start_ns - (before->start_ns + (int64_t)before->duration_ns);
+
+    return apart > -FOLLOWS_NS && apart < FOLLOWS_NS;
 }

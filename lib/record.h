@@ -323,4 +323,8 @@ int batch_dropped(struct batch *batch, const struct dropped *dropped, uint32_t c
  */
 int batch_merge(struct batch *dst, const struct batch *src, enum grain grain);
 
+/* Whether it begins where the one before ends, give or take a second. If it does not, a clock was set between the two,
+   or something is missing: merged, they would be said to have lasted for all that lies between. */
+bool batch_follows(const struct batch *batch, const struct batch *before);
+
 #endif
