@@ -24,6 +24,7 @@ struct follower {
     bool patient;
     int64_t began_ns;
     int64_t after_ns;             /* intervals up to here have been handed out */
+    int64_t length_ns;            /* of the interval that was seen last */
     struct source *database;      /* open while an interval is read */
     struct source_window window;  /* the database's, which borrows it */
     struct batch *ahead;          /* of the same interval, of the next node; NULL for none */
@@ -37,14 +38,14 @@ static void close_database(struct follower *follower)
     follower->database = NULL;
 }
 
-/* Opens the database for the earliest interval that has not been handed out. 1 with its first batch in ahead, 0 when
-   there is none, -errno (logged). */
-static int begin_interval(struct follower *follower)
+/* Opens the database for the earliest interval that has not been handed out, of those that began so long ago. 1 with
+   its first batch in ahead, 0 when there is none, -errno (logged). */
+static int begin_interval(struct follower *follower, int64_t ago_ns)
 {
     struct source *database = NULL;
     int got;
 
-    follower->window = (struct source_window){.since_ns = follower->after_ns, .until_ns = wall_clock_ns() - GRACE_NS};
+    follower->window = (struct source_window){.since_ns = follower->after_ns, .until_ns = wall_clock_ns() - ago_ns};
     got = source_database(follower->conninfo, &follower->window, &database);
     if (!got)
         got = database->next(database, &follower->ahead);
@@ -53,6 +54,31 @@ static int begin_interval(struct follower *follower)
     else
         source_freep(&database);
     return got;
+}
+
+static int64_t length_of(const struct batch *batch)
+{
+    return batch->interval_ms * INT64_C(1000000);
+}
+
+/* Whether slow nodes' batches of the interval that was begun have been waited for. */
+static bool is_over(const struct follower *follower)
+{
+    return follower->ahead->start_ns + length_of(follower->ahead) <= wall_clock_ns() - GRACE_NS;
+}
+
+/* As above, but none from before it is over. Until then it is not read again: as long as it was, the next ones are. */
+static int begin_whole_interval(struct follower *follower)
+{
+    int got = begin_interval(follower, GRACE_NS + follower->length_ns);
+
+    if (got != 1)
+        return got;
+    follower->length_ns = length_of(follower->ahead);
+    if (is_over(follower))
+        return 1;
+    close_database(follower);
+    return 0;
 }
 
 /* When the last interval before that one began; 0 when there is none. 0 or -errno (logged). */
@@ -70,8 +96,8 @@ static int last_complete(struct follower *follower, int64_t *last_ns)
     int got;
 
     follower->after_ns = *last_ns - CLOCKS_NS;
-    got = begin_interval(follower);
-    if (got == 1 && follower->ahead->start_ns + follower->ahead->interval_ms * INT64_C(1000000) > now_ns - GRACE_NS)
+    got = begin_interval(follower, GRACE_NS);
+    if (got == 1 && !is_over(follower))
         got = before(follower, *last_ns, &earlier_ns);
     close_database(follower);
     if (earlier_ns > now_ns - HISTORY_NS)
@@ -84,7 +110,7 @@ static void say_age(const struct follower *follower, int64_t last_ns)
     int64_t age_ns = wall_clock_ns() - last_ns;
     char when[40], age[32];
 
-    if (age_ns - follower->ahead->interval_ms * INT64_C(1000000) > HISTORY_NS / 2)
+    if (age_ns - length_of(follower->ahead) > HISTORY_NS / 2)
         log_warning("nothing has come since %s, %s ago: this is the last that did", human_time(when, last_ns),
                     human_duration(age, (double)age_ns / 1e9));
 }
@@ -109,7 +135,7 @@ static int begin_with_last(struct follower *follower)
     }
     follower->after_ns = first_ns - CLOCKS_NS;
     if (!got)
-        got = begin_interval(follower);
+        got = begin_interval(follower, GRACE_NS);
     if (got == 1)
         say_age(follower, last_ns);
     return got;
@@ -119,7 +145,7 @@ static int begin_with_last(struct follower *follower)
    or -errno (logged). */
 static int look(struct follower *follower)
 {
-    int got = follower->patient ? begin_interval(follower) : begin_with_last(follower);
+    int got = follower->patient ? begin_whole_interval(follower) : begin_with_last(follower);
 
     if (got == 1)
         follower->patient = true;
@@ -144,7 +170,7 @@ static int follower_next(struct source *source, struct batch **out)
             return got;
         if (follower->ahead)
             follower->after_ns =
-                follower->ahead->start_ns + follower->ahead->interval_ms * INT64_C(500000) + 1;
+                follower->ahead->start_ns + length_of(follower->ahead) / 2 + 1;
         else if (nanosleep(&pause, NULL))
             return -EINTR;
     }

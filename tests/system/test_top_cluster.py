@@ -74,6 +74,24 @@ class TestCluster(collecting.Database):
         sample, = map(json.loads, result.stdout.splitlines())
         self.assertEqual(0.4, sample["totals"]["read_ops_s"])
 
+    def test_slow_nodes_are_waited_for(self):
+        """An agent sends up to five seconds after an interval's end, at random: nobody is left out for that."""
+        now = int(time.time())
+        at = {node: [batch(seq, node=node, stream=f"{now:016x}{node[1]:0>16}", start_ns=start * 10**9, duration_ns=10**10)
+                     for seq, start in ((1, now - 30), (2, now - 10))] for node in ("n1", "n2")}
+        self.wipe()
+        for node, token in ("n1", self.token), ("n2", self.second):
+            self.assertEqual(200, self.collector.post(at[node][0], token)[0])
+        self.assertEqual(200, self.collector.post(at["n1"][1], self.token)[0])
+        with subprocess.Popen([harness.unblend(), "top", "-b", "--json", "-n", "2", "--tab", "nodes", "--db", self.conninfo],
+                              stdout=subprocess.PIPE, text=True) as top:
+            first = json.loads(top.stdout.readline())
+            time.sleep(3)
+            self.assertEqual(200, self.collector.post(at["n2"][1], self.second)[0])
+            second = json.loads(top.stdout.readline())
+        for sample, reads in (first, 0.1), (second, 0.2):
+            self.assertEqual({"n1": reads, "n2": reads}, {row["node"]: row["read_ops_s"] for row in sample["nodes"]})
+
     def test_on_the_screen(self):
         with Terminal(100, 24, [harness.unblend(), "top", "--db", self.conninfo]) as terminal:
             screen = terminal.wait(r"n2\n")
