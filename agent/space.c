@@ -25,7 +25,7 @@ struct known {
     char *name, *source, *fstype, *mount;
     enum scope scope;
     bool present; /* mounted there, when asked last */
-    bool asked;
+    bool looked_for, asked;
 };
 
 struct answer {
@@ -67,6 +67,15 @@ static void end_child(struct space_watch *watch, unsigned at)
     watch->children[at] = watch->children[--watch->child_count];
 }
 
+static void known_clear(struct known *known)
+{
+    free(known->name);
+    free(known->source);
+    free(known->fstype);
+    free(known->mount);
+    *known = (struct known){.name = NULL};
+}
+
 void space_watch_free(struct space_watch *watch)
 {
     if (!watch)
@@ -76,28 +85,57 @@ void space_watch_free(struct space_watch *watch)
         waitpid(watch->children[0].pid, NULL, WNOHANG);
         end_child(watch, 0);
     }
-    for (unsigned i = 0; i < watch->count; i++) {
-        free(watch->volumes[i].name);
-        free(watch->volumes[i].source);
-        free(watch->volumes[i].fstype);
-        free(watch->volumes[i].mount);
-    }
+    for (unsigned i = 0; i < watch->count; i++)
+        known_clear(&watch->volumes[i]);
     free(watch);
+}
+
+/* Whether a child still has to ask it. */
+static bool is_to_be_asked(const struct space_watch *watch, unsigned volume)
+{
+    for (unsigned i = 0; i < watch->child_count; i++) {
+        const struct child *child = &watch->children[i];
+
+        for (unsigned place = child->done; place < child->count; place++)
+            if (child->order[place] == volume)
+                return true;
+    }
+    return false;
+}
+
+/* The place of one more, at last that of one that is not mounted any more; NULL: all are. What takes another's place may
+   be mounted elsewhere only, as that was: nobody is asked sooner for it. */
+static struct known *make_room(struct space_watch *watch)
+{
+    if (watch->count < VOLUMES) {
+        watch->fresh = true;
+        return &watch->volumes[watch->count++];
+    }
+    for (unsigned i = 0; i < VOLUMES; i++) {
+        struct known *known = &watch->volumes[i];
+
+        if (!known->looked_for || known->present || is_to_be_asked(watch, i))
+            continue;
+        known_clear(known);
+        return known;
+    }
+    return NULL;
 }
 
 static int learn(struct space_watch *watch, const struct volume *volume)
 {
-    struct known *known = &watch->volumes[watch->count];
+    struct known *known;
 
-    if (!volume->mount_count || !volume->fstype || strcmp(volume->fstype, "block") == 0 || watch->count == VOLUMES)
+    if (!volume->mount_count || !volume->fstype || strcmp(volume->fstype, "block") == 0)
         return 0;
     for (unsigned i = 0; i < watch->count; i++)
-        if (strcmp(watch->volumes[i].name, volume->name) == 0)
+        if (watch->volumes[i].name && strcmp(watch->volumes[i].name, volume->name) == 0)
             return 0;
+    known = make_room(watch);
+    if (!known)
+        return 0;
     *known = (struct known){strdup(volume->name), strdup(volume->source ? volume->source : ""), strdup(volume->fstype),
-                            strdup(volume->mounts[0]), volume->scope, false, false};
-    watch->count++; /* what there is of it is given back */
-    watch->fresh = true;
+                            strdup(volume->mounts[0]), volume->scope, false, false, false};
     return known->name && known->source && known->fstype && known->mount ? 0 : -ENOMEM;
 }
 
@@ -106,9 +144,12 @@ static int see_mount(const struct mount *mount, void *context)
 {
     struct space_watch *watch = context;
 
-    for (unsigned i = 0; i < watch->count; i++)
-        if (strcmp(watch->volumes[i].mount, mount->point) == 0) /* the last one is on top */
-            watch->volumes[i].present = strcmp(watch->volumes[i].fstype, mount->fstype) == 0;
+    for (unsigned i = 0; i < watch->count; i++) {
+        struct known *known = &watch->volumes[i];
+
+        if (known->mount && known->fstype && strcmp(known->mount, mount->point) == 0) /* the last one is on top */
+            known->present = strcmp(known->fstype, mount->fstype) == 0;
+    }
     return 0;
 }
 
@@ -164,6 +205,8 @@ static void start(struct space_watch *watch)
         watch->volumes[i].present = false;
     if (mountinfo_read(MOUNTINFO, see_mount, watch))
         return;
+    for (unsigned i = 0; i < watch->count; i++)
+        watch->volumes[i].looked_for = true;
     for (unsigned i = 0; i < watch->count; i++)
         if (watch->volumes[i].present && !is_waited_for(watch, i))
             child->order[child->count++] = i;
