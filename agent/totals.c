@@ -71,16 +71,16 @@ static int find_or_add(struct total_set *set, const char *job, const char *volum
 }
 
 static int add(struct total_set *set, const char *job, const char *volume, const struct record *record,
-               const struct batch *batch)
+               const struct batch *batch, int64_t watched_ns)
 {
     struct total *total;
     int err = find_or_add(set, job, volume, record->op, &total);
 
     if (err)
         return err;
-    if (!total->seen_ns)
+    if (!total->ops)
         total->start_ns = batch->start_ns;
-    total->seen_ns = batch->start_ns;
+    total->seen_ns = watched_ns;
     total->ops += record_ops(record);
     total->bytes += record->bytes;
     total->errors += record->errors;
@@ -141,18 +141,19 @@ int totals_add(struct totals *totals, struct batch *batch)
 
         if (!record_ops(record))
             continue; /* in flight, and counted when it is done */
-        err = add(&totals->jobs, batch->jobs[record->job].name, volume, record, batch);
+        err = add(&totals->jobs, batch->jobs[record->job].name, volume, record, batch, totals->watched_ns);
         if (!err)
-            err = add(&totals->volumes, "", volume, record, batch);
+            err = add(&totals->volumes, "", volume, record, batch, totals->watched_ns);
     }
     if (!totals->start_ns)
-        totals->start_ns = totals->forgot_ns = batch->start_ns;
+        totals->start_ns = batch->start_ns;
     totals->end_ns = batch->start_ns + (int64_t)batch->duration_ns;
-    if (!err && totals->end_ns - totals->forgot_ns > FORGET_EACH) {
-        err = forget(&totals->jobs, totals->end_ns - TOTALS_IDLE_S * SECOND);
+    totals->watched_ns += (int64_t)batch->duration_ns;
+    if (!err && totals->watched_ns - totals->forgot_ns > FORGET_EACH) {
+        err = forget(&totals->jobs, totals->watched_ns - TOTALS_IDLE_S * SECOND);
         if (!err)
-            err = forget(&totals->volumes, totals->end_ns - TOTALS_IDLE_S * SECOND);
-        totals->forgot_ns = totals->end_ns;
+            err = forget(&totals->volumes, totals->watched_ns - TOTALS_IDLE_S * SECOND);
+        totals->forgot_ns = totals->watched_ns;
     }
     batch_free(totals->last);
     totals->last = batch;

@@ -25,7 +25,8 @@ struct total {
     enum operation op;
     uint64_t ops, bytes, errors, latency_sum_ns;
     struct histogram size, latency_ns; /* of those with job "" only */
-    int64_t start_ns, seen_ns;         /* wall clock: the first and the last interval that it was in */
+    int64_t start_ns; /* wall clock: the first interval that it was in */
+    int64_t seen_ns;  /* of what has been watched by then: the last one */
 };
 
 struct total_set {
@@ -40,7 +41,9 @@ struct totals {
     uint64_t lost, killed, unattributed, overflow;
     uint64_t shed_ms[SHED_COUNT];
     struct batch *last; /* for what is no sum: hooks, what is in flight, who this is; NULL before the first */
-    int64_t start_ns, end_ns, forgot_ns;
+    int64_t start_ns, end_ns; /* wall clock */
+    int64_t watched_ns;       /* of all samples: a clock that is set makes nobody silent */
+    int64_t forgot_ns;        /* of these */
 };
 
 /* Adds a sample without processes, which is taken over. 0, or -ENOMEM: then some of it is missing. */

@@ -72,12 +72,28 @@ static void forgets_what_was_silent(void **state)
     struct totals totals = {.last = NULL};
 
     assert_int_equal(totals_add(&totals, writes("gone", "v", SECOND, 1)), 0);
-    for (int64_t s = 2; s < TOTALS_IDLE_S + 100; s += 10)
+    for (int64_t s = 2; s < TOTALS_IDLE_S + 100; s++)
         assert_int_equal(totals_add(&totals, writes("here", "v", s * SECOND, 1)), 0);
     assert_null(find(&totals.jobs, "gone"));
     assert_int_equal(totals.jobs.count, 1);
     assert_int_equal(totals_add(&totals, writes("here", "v", 2000 * SECOND, 1)), 0);
     assert_int_equal(totals.jobs.count, 1); /* and finds what has moved */
+    totals_clear(&totals);
+}
+
+static void a_clock_that_is_set_makes_nobody_silent(void **state)
+{
+    static const int64_t year = INT64_C(365) * 86400 * SECOND;
+    struct totals totals = {.last = NULL};
+    int64_t now = 2 * year;
+
+    assert_int_equal(totals_add(&totals, writes("before", "v", now, 1)), 0);
+    for (int64_t s = 1; s < 100; s++) /* forward */
+        assert_int_equal(totals_add(&totals, writes("here", "v", now + year + s * SECOND, 1)), 0);
+    assert_non_null(find(&totals.jobs, "before"));
+    for (int64_t s = 100; s < TOTALS_IDLE_S + 100; s++) /* and back */
+        assert_int_equal(totals_add(&totals, writes("here", "v", now - year + s * SECOND, 1)), 0);
+    assert_null(find(&totals.jobs, "before"));
     totals_clear(&totals);
 }
 
@@ -87,8 +103,12 @@ static void too_many_are_summed_up(void **state)
     char name[32];
 
     for (unsigned i = 0; i < TOTALS_MAX + 10; i++) {
+        struct batch *batch;
+
         snprintf(name, sizeof(name), "job%u", i);
-        assert_int_equal(totals_add(&totals, writes(name, "v", SECOND, 1)), 0);
+        batch = writes(name, "v", SECOND, 1);
+        batch->duration_ns = 0; /* all in one second */
+        assert_int_equal(totals_add(&totals, batch), 0);
     }
     assert_int_equal(totals.jobs.count, TOTALS_MAX + 1);
     assert_int_equal(find(&totals.jobs, TOTALS_OTHERS)->ops, 10);
@@ -203,6 +223,7 @@ int main(void)
         cmocka_unit_test(forgets_what_was_silent),
         cmocka_unit_test(exponential_buckets),
         cmocka_unit_test(told_by_otlp),
+        cmocka_unit_test(a_clock_that_is_set_makes_nobody_silent),
         cmocka_unit_test(too_many_are_summed_up),
         cmocka_unit_test(text_escapes_names),
     };
