@@ -318,6 +318,35 @@ class TestNames(Rollups):
         self.assertEqual(self.sql("select max(octet_length(name)) from unblend.subject"), str(400 + 3 + 32))
 
 
+class TestEdges(Rollups):
+    """Rates of a load that is always the same, whatever the span that is asked for."""
+
+    def test_rates_at_edges(self):
+        token = self.enroll("n1")
+        now = int(time.time())
+        hour = now // HOUR_S * HOUR_S
+        first = hour - 44 * HOUR_S
+        job = {**batch()["jobs"][0], "watched_ns": 60 * 10**9, "exposed_ns": 6 * 10**9}
+        self.send(token, [batch(seq, start_ns=(first + 60 * seq) * 10**9, duration_ns=60 * 10**9, interval_ms=60000,
+                                jobs=[job], records=[{"job": 0, "volume": 0, "op": "read", "bytes": 60000, "errors": 0,
+                                                      "latency_sum_ns": 60, "size": "80:60", "latency_ns": "60:60"}])
+                          for seq in range((now - first) // 60)])
+        self.wait_rolled()
+        rates = (("demand('cluster', array['c1'], null, {})", "read_bytes / 1000"),
+                 ("operations('job', array['c1'], array['slurm:42'], null, {})", "bytes / 1000"),
+                 ("series(array['c1'], array['n1'], null, {}, 'node')", "read_bytes / 1000"),
+                 ("coverage(array['c1'], null, {})", "watched_ns / 1e9"),
+                 ("coverage(array['c1'], array['n1'], {})", "watched_ns / 1e9"),
+                 ("stalls(array['c1'], array['slurm:42'], {}, '')", "watched_ns / 1e9"))
+        ends = [hour - 2 * HOUR_S, hour - 2 * HOUR_S + 601, hour - 2 * HOUR_S + 2000, now]
+        for (function, amount), since_s, until_s, step in itertools.product(
+                rates, (hour - 42 * HOUR_S + 1000, now - 5 * HOUR_S), ends, ("'1 hour'", "'3 hours'", "'1 minute'", "null")):
+            span = f"to_timestamp({since_s}), to_timestamp({until_s}), {step}"
+            found = self.sql(f"select count(*) > 0, min({amount} / seconds), max({amount} / seconds) "
+                             f"from unblend.{function.format(span)}").split("|")
+            self.assertEqual((found[0], *map(float, found[1:])), ("t", 1, 1), (function, span))
+
+
 def counts(report):
     """What must not depend on the tier that a report was read from."""
     def of(ops):
