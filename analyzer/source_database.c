@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "lib/cleanup.h"
 #include "lib/database_batch.h"
@@ -170,7 +171,8 @@ static int tell_drops(struct database *db, struct batch *batch)
             .stream = PQgetvalue(rows, i, 0),
             .first = strtoull(PQgetvalue(rows, i, 1), NULL, 10),
             .last = strtoull(PQgetvalue(rows, i, 2), NULL, 10),
-            .ops = PQgetisnull(rows, i, 3) ? DROPPED_UNKNOWN : strtoull(PQgetvalue(rows, i, 3), NULL, 10),
+            /* earlier collectors wrote some below 0 */
+            .ops = PQgetisnull(rows, i, 3) ? DROPPED_UNKNOWN : (uint64_t)MAX(result_number(rows, i, 3), 0),
             .start_ns = result_number(rows, i, 4),
             .end_ns = result_number(rows, i, 5),
             .why = PQgetvalue(rows, i, 6),

@@ -171,14 +171,22 @@ static int open_gap(struct db *db, const struct ledger_place *place, int64_t fir
     return db_query(db, "insert into unblend.gap values ($1, $2, $3)", &args, NULL);
 }
 
-/* It has come all the same: out of its range. The operations of those that remain stand in one row of the two. */
+/* It has come all the same: out of its range. The operations of those that remain stand in one row of the two; so that
+   of a later one they may stand in another row of what was said at once, and none goes below 0. */
 static int take_back(struct db *db, const struct ledger_place *place, const struct batch *batch)
 {
     static const char *const steps[] = {
+        ("update unblend.dropped as d set ops = d.ops - least(d.ops, short.ops) from ("
+        "select $4::bigint - o.ops as ops, (select s.first_seq from unblend.dropped as s where s.node_id = $1 "
+        "and s.stream_id = $2 and s.first_seq <> o.first_seq and s.told_at = o.told_at and s.why = o.why "
+        "and (s.start_ns, s.end_ns) is not distinct from (o.start_ns, o.end_ns) and s.ops > 0 "
+        "order by s.ops desc limit 1) as first_seq from unblend.dropped as o where o.node_id = $1 and o.stream_id = $2 "
+        "and $3::bigint between o.first_seq and o.last_seq and o.ops < $4::bigint) as short "
+        "where d.node_id = $1 and d.stream_id = $2 and d.first_seq = short.first_seq"),
         ("insert into unblend.dropped select node_id, stream_id, $3::bigint + 1, last_seq, "
-        "case when first_seq = $3 then ops - $4 else ops * 0 end, start_ns, end_ns, why, told_at "
+        "case when first_seq = $3 then ops - least(ops, $4) else ops * 0 end, start_ns, end_ns, why, told_at "
         "from unblend.dropped where node_id = $1 and stream_id = $2 and first_seq <= $3 and last_seq > $3"),
-        ("update unblend.dropped set last_seq = $3::bigint - 1, ops = ops - $4 "
+        ("update unblend.dropped set last_seq = $3::bigint - 1, ops = ops - least(ops, $4) "
         "where node_id = $1 and stream_id = $2 and first_seq < $3 and last_seq >= $3"),
         "delete from unblend.dropped where node_id = $1 and stream_id = $2 and first_seq = $3 and $4::bigint >= 0",
     };

@@ -326,7 +326,16 @@ class TestLedger(collecting.Database):
         for seq in (4, 8, 7, 4):
             self.assertEqual(self.collector.post(batch(seq), self.token)[0], 200)
         self.assertEqual(["2|3|16|quota", "5|6|0|quota"], self.drops())
-        self.assertEqual("5|38", self.sql("select count(*), sum(ops) from unblend.samples"))
+        self.assertEqual(self.collector.post(batch(5), self.token)[0], 200)
+        self.assertEqual(["2|3|11|quota", "6|6|0|quota"], self.drops())  # 2, 3 and 6 together
+        self.assertEqual("6|43", self.sql("select count(*), sum(ops) from unblend.samples"))
+
+    def test_less_was_declared_than_comes(self):
+        self.assertEqual(self.collector.post(self.declare(5, (3, 4, 2)), self.token)[0], 200)
+        self.assertEqual(self.collector.post(batch(3), self.token)[0], 200)
+        self.assertEqual(["4|4|0|quota"], self.drops())
+        report = json.loads(harness.must([harness.unblend(), "report", "-f", "json", "--db", self.conninfo]))
+        self.assertEqual((1, 0), (report["coverage"]["dropped_batches"], report["coverage"]["lost_ops"]))
 
     def test_a_range_that_is_wrong_is_refused(self):
         for change, field in (({"first_seq": 5, "last_seq": 4}, "last_seq"), ({"stream": "x"}, "stream"),
