@@ -12,6 +12,7 @@
 
 #include "collector/store.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/remote.h"
 
@@ -20,6 +21,9 @@
 #define IDLE_MS          250
 #define BACKOFF_FIRST_MS 500
 #define BACKOFF_LAST_MS  60000
+#define PUT_OFF_FIRST_MS 1000       /* until what the other side could not take is tried again */
+#define PUT_OFF_LAST_MS  600000
+#define PUT_OFF_MAX      3          /* batches in a row; then it is no single batch's fault */
 
 struct forward {
     const struct forward_options *options;
@@ -28,7 +32,11 @@ struct forward {
     pthread_t thread;
     atomic_bool ending;
     unsigned backoff_ms;
-    bool singly;       /* a body of many was refused: find out which */
+    unsigned singly;   /* so many rows: a body of them was refused, and which it is they show one by one */
+    int64_t after;     /* the row that was put off last: those behind it go first; 0: none */
+    int64_t again_ms;  /* monotonic: from when on it is tried again, and those before it */
+    unsigned apart_ms; /* between such times; grows until nothing waits */
+    unsigned put_off;  /* in a row */
     char status[300];  /* what was said last */
 };
 
@@ -73,6 +81,27 @@ static void word_of(const struct remote_answer *answer, char *text, size_t size)
         snprintf(text, size, "%.200s", answer->text);
 }
 
+/* The other side cannot take just this row now. */
+static unsigned put_off(struct forward *forward, const struct outbox_row *row)
+{
+    store_rollback(forward->store);
+    if (!forward->after) {
+        forward->apart_ms = forward->apart_ms ? forward->apart_ms * 2 : PUT_OFF_FIRST_MS;
+        if (forward->apart_ms > PUT_OFF_LAST_MS)
+            forward->apart_ms = PUT_OFF_LAST_MS;
+        forward->again_ms = monotonic_ms() + forward->apart_ms;
+    }
+    forward->after = row->id;
+    forward->singly -= forward->singly > 0;
+    return ++forward->put_off < PUT_OFF_MAX ? 0 : back_off(forward, 0);
+}
+
+/* Whether such an answer to many may be for one of them. */
+static bool may_be_of_one(long status)
+{
+    return status == 400 || status == 409 || status == 413 || status == 500;
+}
+
 /* What becomes of rows after an answer; how long to wait. */
 static unsigned settle(struct forward *forward, const struct outbox_row *rows, unsigned count,
                        const struct remote_answer *answer)
@@ -81,6 +110,11 @@ static unsigned settle(struct forward *forward, const struct outbox_row *rows, u
     int err;
 
     word_of(answer, word, sizeof(word));
+    if (count > 1 && may_be_of_one(answer->status)) {
+        store_rollback(forward->store);
+        forward->singly = count;
+        return 0;
+    }
     switch (answer->status) {
     case 200:
         err = store_outbox_settle(forward->store, rows, count, NULL);
@@ -89,21 +123,19 @@ static unsigned settle(struct forward *forward, const struct outbox_row *rows, u
     case 400:
     case 409:
     case 413:
-        if (count > 1) {
-            store_rollback(forward->store);
-            forward->singly = true;
-            return 0;
-        }
         log_error("a batch was refused by %.100s and stays in unblend.outbox: %s", forward->options->url, word);
         err = store_outbox_settle(forward->store, rows, count, word);
         break;
+    case 500:
+        say(forward, word);
+        return put_off(forward, rows);
     default:
         store_rollback(forward->store);
         say(forward, word);
         return back_off(forward, answer->retry_after_s);
     }
-    forward->singly = false;
-    forward->backoff_ms = 0;
+    forward->singly -= forward->singly < count ? forward->singly : count;
+    forward->backoff_ms = forward->put_off = 0;
     return err ? back_off(forward, 0) : 0;
 }
 
@@ -144,12 +176,17 @@ static unsigned step(struct forward *forward)
 {
     struct outbox_row rows[ROWS];
     unsigned count, wait_ms;
-    int err = store_outbox_take(forward->store, rows, forward->singly ? 1 : ROWS, &count);
+    int err;
 
+    if (forward->after && monotonic_ms() >= forward->again_ms)
+        forward->after = 0;
+    err = store_outbox_take(forward->store, forward->after, rows, forward->singly ? 1 : ROWS, &count);
     if (err)
         return back_off(forward, 0); /* that the database is away is said elsewhere */
     if (!count) {
         store_rollback(forward->store);
+        if (!forward->after)
+            forward->apart_ms = 0;
         return IDLE_MS;
     }
     wait_ms = send_rows(forward, rows, count);

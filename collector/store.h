@@ -102,9 +102,9 @@ struct outbox_row {
     size_t size;
 };
 
-/* Begins a transaction and takes the oldest rows that wait and that no other collector has taken; then settle them, or
-   store_rollback(). rows are to be cleared. */
-int store_outbox_take(struct store *store, struct outbox_row *rows, unsigned most, unsigned *count);
+/* Begins a transaction and takes the oldest rows behind a row's id (0: all) that wait and that no other collector has
+   taken; then settle them, or store_rollback(). rows are to be cleared. */
+int store_outbox_take(struct store *store, int64_t after, struct outbox_row *rows, unsigned most, unsigned *count);
 void outbox_rows_clear(struct outbox_row *rows, unsigned count);
 
 /* Deletes rows, or with refused keeps them aside, and commits. */

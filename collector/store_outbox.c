@@ -36,7 +36,7 @@ void outbox_rows_clear(struct outbox_row *rows, unsigned count)
         PQfreemem(rows[i].body);
 }
 
-int store_outbox_take(struct store *store, struct outbox_row *rows, unsigned most, unsigned *count)
+int store_outbox_take(struct store *store, int64_t after, struct outbox_row *rows, unsigned most, unsigned *count)
 {
     _cleanup_result_ PGresult *result = NULL;
     struct db_args args = {.count = 0};
@@ -46,9 +46,10 @@ int store_outbox_take(struct store *store, struct outbox_row *rows, unsigned mos
     if (err)
         return err;
     db_number(&args, most);
+    db_number(&args, after);
     err = db_query(&store->db,
-                   "select outbox_id, body from unblend.outbox where refused is null order by outbox_id "
-                   "limit $1::bigint for update skip locked",
+                   "select outbox_id, body from unblend.outbox where refused is null and outbox_id > $2::bigint "
+                   "order by outbox_id limit $1::bigint for update skip locked",
                    &args, &result);
     if (!err)
         err = take_rows(result, rows, count);

@@ -167,6 +167,35 @@ class TestForward(OutwardTest):
         self.assertEqual(first["jobs"][0]["kind"], "slurm")
         self.assertEqual(first["records"], secret_batch(1)["records"])
 
+    def test_what_the_other_side_cannot_take_now_holds_nobody_up(self):
+        trouble, taken, bodies = {2, 4}, [], []
+
+        def take(path, headers, body):
+            plain = subprocess.run(["zstd", "-dc"], input=body, capture_output=True, check=True).stdout
+            seqs = [json.loads(line)["seq"] for line in plain.splitlines()]
+            bodies.append(seqs)
+            if trouble & set(seqs):
+                return 500
+            if len(seqs) > 5:
+                return 413  # as of a proxy
+            taken.extend(seqs)
+            return 200
+
+        server = receiver.PostServer(take)
+        self.addCleanup(server.close)
+        token = self.token_file("b.token", "0" * 64)
+        os.rename(token, token + ".away")  # until all of them wait
+        collector = self.collector("b", "--forward", f"http://127.0.0.1:{server.port}", "--token-file", token, "--site-key",
+                                   self.key("b"))
+        self.send(collector, 1, 41)
+        os.rename(token + ".away", token)
+        self.until(lambda: sorted(taken) == sorted(set(range(1, 41)) - trouble), 60)
+        self.assertLess(sum(map(len, bodies)), 40 + 3 * 40)  # what was refused together is not sent together again and again
+        self.until(lambda: self.sql(collector, "select count(*), count(refused) from unblend.outbox") == "2|0")
+        trouble.clear()
+        self.until(lambda: self.sql(collector, "select count(*) from unblend.outbox") == "0", 60)
+        self.assertEqual(sorted(taken), list(range(1, 41)))
+
     def test_two_sites_with_equal_names_stay_apart_and_nothing_is_doubled(self):
         centre = self.collector("centre")
         for site in ("north", "south"):
