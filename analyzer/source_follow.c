@@ -92,15 +92,17 @@ static int before(struct follower *follower, int64_t start_ns, int64_t *out)
 static int last_complete(struct follower *follower, int64_t *last_ns)
 {
     const int64_t now_ns = wall_clock_ns();
-    int64_t earlier_ns = 0;
+    int64_t earlier_ns = 0, length_ns = 0;
     int got;
 
     follower->after_ns = *last_ns - CLOCKS_NS;
     got = begin_interval(follower, GRACE_NS);
-    if (got == 1 && !is_over(follower))
+    if (got == 1 && !is_over(follower)) {
+        length_ns = length_of(follower->ahead);
         got = before(follower, *last_ns, &earlier_ns);
+    }
     close_database(follower);
-    if (earlier_ns > now_ns - HISTORY_NS)
+    if (earlier_ns + 2 * length_ns > now_ns - HISTORY_NS) /* what is still gathered took as long as that one */
         *last_ns = earlier_ns;
     return got < 0 ? got : 0;
 }

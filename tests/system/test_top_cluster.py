@@ -92,6 +92,18 @@ class TestCluster(collecting.Database):
         for sample, reads in (first, 0.1), (second, 0.2):
             self.assertEqual({"n1": reads, "n2": reads}, {row["node"]: row["read_ops_s"] for row in sample["nodes"]})
 
+    def test_the_last_of_long_intervals_is_complete(self):
+        """However long they are: the one before is shown while slow nodes of the last one are waited for."""
+        now = int(time.time())
+        self.wipe()
+        for node, token, starts in ("n1", self.token, (now - 125, now - 65)), ("n2", self.second, (now - 125,)):
+            values = [batch(seq, node=node, stream=f"{now:016x}{node[1]:0>16}", start_ns=start * 10**9,
+                            duration_ns=60 * 10**9, interval_ms=60000) for seq, start in enumerate(starts, 6)]
+            self.assertEqual(200, self.collector.post(lines(*values), token)[0])
+        sample = json.loads(harness.must([harness.unblend(), "top", "-b", "--json", "-n", "1", "--tab", "nodes", "--db",
+                                          self.conninfo]))
+        self.assertEqual({"n1": 0.1, "n2": 0.1}, {row["node"]: row["read_ops_s"] for row in sample["nodes"]})
+
     def test_on_the_screen(self):
         with Terminal(100, 24, [harness.unblend(), "top", "--db", self.conninfo]) as terminal:
             screen = terminal.wait(r"n2\n")
