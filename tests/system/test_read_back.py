@@ -75,6 +75,17 @@ class TestReadBack(Database):
                          f"12|{4 * (4096 + 7 + 9000000000)}")
         self.assertEqual(self.sql("select (unblend.files_together(array['0 1:5 2:6', '0 2:8'])).*"), "2|13")
 
+    def test_windows_inside_an_interval(self):
+        """However long agents make theirs, and wherever in one the span begins."""
+        at = START // 10**9 // 600 * 600
+        value = batch(start_ns=at * 10**9, duration_ns=600 * 10**9, interval_ms=600000, slot_ms=100, flows=[
+            {"job": 0, "volume": 0, "first": at * 10, "slots": 6000, "read_bytes": "4096*6000", "read_ops": "1*6000"}])
+        self.assertEqual(self.collector.post(value, self.token)[0], 200)
+        for since in (0, 59, 61, 300, 599):
+            self.assertEqual(self.sql(
+                f"select count(*), min(value), max(value) from unblend.windows(array['c1'], array['slurm:42'], 'bytes', "
+                f"to_timestamp({at + since}), to_timestamp({at + 600}), 1000)"), f"{600 - since}|40960|40960")
+
     def test_large_files_in_sql(self):
         """They stand for fewer others than small ones do, unless an older agent's list is among them."""
         self.assertEqual(self.sql("select (unblend.files_together(array['2+ 2:1048576 4:5 11:4194303'])).*"),
