@@ -40,50 +40,58 @@ static __always_inline __u32 mounts_of(struct mnt_namespace *namespace)
  */
 static __always_inline bool is_confined(struct task_struct *task, struct mnt_namespace *namespace)
 {
-    struct vfsmount *mnt = BPF_CORE_READ(task, fs, root.mnt);
-    struct mount *mount = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
-    struct mount *first = BPF_CORE_READ(namespace, root);
+    struct fs_struct *fs = task->fs;
+    struct mount *mount, *first = namespace->root;
 
-    if (BPF_CORE_READ(task, fs, root.dentry) != BPF_CORE_READ(mnt, mnt_root))
+    if (fs->root.dentry != fs->root.mnt->mnt_root)
         return true;
+    mount = (void *)BPF_CORE_READ(fs, root.mnt) - bpf_core_field_offset(struct mount, mnt); /* a pointer that is added to */
     return mount != first && BPF_CORE_READ(mount, mnt_parent) != first;
 }
 
 /* Which paths a task has: as abi_mount_key.namespace. */
 static __always_inline __u32 number_of_paths(struct task_struct *task, struct mnt_namespace *namespace)
 {
-    __u32 number = BPF_CORE_READ(namespace, ns.inum);
+    __u32 number = namespace->ns.inum;
+    struct dentry *root;
     __u64 hash;
 
     if (!is_confined(task, namespace))
         return number;
-    hash = (__u64)BPF_CORE_READ(task, fs, root.mnt) + BPF_CORE_READ(task, fs, root.dentry, d_inode, i_ino);
+    root = task->fs->root.dentry;
+    hash = ((__u64)root->d_sb->s_dev << 32) + root->d_inode->i_ino;
     return ABI_CONFINED((hash * 0x9e3779b97f4a7c15 ^ number) >> 32);
 }
 
 #define ANCESTORS_MAX 8
 
-/* Has the mounts that a task sees read at the next drain, from an ancestor that is likely to be there still. */
-static __always_inline void ask_for_mounts(struct task_struct *task)
+/* Has the mounts that a task sees, of which this is the number, read at the next drain, from an ancestor that is likely to be
+   there still. */
+static __always_inline void ask_for_numbered(struct task_struct *task, struct mnt_namespace *namespace, __u32 number)
 {
-    struct mnt_namespace *namespace = BPF_CORE_READ(task, nsproxy, mnt_ns);
-    struct abi_namespace asked = {.tgid = BPF_CORE_READ(task, tgid), .read = mounts_of(namespace)};
-    struct dentry *root = BPF_CORE_READ(task, fs, root.dentry);
-    __u32 number = number_of_paths(task, namespace);
+    struct dentry *root = task->fs->root.dentry;
+    struct abi_namespace asked = {.tgid = task->tgid, .read = mounts_of(namespace)};
 
     if (!number || bpf_map_lookup_elem(&namespaces, &number))
         return;
-    if (is_confined(task, namespace)) {
-        asked.root = ABI_VOLUME_FS | BPF_CORE_READ(root, d_sb, s_dev);
-        asked.root_inode = BPF_CORE_READ(root, d_inode, i_ino);
+    if (number == ABI_CONFINED(number)) {
+        asked.root = ABI_VOLUME_FS | root->d_sb->s_dev;
+        asked.root_inode = root->d_inode->i_ino;
     }
     for (int i = 0; i < ANCESTORS_MAX; i++) {
-        task = BPF_CORE_READ(task, real_parent);
-        if (BPF_CORE_READ(task, nsproxy, mnt_ns) != namespace || BPF_CORE_READ(task, fs, root.dentry) != root)
+        task = task->real_parent;
+        if (task->nsproxy->mnt_ns != namespace || task->fs->root.dentry != root)
             break;
-        asked.tgid = BPF_CORE_READ(task, tgid);
+        asked.tgid = task->tgid;
     }
     bpf_map_update_elem(&namespaces, &number, &asked, BPF_NOEXIST);
+}
+
+static __always_inline void ask_for_mounts(struct task_struct *task)
+{
+    struct mnt_namespace *namespace = task->nsproxy->mnt_ns;
+
+    ask_for_numbered(task, namespace, number_of_paths(task, namespace));
 }
 
 /* Makes a superblock known, so that it has a name even when it is unmounted before anybody looks. */
@@ -308,7 +316,7 @@ static __always_inline struct abi_mount *mount_of_prefix(struct task_struct *tas
     mount = bpf_map_lookup_elem(&mounts, key);
     /* What was mounted since, in a container that is being made above all, nobody else tells. */
     if (!mount || (mount->read && mount->read != mounts_of(namespace)))
-        ask_for_mounts(task);
+        ask_for_numbered(task, namespace, key->namespace);
     return mount;
 }
 
