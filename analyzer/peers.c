@@ -160,17 +160,19 @@ static struct opened *opened_on(const struct job_total *job)
 }
 
 /* Shards that are all as large make those equal who each read some of their own; ranks load the same files, and open the same
-   libraries; what others opened there, of whom none reads as much, is theirs. Where it is not known which files were opened,
-   neither is that. */
+   libraries; what others opened there, of whom none reads as much, is theirs, but for a file that may be loaded again and
+   again. Where it is not known which files were opened, neither is that. */
 static bool may_share(const struct unit *unit, const struct opened *all, uint32_t peers, uint32_t equal)
 {
     const struct histogram *sizes = &unit->tally.op[OP_OPEN].size;
-    double files = 0, own = figure_bytes_of(sizes, 1);
+    double files = 0, largest = 0, own = figure_bytes_of(sizes, 1);
     double opened = all->once.value, rest = opened - fmax(0, all->each_time - own * equal);
 
-    for (uint32_t i = 0; i < sizes->length; i++)
-        files += bucket_lower(sizes->cells[i].bucket) >= LARGE ? (double)sizes->cells[i].count : 0;
-    if (rest >= own / SHARED)
+    for (uint32_t i = 0; i < sizes->length; i++) {
+        largest = (double)bucket_lower(sizes->cells[i].bucket);
+        files += largest >= LARGE ? (double)sizes->cells[i].count : 0;
+    }
+    if (rest >= largest / SHARED)
         opened = rest;
     return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE) ||
            opened <= fmin(SHARED * own, own + OWN_PART * peers * bytes_read(unit));
