@@ -257,6 +257,7 @@ void behaviour_of(const struct tally *tally, const struct peers *peers, struct b
     of_names(tally, out);
     out->files = out->peers.files > 0 ? out->peers.files : INFINITY;
     out->rounds = rounds_of(tally, out);
+    out->creates_per_round = out->creates / out->rounds;
     out->minors_per_op = quotient(out->minor_faults, out->ops);
     out->faults_per_open = quotient(out->faults, out->opens);
     out->minors_per_open = quotient(out->minor_faults, out->opens);
@@ -280,8 +281,9 @@ static const struct {
     FIELD(small_opens_per_create), FIELD(minors_per_open), FIELD(faults), FIELD(fault_writes), FIELD(faults_per_open),
     FIELD(names), FIELD(files), FIELD(listings), FIELD(unwritten_syncs), FIELD(resaves), FIELD(unpacked),
     FIELD(missing_later), FIELD(open_errors_later), FIELD(piped), FIELD(stray_reads), FIELD(write_jumps),
-    FIELD(received), FIELD(passed),
+    FIELD(received), FIELD(passed), FIELD(creates_per_round),
     {"process.apart", offsetof(struct behaviour, peers.apart)},
+    {"process.mingled", offsetof(struct behaviour, peers.mingled)},
 };
 
 static const struct {

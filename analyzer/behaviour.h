@@ -17,7 +17,9 @@ struct peers {
     double opened, files; /* of all that were opened on its volumes, by whomever: bytes, and how many; 0: not known */
     double opens, unpacked, unwritten_syncs; /* figure_...() of it on all its volumes, with who is behind a pipe */
     uint32_t starts; /* it is several processes, so many; 0: one */
-    double apart;  /* share of what it reads that it reads in intervals of its own, in which it writes nothing; 0: not known */
+    /* Shares of what it reads that it reads in intervals of its own, in which it writes nothing, and in those in which it
+       writes, too; 0: not known. */
+    double apart, mingled;
 };
 
 /* What is not known, or cannot be divided, is NAN. */
@@ -49,7 +51,7 @@ struct behaviour {
     double stats_per_open, seeks_per_open, seeks_per_read, open_errors;
     double missing, not_found; /* stats and opens of names that are not there: share of these, and of all operations */
     double missing_later, open_errors_later; /* but for as many as a program and its libraries have when they start */
-    double creates_per_open, bytes_per_create, bytes_per_fsync;
+    double creates_per_open, creates_per_round, bytes_per_create, bytes_per_fsync;
     double unpacked; /* files made to each that is opened, of who makes many small ones; 0 of others */
     double renames_per_create; /* 0 where there are few: who saves again and again keeps the old one until the new one is whole */
     double unwritten_syncs; /* fsyncs beyond its writes: of what it has written by a mapping */

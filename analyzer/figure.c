@@ -7,6 +7,7 @@
 #define UNPACKED_MIN   100 /* files that are made, */
 #define UNPACKED_SHARE 0.3 /* and bytes written to bytes read, */
 #define UNPACKED_TIMES 20  /* and no more than that many times: else they come from elsewhere */
+#define UNPACKED_SIZE  0.25 /* of the mean file made: what is smaller is no file that was copied, but the list of users */
 #define RENAMES_MIN 3
 #define ORDER_MIN   16
 #define ORDER_KNOWN 0.5
@@ -122,6 +123,16 @@ double figure_returns(const struct record *transfers)
     return quotient(back, back + (double)transfers->order[ORDER_SEQUENTIAL]);
 }
 
+/* Opens of files of that size and more. */
+static double opens_from(const struct histogram *sizes, double size)
+{
+    double opens = 0;
+
+    for (unsigned i = 0; i < sizes->length; i++)
+        opens += (double)bucket_lower(sizes->cells[i].bucket) >= size ? (double)sizes->cells[i].count : 0;
+    return opens;
+}
+
 double figure_unpacked(const struct tally *tally)
 {
     double made = (double)tally_succeeded(tally, OP_CREATE), read = (double)tally->op[OP_READ].bytes;
@@ -130,7 +141,7 @@ double figure_unpacked(const struct tally *tally)
     if (made < UNPACKED_MIN || written < UNPACKED_SHARE * read || written > UNPACKED_TIMES * read ||
         written > made * FILE_LARGE_MIN)
         return 0;
-    return made / fmax(1, figure_opens(tally));
+    return made / fmax(1, opens_from(&tally->op[OP_OPEN].size, UNPACKED_SIZE * written / made));
 }
 
 double figure_unwritten_syncs(const struct tally *tally)

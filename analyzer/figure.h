@@ -57,8 +57,8 @@ double figure_jumps(const struct record *transfers);
 /* Share of the transfers that jump which go back. NAN: none jumps. */
 double figure_returns(const struct record *transfers);
 
-/* Files made to each that was opened, of who makes many small ones that are a good part of what it reads, as who unpacks an
- * archive does; 0 of all others. */
+/* Files made to each that was opened and is not much smaller, of who makes many small ones that are a good part of what it
+ * reads, as who unpacks an archive does; 0 of all others. */
 double figure_unpacked(const struct tally *tally);
 
 /* fsyncs beyond the writes: of what was written by a mapping. */

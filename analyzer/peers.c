@@ -193,14 +193,16 @@ static bool reads_pieces(const struct unit *unit)
     return bytes_read(unit) < PIECE * (double)histogram_filled(&unit->tally.op[OP_READ].size);
 }
 
-/* By short intervals, and some of them. */
-static double apart(const struct unit *first)
+/* Whether it reads what it writes: by short intervals, and some of them. */
+static void tell_manner(const struct unit *first, struct peers *peers)
 {
     double read = (double)first->manner.all;
 
-    if (first->interval_ns > INTERVAL_MAX || first->last_ns - first->first_ns < INTERVALS_MIN * first->interval_ns)
-        return 0;
-    return read > 0 ? 1 - (double)first->manner.reworked / read : 0;
+    if (!(read > 0) || first->interval_ns > INTERVAL_MAX ||
+        first->last_ns - first->first_ns < INTERVALS_MIN * first->interval_ns)
+        return;
+    peers->mingled = (double)first->manner.reworked / read;
+    peers->apart = 1 - peers->mingled;
 }
 
 int peers_of(const struct job_total *job, struct peers **out)
@@ -217,7 +219,7 @@ int peers_of(const struct job_total *job, struct peers **out)
         const struct unit *unit = &job->units[i];
         const struct opened *here = &opened[court_volume(job, unit->volume)];
 
-        peers[i].apart = apart(&job->units[unit->process]);
+        tell_manner(&job->units[unit->process], &peers[i]);
         peers[i].opened = here->once.value;
         peers[i].files = here->files;
         if (bytes_read(unit) >= BYTES_MIN)
