@@ -26,7 +26,7 @@
 #define SHARED     1.2 /* bytes of all files that were opened on the volume, to those of one process: others read the same */
 #define OWN_PART   0.25 /* of what each of them reads: so much of others' files they may have opened beside what all open */
 #define OWN        0.9 /* of what so many would open if no two opened the same */
-#define BESIDE     0.5 /* of what each of the others has */
+#define BESIDE     0.5 /* of what each of the others has, and of the one file that all have */
 #define AROUND     65536 /* bytes that a page fault maps, of what is in memory */
 #define PIECE      (4u << 20) /* bytes a read: who loads what only he needs reads it by more, and who streams by less */
 
@@ -172,7 +172,7 @@ static bool may_share(const struct unit *unit, const struct opened *all, uint32_
         largest = (double)bucket_lower(sizes->cells[i].bucket);
         files += largest >= LARGE ? (double)sizes->cells[i].count : 0;
     }
-    if (rest >= largest / SHARED)
+    if (rest >= BESIDE * largest) /* sizes are known by buckets */
         opened = rest;
     return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE) ||
            opened <= fmin(SHARED * own, own + OWN_PART * peers * bytes_read(unit));

@@ -76,19 +76,36 @@ static void who_writes_over_files_walks_nothing(void **state)
 /* Its pages are in the cache, so that nobody sees whether they are read or written; but it forces them to disk. */
 static void a_mapping_that_is_forced_to_disk_is_written(void **state)
 {
-    for (unsigned reads = 0; reads < 2; reads++) {
+    static const uint64_t syncs[] = {0, 4, 130};
+
+    for (unsigned i = 0; i < sizeof(syncs) / sizeof(*syncs); i++) {
         struct batch *batch = history_batch(0);
         struct profile_list list;
 
         history_ops(batch, "j", 9, OP_OPEN, 64 * MIB, 1);
         history_ops(batch, "j", 9, OP_STAT, 0, 200);
         history_minor_faults(batch, "j", 9, 20000);
-        if (!reads)
-            history_ops_on(batch, "/other", "j", 9, OP_FSYNC, 0, 130);
+        history_ops_on(batch, "/other", "j", 9, OP_FSYNC, 0, syncs[i]);
         classified(batch, false, &list);
-        assert_true((classified_ops(&list, "mmap-read") > 0.9) == reads);
-        assert_true(reads || classified_ops(&list, "mmap-read") < 0.1);
+        assert_true((classified_ops(&list, "mmap-read") > 0.9) == !syncs[i]);
+        assert_true(!syncs[i] || classified_ops(&list, "mmap-read") < 0.1);
         profile_list_clear(&list);
+    }
+}
+
+/* zarr looks for what describes each array before it reads chunks, of 128 KiB each: modules that are imported are smaller. */
+static void chunks_are_no_modules(void **state)
+{
+    for (unsigned chunks = 0; chunks < 2; chunks++) {
+        struct batch *batch = history_batch(0);
+
+        history_ops(batch, "j", 9, OP_STAT, 0, 10000);
+        history_errors(batch, "j", 9, OP_STAT, ENOENT, 900);
+        history_ops(batch, "j", 9, OP_OPEN, 8 * KIB, 500);
+        history_whole_files(batch, 9, chunks ? 128 * KIB : 12 * KIB, 3000);
+        history_ops(batch, "j", 9, OP_SEEK, 0, 6500);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 500);
+        classified_as(batch, chunks ? "cv-training" : "import-storm");
     }
 }
 
@@ -163,6 +180,7 @@ int main(void)
         cmocka_unit_test(names_that_nobody_lists_are_less_surely_a_walk),
         cmocka_unit_test(who_writes_over_files_walks_nothing),
         cmocka_unit_test(a_mapping_that_is_forced_to_disk_is_written),
+        cmocka_unit_test(chunks_are_no_modules),
         cmocka_unit_test(who_asks_how_much_is_left_streams),
         cmocka_unit_test(files_that_are_few_are_no_data_set),
         cmocka_unit_test(few_names_that_are_missing_may_be_imports),

@@ -202,6 +202,50 @@ static void who_reads_its_files_in_rounds_trains(void **state)
     }
 }
 
+/* Texts are packed in some passes, into one file that grows all the time; who trains on them saves at the end of each. */
+static void who_packs_in_passes_makes_one_file(void **state)
+{
+    for (unsigned packs = 0; packs < 2; packs++) {
+        struct batch *batches[SECONDS];
+        struct profile_list list;
+
+        for (unsigned i = 0; i < SECONDS; i++) {
+            struct batch *batch = batches[i] = history_batch((int)i);
+            bool saves = i % 4 == 3;
+
+            history_whole_files(batch, 9, 6 * KIB, 3000);
+            history_ops(batch, "j", 9, OP_STAT, 0, 9000);
+            history_ops(batch, "j", 9, OP_CREATE, 0, packs ? !i : saves);
+            history_ops(batch, "j", 9, OP_WRITE, 4 * MIB, packs ? 1 : 4 * saves);
+            history_told(batch, 12000, 6 * KIB);
+        }
+        classified_each(batches, SECONDS, false, &list);
+        assert_int_equal(classified_bytes(&list, "preprocess") > 0.9, packs);
+        assert_int_equal(classified_ops(&list, "losf") > 0.9, !packs);
+        profile_list_clear(&list);
+    }
+}
+
+/* Python asks the lists of users and groups for each file that it takes out of an archive. */
+static void who_unpacks_may_look_names_up(void **state)
+{
+    for (unsigned unpacks = 0; unpacks < 2; unpacks++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 250 * MIB, 1);
+        history_pieces(batch, 9, FILE_LARGE, 16 * KIB, 14000, 0);
+        history_ops(batch, "j", 9, OP_OPEN, 3 * KIB / 2, unpacks ? 20000 : 200);
+        history_pieces(batch, 9, FILE_SMALL, 3 * KIB / 2, unpacks ? 10000 : 100, 0);
+        history_ops(batch, "j", 9, OP_CREATE, 0, unpacks ? 10000 : 0);
+        history_ops(batch, "j", 9, OP_WRITE, 20 * KIB, unpacks ? 10000 : 0);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, unpacks ? 30000 : 200);
+        classified(batch, false, &list);
+        assert_int_equal(classified_bytes(&list, "shard-streaming") > 0.3, !unpacks);
+        profile_list_clear(&list);
+    }
+}
+
 /* cp hands the kernel a whole file at a time: that it had jumped about in some small ones when it started says nothing. */
 static void few_large_pieces_are_a_copy(void **state)
 {
@@ -255,6 +299,8 @@ int main(void)
         cmocka_unit_test(who_unpacks_copies_nothing),
         cmocka_unit_test(who_saves_again_and_again_packs_nothing),
         cmocka_unit_test(what_is_unpacked_is_no_stream),
+        cmocka_unit_test(who_packs_in_passes_makes_one_file),
+        cmocka_unit_test(who_unpacks_may_look_names_up),
         cmocka_unit_test(what_is_made_is_looked_at),
         cmocka_unit_test(who_reads_and_then_writes_packs_nothing),
         cmocka_unit_test(what_clients_send_to_a_log_is_no_copy),

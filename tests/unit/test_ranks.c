@@ -101,6 +101,41 @@ static void ranks_that_jump_may_load_a_model(void **state)
     }
 }
 
+/* They load it again and again, and somebody has opened files of his own there; or each loads some of his own. */
+static void ranks_that_load_again_load_the_same(void **state)
+{
+    for (unsigned loads = 0; loads < 2; loads++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 256 * MIB, 3);
+        for (uint32_t pid = 10; pid < 14; pid++) {
+            history_ops(batch, "j", pid, OP_OPEN, 256 * MIB, 3);
+            history_pieces(batch, pid, FILE_LARGE, 2 * MIB, 380, 200);
+            history_ops(batch, "j", pid, OP_CLOSE, 0, 3);
+        }
+        history_told(batch, loads ? 4 : 15, 256 * MIB);
+        classified(batch, false, &list);
+        assert_int_equal(classified_bytes(&list, "model-load") > 0.9, loads);
+        profile_list_clear(&list);
+    }
+}
+
+/* torch.load by one process: it jumps to what says how long each tensor is, and reads all of them one after the other. */
+static void who_loads_alone_streams(void **state)
+{
+    for (unsigned records = 0; records < 2; records++) {
+        struct batch *batch = history_batch(0);
+
+        history_ops(batch, "j", 9, OP_OPEN, 160 * MIB, 3);
+        history_ops(batch, "j", 9, OP_SEEK, 0, 160);
+        history_pieces(batch, 9, FILE_LARGE, 30, records ? 0 : 140, records ? 0 : 140);
+        history_pieces(batch, 9, FILE_LARGE, 4 * MIB, 110, records ? 110 : 0);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 3);
+        classified_as(batch, records ? "sample-read" : "shard-streaming");
+    }
+}
+
 /* Somebody else streams shards from the same volume, of which nobody reads as much as a rank. */
 static void who_streams_beside_ranks_takes_nothing_from_them(void **state)
 {
@@ -207,6 +242,8 @@ int main(void)
         cmocka_unit_test(few_equal_shards_are_no_model),
         cmocka_unit_test(shards_are_so_in_each_epoch),
         cmocka_unit_test(ranks_that_jump_may_load_a_model),
+        cmocka_unit_test(ranks_that_load_again_load_the_same),
+        cmocka_unit_test(who_loads_alone_streams),
         cmocka_unit_test(who_streams_beside_ranks_takes_nothing_from_them),
         cmocka_unit_test(ranks_that_start_up_load_all_the_same),
         cmocka_unit_test(who_maps_about_as_much_loads_nothing),
