@@ -247,7 +247,7 @@ static int judge_all(struct court *court, struct tally *rests)
 
     profile = name_job(court->catalogue, court->job, &match);
     if (profile)
-        err = team_of(court->job, &team);
+        err = team_of(court->catalogue, profile, court->job, &team);
     if (err == 1)
         err = team_give(court, profile, match, team);
     if (!err)
@@ -258,9 +258,11 @@ static int judge_all(struct court *court, struct tally *rests)
 int judge_team(const struct catalogue *catalogue, const struct job_total *job)
 {
     _cleanup_free_ bool *team = NULL;
+    const struct profile *profile;
     double match;
 
-    return job->process_count && name_job(catalogue, job, &match) ? team_of(job, &team) : 0;
+    profile = job->process_count ? name_job(catalogue, job, &match) : NULL;
+    return profile ? team_of(catalogue, profile, job, &team) : 0;
 }
 
 static bool *new_counted(const struct catalogue *catalogue, const struct job_total *job, uint32_t volumes)

@@ -172,7 +172,7 @@ static bool may_share(const struct unit *unit, const struct opened *all, uint32_
         largest = (double)bucket_lower(sizes->cells[i].bucket);
         files += largest >= LARGE ? (double)sizes->cells[i].count : 0;
     }
-    if (rest >= BESIDE * largest) /* sizes are known by buckets */
+    if (rest >= own / SHARED || (rest >= BESIDE * largest && rest <= SHARED * largest)) /* sizes are known by buckets */
         opened = rest;
     return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE) ||
            opened <= fmin(SHARED * own, own + OWN_PART * peers * bytes_read(unit));

@@ -2,9 +2,11 @@
 #include "analyzer/team.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyzer/court.h"
+#include "analyzer/ways.h"
 #include "lib/cleanup.h"
 #include "lib/order.h"
 
@@ -23,8 +25,22 @@ static bool takes_part(double read, double written)
     return less <= ONE_SIDED * all || less >= BALANCED * all;
 }
 
+/* What writes as much as it reads and is something else by itself is no part of a job that does both together. */
+static bool is_another(const struct catalogue *catalogue, const struct profile *profile, const struct tally *tally)
+{
+    double read = (double)tally->op[OP_READ].bytes, written = (double)tally->op[OP_WRITE].bytes, match;
+    const struct profile *own;
+    struct behaviour behaviour;
+
+    if (fmin(read, written) < BALANCED * (read + written) || !(written > 0))
+        return false;
+    behaviour_of(tally, &(struct peers){0}, &behaviour);
+    own = ways_name(&behaviour, catalogue, SIDE_BOTH, &match);
+    return own && own != profile;
+}
+
 /* 0 where too many bytes are others', 1, or -ENOMEM. */
-static int is_team(const struct job_total *job)
+static int is_team(const struct catalogue *catalogue, const struct profile *profile, const struct job_total *job)
 {
     _cleanup_free_ double *read = calloc(job->unit_count + 1u, sizeof(*read));
     _cleanup_free_ double *written = calloc(job->unit_count + 1u, sizeof(*written));
@@ -37,6 +53,8 @@ static int is_team(const struct job_total *job)
 
         read[unit->process] += (double)unit->tally.op[OP_READ].bytes;
         written[unit->process] += (double)unit->tally.op[OP_WRITE].bytes;
+        if (is_another(catalogue, profile, &unit->tally))
+            others += (double)unit->tally.op[OP_READ].bytes + (double)unit->tally.op[OP_WRITE].bytes;
     }
     for (uint32_t i = 0; i < job->unit_count; i++) {
         all += read[i] + written[i];
@@ -68,12 +86,12 @@ static bool walks(const struct tally *tally)
     return behaviour.lookups >= WALK && behaviour.bytes_per_op <= WALK_MOVE;
 }
 
-int team_of(const struct job_total *job, bool **in)
+int team_of(const struct catalogue *catalogue, const struct profile *profile, const struct job_total *job, bool **in)
 {
     _cleanup_free_ struct walk *all = calloc(job->unit_count + 1u, sizeof(*all));
     _cleanup_free_ bool *is = NULL;
     double may_be = A_FILE * (double)tally_succeeded(&job->tally, OP_CREATE);
-    int err = is_team(job);
+    int err = is_team(catalogue, profile, job);
     uint32_t count = 0;
 
     if (err != 1)

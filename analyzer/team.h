@@ -10,9 +10,10 @@
 
 #include "analyzer/court.h"
 
-/* 1: in[job->unit_count], malloc'ed, tells of each unit whether it does; 0: too much is read and written by processes that
-   do neither the one, nor the other, nor both alike. Or -ENOMEM. */
-int team_of(const struct job_total *job, bool **in);
+/* 1: in[job->unit_count], malloc'ed, tells of each unit whether it takes part in what the job is, a profile; 0: too much is
+   read and written by processes that do neither the one, nor the other, nor both alike, or are something else by themselves.
+   Or -ENOMEM. */
+int team_of(const struct catalogue *catalogue, const struct profile *profile, const struct job_total *job, bool **in);
 
 /* All that these do, and all that no process has to itself, is the profile's, volume by volume. 0, -ENOMEM or -ERANGE. */
 int team_give(struct court *court, const struct profile *profile, double match, const bool *in);

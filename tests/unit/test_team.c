@@ -135,6 +135,26 @@ static void what_others_read_is_packed(void **state)
     }
 }
 
+/* One packs small files, another one copies large ones: all in all, too, as much is written as was read, into few files. */
+static void who_packs_beside_a_copy_does_another_thing(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", 10, OP_STAT, 0, 6000);
+    history_whole_files(batch, 10, 5 * KIB, 6000);
+    history_ops(batch, "j", 10, OP_CREATE, 0, 1);
+    history_ops(batch, "j", 10, OP_WRITE, MIB, 29);
+    history_ops(batch, "j", 11, OP_OPEN, 160 * MIB, 3);
+    history_pieces(batch, 11, FILE_LARGE, MIB, 480, 0);
+    history_ops(batch, "j", 11, OP_CREATE, 0, 3);
+    history_ops(batch, "j", 11, OP_WRITE, MIB, 480);
+    classified(batch, false, &list);
+    assert_float_equal(classified_bytes(&list, "stage-copy"), 960 / 1018.0, 0.01);
+    assert_float_equal(classified_ops(&list, "preprocess"), 0.97, 0.02);
+    profile_list_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +163,7 @@ int main(void)
         cmocka_unit_test(what_others_read_is_packed),
         cmocka_unit_test(who_reads_as_much_as_it_saves_copies_nothing),
         cmocka_unit_test(who_packs_and_unpacks_copies_nothing),
+        cmocka_unit_test(who_packs_beside_a_copy_does_another_thing),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
