@@ -81,6 +81,7 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     out->of_largest = histogram_max(sizes, &largest) ? quotient(out->read_bytes, (double)largest) : NAN;
     out->bytes_per_large_open = quotient(out->read_bytes, large);
     out->variety = out->peers.opened > 0 && bytes > 0 ? quotient(out->peers.opened, typical_file(sizes)) : INFINITY;
+    out->evenness = quotient(bytes, out->opens * typical_file(sizes));
     /* A page fault brings in what was read ahead, or nothing when it is there already: it says little of what is
        read. */
     out->coverage = sizes->length ? quotient(out->read_bytes + out->fault_bytes, bytes) : NAN;
@@ -281,7 +282,7 @@ static const struct {
     FIELD(small_opens_per_create), FIELD(minors_per_open), FIELD(faults), FIELD(fault_writes), FIELD(faults_per_open),
     FIELD(names), FIELD(files), FIELD(listings), FIELD(unwritten_syncs), FIELD(resaves), FIELD(unpacked),
     FIELD(missing_later), FIELD(open_errors_later), FIELD(piped), FIELD(stray_reads), FIELD(write_jumps),
-    FIELD(received), FIELD(passed), FIELD(creates_per_round),
+    FIELD(received), FIELD(passed), FIELD(creates_per_round), FIELD(evenness),
     {"process.apart", offsetof(struct behaviour, peers.apart)},
     {"process.mingled", offsetof(struct behaviour, peers.mingled)},
 };

@@ -38,6 +38,7 @@ struct behaviour {
     double bytes_per_large_open, large_reads;     /* bytes read to each open of a large file; share of reads that are of such */
     double of_largest; /* bytes read to those of the largest file that was opened */
     double variety; /* bytes of all files that were opened on its volumes, to a file as most of its bytes are in */
+    double evenness; /* bytes of what it opens, an open, to those of a file as most of these bytes are in */
     double jumps, write_jumps;     /* share of reads, and of writes, that jump, where it is known of half of them */
     double returns, bytes_per_jump; /* share of the jumps that go back; bytes read from one to the next */
     double jumped_bytes;            /* share of the bytes read that reads which jump have moved */

@@ -25,18 +25,33 @@ static bool takes_part(double read, double written)
     return less <= ONE_SIDED * all || less >= BALANCED * all;
 }
 
-/* What writes as much as it reads and is something else by itself is no part of a job that does both together. */
-static bool is_another(const struct catalogue *catalogue, const struct profile *profile, const struct tally *tally)
+/* What a unit that writes as much as it reads is by itself; NULL where that is nothing, or not so much. */
+static const struct profile *name_alone(const struct catalogue *catalogue, const struct tally *tally)
 {
     double read = (double)tally->op[OP_READ].bytes, written = (double)tally->op[OP_WRITE].bytes, match;
-    const struct profile *own;
     struct behaviour behaviour;
 
-    if (fmin(read, written) < BALANCED * (read + written) || !(written > 0))
-        return false;
+    if (!(written > 0) || fmin(read, written) < BALANCED * (read + written))
+        return NULL;
     behaviour_of(tally, &(struct peers){0}, &behaviour);
-    own = ways_name(&behaviour, catalogue, SIDE_BOTH, &match);
-    return own && own != profile;
+    return ways_name(&behaviour, catalogue, SIDE_BOTH, &match);
+}
+
+/* Bytes of who is something else by itself than what the job is; 0 where nobody is that by himself: it takes all of them. */
+static double bytes_of_others(const struct catalogue *catalogue, const struct profile *profile, const struct job_total *job)
+{
+    double bytes = 0;
+    bool some = false;
+
+    for (uint32_t i = 0; i < job->unit_count; i++) {
+        const struct tally *tally = &job->units[i].tally;
+        const struct profile *alone = name_alone(catalogue, tally);
+
+        some |= alone == profile;
+        if (alone && alone != profile)
+            bytes += (double)tally->op[OP_READ].bytes + (double)tally->op[OP_WRITE].bytes;
+    }
+    return some ? bytes : 0;
 }
 
 /* 0 where too many bytes are others', 1, or -ENOMEM. */
@@ -44,7 +59,7 @@ static int is_team(const struct catalogue *catalogue, const struct profile *prof
 {
     _cleanup_free_ double *read = calloc(job->unit_count + 1u, sizeof(*read));
     _cleanup_free_ double *written = calloc(job->unit_count + 1u, sizeof(*written));
-    double all = 0, others = 0;
+    double all = 0, others = bytes_of_others(catalogue, profile, job);
 
     if (!read || !written)
         return -ENOMEM;
@@ -53,8 +68,6 @@ static int is_team(const struct catalogue *catalogue, const struct profile *prof
 
         read[unit->process] += (double)unit->tally.op[OP_READ].bytes;
         written[unit->process] += (double)unit->tally.op[OP_WRITE].bytes;
-        if (is_another(catalogue, profile, &unit->tally))
-            others += (double)unit->tally.op[OP_READ].bytes + (double)unit->tally.op[OP_WRITE].bytes;
     }
     for (uint32_t i = 0; i < job->unit_count; i++) {
         all += read[i] + written[i];
