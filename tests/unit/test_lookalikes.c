@@ -153,6 +153,51 @@ static void few_names_that_are_missing_may_be_imports(void **state)
     classified_as(batch, "import-storm");
 }
 
+/* A process loads a model, and then reads images: most of its files are images, and most of its bytes are none. */
+static void a_model_is_no_image(void **state)
+{
+    for (unsigned loads = 0; loads < 2; loads++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 600 * MIB, 2 * loads);
+        history_pieces(batch, 9, FILE_LARGE, 8 * MIB, 150 * loads, 0);
+        history_ops(batch, "j", 9, OP_STAT, 0, 290);
+        history_whole_files(batch, 9, 256 * KIB, 290);
+        history_told(batch, 5, 600 * MIB);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "shard-streaming") > 0.9) == loads);
+        assert_true((classified_bytes(&list, "cv-training") > 0.9) == !loads);
+        profile_list_clear(&list);
+    }
+}
+
+/* Weights that are mapped are many pages to each of the few modules that are imported to do that. */
+static void weights_are_no_modules(void **state)
+{
+    for (unsigned maps = 0; maps < 2; maps++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_STAT, 0, 1200);
+        history_errors(batch, "j", 9, OP_STAT, ENOENT, 100);
+        history_ops(batch, "j", 9, OP_OPEN, 14 * KIB, 250);
+        history_pieces(batch, 9, FILE_SMALL, 14 * KIB, 200, 0);
+        history_ops(batch, "j", 9, OP_READ, 0, 150);
+        history_ops(batch, "j", 9, OP_SEEK, 0, 320);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 250);
+        history_ops(batch, "j", 9, OP_OPEN, 160 * MIB, 5 * maps);
+        history_ops(batch, "j", 9, OP_MMAP_FAULT, 2 * MIB, 33);
+        history_record(batch, "j", 9, OP_MMAP_FAULT)->faults[FAULT_WRITE] = 21;
+        history_record(batch, "j", 9, OP_MMAP_FAULT)->faults[FAULT_READ] = 12;
+        history_minor_faults(batch, "j", 9, maps ? 10000 : 1000);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "import-storm") > 0.9) == !maps);
+        assert_true(classified_ops(&list, "import-storm") > 0.9);
+        profile_list_clear(&list);
+    }
+}
+
 /* A loader imports a thousand modules, and picks a few hundred records; a start that reads a model is none of that. */
 static void few_records_are_told_from_a_start(void **state)
 {
@@ -184,6 +229,8 @@ int main(void)
         cmocka_unit_test(who_asks_how_much_is_left_streams),
         cmocka_unit_test(files_that_are_few_are_no_data_set),
         cmocka_unit_test(few_names_that_are_missing_may_be_imports),
+        cmocka_unit_test(a_model_is_no_image),
+        cmocka_unit_test(weights_are_no_modules),
         cmocka_unit_test(few_records_are_told_from_a_start),
     };
 
