@@ -25,7 +25,7 @@ int use_of_working_set(const struct aggregate *totals, const struct job_total *j
                        struct subject *subject);
 
 /* Set traits: what the page cache served, after use_of_files() and what is said of reads; which writes waited for the
-   device; and what direct I/O had to be aligned. */
+   device; and, after use_of_files(), what direct I/O had to be aligned. */
 void use_of_cache(const struct aggregate *totals, const struct job_total *job, const struct volume_total *volume,
                   double *traits);
 void use_of_sync_writes(const struct job_total *job, const struct volume_total *volume, double *traits);

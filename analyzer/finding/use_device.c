@@ -128,10 +128,14 @@ static double invalid(const struct record *record)
     return (double)histogram_at(&record->error_codes, EINVAL);
 }
 
-/* Reads of parts of pages, but for as many as the page cache served: to these it does not matter. */
-static double odd_direct_reads(const struct record *read)
+/* Reads of parts of pages, but for as many as the page cache served, to which it does not matter, and as may have been asked
+   for in whole pages and stopped at their file's end: one each time that a file is opened, or that its end is read. */
+static double odd_direct_reads(const struct record *read, double opens)
 {
-    return fmax(0, odd_sizes(&read->size, PAGE) - (double)read->cache[CACHE_HIT_OPS] - (double)read->cache[CACHE_MISS_OPS]);
+    double cached = (double)read->cache[CACHE_HIT_OPS] + (double)read->cache[CACHE_MISS_OPS];
+    double ends = fmax(opens, (double)histogram_at(&read->size, 0));
+
+    return fmax(0, odd_sizes(&read->size, PAGE) - cached - ends);
 }
 
 void use_of_alignment(const struct tally *tally, double *v)
@@ -141,6 +145,6 @@ void use_of_alignment(const struct tally *tally, double *v)
     double all = (double)histogram_count(&read->size) + (double)histogram_count(&write->size) + refused;
 
     v[TRAIT_DATA_TIME] = use_seconds(tally, OP_READ) + use_seconds(tally, OP_WRITE);
-    v[TRAIT_MISALIGNED] = quotient(odd_direct_reads(read) + odd_sizes(&write->size, PAGE) + refused, all);
+    v[TRAIT_MISALIGNED] = quotient(odd_direct_reads(read, v[TRAIT_OPENS]) + odd_sizes(&write->size, PAGE) + refused, all);
     v[TRAIT_MISALIGNED_TIME] = v[TRAIT_DATA_TIME] * v[TRAIT_MISALIGNED];
 }

@@ -60,15 +60,20 @@ static struct batch *from_agent(struct batch *batch, int job_second)
 }
 
 /* The finding of the report, whose texts stay as long as that; NULL: there is none. */
-static const struct finding *find(struct given *given, enum grouping grouping, struct report *report)
+static const struct finding *find_named(struct given *given, const char *id, enum grouping grouping, struct report *report)
 {
     given->source.next = history_next;
     *report = (struct report){.totals.grouping = grouping};
     assert_int_equal(report_build(&given->source, &classified_by, report), 0);
     for (uint32_t i = 0; i < report->findings.count; i++)
-        if (strcmp(report->findings.list[i].id, "reopened-files") == 0)
+        if (strcmp(report->findings.list[i].id, id) == 0)
             return &report->findings.list[i];
     return NULL;
+}
+
+static const struct finding *find(struct given *given, enum grouping grouping, struct report *report)
+{
+    return find_named(given, "reopened-files", grouping, report);
 }
 
 static bool is_found(struct given *given, enum grouping grouping)
@@ -209,6 +214,53 @@ static void sums_of_long_ago(void **state)
     assert_false(is_found(&given, GROUP_JOB));
 }
 
+/* Whether one batch has it, and how often. */
+static unsigned times_found(struct batch *batch, const char *id)
+{
+    struct given given = one(batch);
+    struct report report;
+    unsigned times = 0;
+
+    find_named(&given, id, GROUP_JOB, &report);
+    for (uint32_t i = 0; i < report.findings.count; i++)
+        times += strcmp(report.findings.list[i].id, id) == 0;
+    report_clear(&report);
+    return times;
+}
+
+/* Operations that take so long that findings are made of them. */
+static void dear(struct batch *batch, enum operation op, uint64_t size, uint64_t count)
+{
+    history_ops(batch, "j", 1, op, size, count);
+    history_record(batch, "j", 1, op)->latency_sum_ns += 1000000 * count;
+}
+
+/* Reads past the page cache, of files that are so large. */
+static struct batch *read_direct(uint64_t files, uint64_t size, uint64_t pieces)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_OPEN, size * pieces, files);
+    dear(batch, OP_READ, size, files * pieces);
+    history_order(batch, "j", 1, OP_READ, ORDER_CONSECUTIVE, files * pieces);
+    history_ops(batch, "j", 1, OP_CLOSE, 0, files);
+    return batch;
+}
+
+/* Who asks for whole pages gets what there is at a file's end, once each time that it is opened. */
+static void direct_reads_stop_at_the_ends_of_files(void **state)
+{
+    struct batch *once = read_direct(1000, 10000, 1), *again = read_direct(10, 10000, 1);
+
+    (void)state;
+    assert_int_equal(times_found(once, "unaligned-direct-io"), 0);
+    dear(again, OP_READ, 10000, 990);
+    history_order(again, "j", 1, OP_READ, ORDER_CONSECUTIVE, 990);
+    history_ops(again, "j", 1, OP_READ, 0, 1000); /* it goes back to the start, and does not open the file again */
+    assert_int_equal(times_found(again, "unaligned-direct-io"), 0);
+    assert_int_equal(times_found(read_direct(10, 10000, 100), "unaligned-direct-io"), 1);
+}
+
 static void what_costs_little_is_a_trifle_but_when_it_is_critical(void **state)
 {
     struct finding low = {.severity = "low", .cost_high = 0.9}, critical = {.severity = "critical"};
@@ -232,6 +284,7 @@ int main(void)
         cmocka_unit_test(without_processes_it_is_less_sure),
         cmocka_unit_test(jobs_that_ran_before),
         cmocka_unit_test(sums_of_long_ago),
+        cmocka_unit_test(direct_reads_stop_at_the_ends_of_files),
         cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
     };
 
