@@ -68,6 +68,8 @@ static double margin(const struct bound *bound, double value)
 
     if (bound->at_most ? value > bound->value : value < bound->value)
         return 0;
+    if (bound->strict && value == bound->value)
+        return 0;
     if (unit == UNIT_FLAG)
         return 1;
     if (unit == UNIT_SHARE && bound->value < 1 && !bound->at_most)
@@ -151,6 +153,13 @@ static const struct rule_case *special_case(const struct rule *rule, const struc
     return NULL;
 }
 
+static const char *side(const struct bound *bound)
+{
+    if (bound->strict)
+        return bound->at_most ? "less than" : "more than";
+    return bound->at_most ? "at most" : "at least";
+}
+
 static int explain_bound(const struct bound *bound, double value, struct finding *finding)
 {
     const struct trait_info *info = &trait_infos[bound->trait];
@@ -161,7 +170,7 @@ static int explain_bound(const struct bound *bound, double value, struct finding
     if (info->unit == UNIT_FLAG)
         return say(finding, "%s: %s", info->phrase, bound->source);
     return say(finding, "%s: %s (%s %s: %s)", info->phrase, show(a, info->unit, value),
-               bound->at_most ? "at most" : "at least", show(b, info->unit, bound->value), bound->source);
+               side(bound), show(b, info->unit, bound->value), bound->source);
 }
 
 static enum trait low_of(const struct rule *rule, const struct rule_case *special)
@@ -259,9 +268,30 @@ static int add(struct making *making, const struct rule *rule, const struct subj
     return 0;
 }
 
+/* Two rules may have one name, as a fault shows in more than one way: of a subject it stands once, the dearer way. */
+static void once_each(struct finding_list *list, uint32_t first)
+{
+    struct finding *last = &list->list[list->count - 1];
+
+    for (struct finding *before = &list->list[first]; before < last; before++) {
+        if (strcmp(before->id, last->id) != 0)
+            continue;
+        if (last->cost_high > before->cost_high) {
+            struct finding dearer = *last;
+
+            *last = *before;
+            *before = dearer;
+        }
+        drop(last);
+        list->count--;
+        return;
+    }
+}
+
 static int take(void *to, const struct subject *subject)
 {
     struct making *making = to;
+    uint32_t first = making->list.count;
 
     for (uint32_t i = 0; i < finding_rule_count; i++) {
         const struct rule *rule = &finding_rules[i];
@@ -276,6 +306,7 @@ static int take(void *to, const struct subject *subject)
         err = add(making, rule, subject, confidence);
         if (err)
             return err;
+        once_each(&making->list, first);
     }
     return 0;
 }

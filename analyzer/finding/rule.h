@@ -136,6 +136,7 @@ struct subject {
 struct bound {
     enum trait trait;
     bool at_most; /* else at least */
+    bool strict;  /* the bound itself is another rule's */
     double value;
     const char *source; /* why there */
     bool optional;      /* not known: less sure, instead of no finding */

@@ -91,6 +91,9 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
 
 #define LEAST(which, bound, why)       {.trait = (which), .value = (bound), .source = (why)}
 #define MOST(which, bound, why)        {.trait = (which), .at_most = true, .value = (bound), .source = (why)}
+#define MORE(which, bound, why)        {.trait = (which), .strict = true, .value = (bound), .source = (why)}
+#define LESS(which, bound, why)        \
+    {.trait = (which), .at_most = true, .strict = true, .value = (bound), .source = (why)}
 #define MAYBE_LEAST(which, bound, why) {.trait = (which), .value = (bound), .source = (why), .optional = true}
 
 const struct rule finding_rules[] = {
@@ -115,7 +118,7 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_WRITES_TOGETHER, 32, "else files or transactions are small, not the writes"),
                 LEAST(TRAIT_WRITE_FORWARD, 0.5, "only neighbours can be written together"),
                 LEAST(TRAIT_WRITE_TIME_SHARE, 0.2, "else something else takes the time"),
-                MOST(TRAIT_SYNC_WRITES, 0.5, "else these are sync-writes")},
+                LESS(TRAIT_SYNC_WRITES, 0.5, "else these are sync-writes")},
      .of_device = true,
      .cost_low = TRAIT_SMALL_WRITE_LOW,
      .cost_high = TRAIT_SMALL_WRITE_HIGH,
@@ -157,7 +160,7 @@ const struct rule finding_rules[] = {
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_SMALL_FILES_SHARE, 0.3, "else something else takes the time"),
                 LEAST(TRAIT_OPENS, 1000, "fewer cost nobody much"),
-                MOST(TRAIT_METADATA_SHARE, 0.75, "else it is a metadata-storm")},
+                LESS(TRAIT_METADATA_SHARE, 0.75, "else it is a metadata-storm")},
      .of_device = true,
      .cost_low = TRAIT_SMALL_FILES_LOW,
      .cost_high = TRAIT_SMALL_FILES_TIME,
@@ -170,7 +173,7 @@ const struct rule finding_rules[] = {
      .bounds = {LEAST(TRAIT_SMALL_FILES_SHARE, 0.3, "else something else takes the time"),
                 LEAST(TRAIT_IN_MEMORY, 1, "there is no device to wait for, only calls to make"),
                 LEAST(TRAIT_OPENS, 1000, "fewer cost nobody much"),
-                MOST(TRAIT_METADATA_SHARE, 0.75, "else it is a metadata-storm"),
+                LESS(TRAIT_METADATA_SHARE, 0.75, "else it is a metadata-storm"),
                 LEAST(TRAIT_METADATA_TIME, 0.25, "less is in nobody's way"),
                 LEAST(TRAIT_METADATA_OF_SPAN, 0.05, "else the job hardly waits for it")},
      .cost_low = TRAIT_SMALL_FILES_LOW,
@@ -245,8 +248,8 @@ const struct rule finding_rules[] = {
                 LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
                 MOST(TRAIT_BYTES_PER_FSYNC, 4 * MIB,
                      "checkpoints sync once a file of many MiB (DLIO, MLPerf Storage)"),
-                LEAST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases and logs sync what is less"),
-                LEAST(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "who syncs each file once has done what helps"),
+                MORE(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases and logs sync what is less"),
+                MORE(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "who syncs each file once has done what helps"),
                 MAYBE_LEAST(TRAIT_WRITE_FORWARD, FORWARD, "who writes here and there commits to a store")},
      .of_device = true,
      .cost_low = TRAIT_FSYNC_LOW,
@@ -270,7 +273,7 @@ const struct rule finding_rules[] = {
      .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),
                 LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
                 MOST(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "mail and caches commit by a file of its own each time"),
-                LEAST(TRAIT_BYTES_PER_FSYNC, COMMIT, "less is found anyhow"),
+                MORE(TRAIT_BYTES_PER_FSYNC, COMMIT, "less is found anyhow"),
                 MOST(TRAIT_BYTES_PER_FSYNC, 4 * COMMIT, "larger files are checkpoints")},
      .of_device = true,
      .cost_low = TRAIT_NONE,
@@ -282,10 +285,10 @@ const struct rule finding_rules[] = {
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),
                 LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
-                MOST(TRAIT_WRITE_FORWARD, FORWARD, "a store commits what it changes here and there; checkpoints are written "
-                                                   "from front to back"),
-                LEAST(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "else these are files, each by itself"),
-                LEAST(TRAIT_BYTES_PER_FSYNC, COMMIT, "less is found anyhow"),
+                LESS(TRAIT_WRITE_FORWARD, FORWARD, "a store commits what it changes here and there; checkpoints are "
+                                                   "written from front to back"),
+                MORE(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "else these are files, each by itself"),
+                MORE(TRAIT_BYTES_PER_FSYNC, COMMIT, "less is found anyhow"),
                 MOST(TRAIT_BYTES_PER_FSYNC, 4 * MIB, "else it hardly waits for commits")},
      .of_device = true,
      .cost_low = TRAIT_NONE,

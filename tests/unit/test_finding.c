@@ -261,6 +261,31 @@ static void direct_reads_stop_at_the_ends_of_files(void **state)
     assert_int_equal(times_found(read_direct(10, 10000, 100), "unaligned-direct-io"), 1);
 }
 
+/* So many writes of that size, of which that share goes on where the last one ended, and a sync behind each `every`. */
+static struct batch *write_synced(uint64_t files, uint64_t size, uint64_t count, double forward, uint64_t every)
+{
+    struct batch *batch = history_batch(0);
+    uint64_t on = (uint64_t)(forward * (double)count);
+
+    history_ops(batch, "j", 1, OP_CREATE, 0, files);
+    history_ops(batch, "j", 1, OP_WRITE, size, count);
+    history_order(batch, "j", 1, OP_WRITE, ORDER_CONSECUTIVE, on);
+    history_order(batch, "j", 1, OP_WRITE, ORDER_SEQUENTIAL, count - on);
+    dear(batch, OP_FSYNC, 0, count / every);
+    history_ops(batch, "j", 1, OP_CLOSE, 0, files);
+    return batch;
+}
+
+static void at_a_bound_of_two_rules_one_finds(void **state)
+{
+    (void)state;
+    assert_int_equal(times_found(write_synced(1, 4096, 1600, 0, 8), "fsync-bound-log"), 1);
+    assert_int_equal(times_found(write_synced(1, 4096, 1600, 1, 8), "fsync-bound-log"), 1);
+    assert_int_equal(times_found(write_synced(1, 4096, 1600, 1, 8), "fsync-bound-checkpoint"), 0);
+    assert_int_equal(times_found(write_synced(1, 65536, 400, 0.5, 1), "fsync-bound-log"), 0);
+    assert_int_equal(times_found(write_synced(1, 65536, 400, 0.5, 1), "fsync-bound-checkpoint"), 1);
+}
+
 static void what_costs_little_is_a_trifle_but_when_it_is_critical(void **state)
 {
     struct finding low = {.severity = "low", .cost_high = 0.9}, critical = {.severity = "critical"};
@@ -285,6 +310,7 @@ int main(void)
         cmocka_unit_test(jobs_that_ran_before),
         cmocka_unit_test(sums_of_long_ago),
         cmocka_unit_test(direct_reads_stop_at_the_ends_of_files),
+        cmocka_unit_test(at_a_bound_of_two_rules_one_finds),
         cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
     };
 
