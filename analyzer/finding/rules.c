@@ -47,7 +47,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_MISALIGNED] = {"misaligned",
                           "reads and writes of sizes that are no multiple of 4 KiB, or refused as invalid", UNIT_SHARE},
     [TRAIT_FSYNCS] = {"fsyncs", "syncs", UNIT_COUNT},
-    [TRAIT_BYTES_PER_FSYNC] = {"bytes_per_fsync", "bytes written for each sync", UNIT_BYTES},
+    [TRAIT_BYTES_PER_FSYNC] = {"bytes_per_fsync", "bytes written for each sync, large writes that are fewer aside", UNIT_BYTES},
     [TRAIT_FSYNCS_PER_FILE] = {"fsyncs_per_file", "syncs for each file that was made", UNIT_RATIO},
     [TRAIT_FSYNC_TIME_SHARE] = {"fsync_time_share", "syncs' share of the time in writes and syncs", UNIT_SHARE},
     [TRAIT_SHARED] = {"shared", "on a shared volume", UNIT_FLAG},

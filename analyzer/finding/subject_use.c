@@ -9,6 +9,7 @@
 
 #define BUFFER     262144.0 /* what small reads and writes could be */
 #define PACKED     0.99     /* of the opens, where a hundred files and more are packed together */
+#define RECORD     32768    /* larger ones are no commit's */
 #define CALM_SHARE 0.25     /* metadata that nobody minds */
 
 double use_quantile_s(const struct histogram *h, double q)
@@ -97,13 +98,28 @@ static void of_metadata(const struct tally *tally, double span_s, double *v)
     v[TRAIT_METADATA_LOW] = ops > 0 ? time * fmax(1 - calm / ops, 0) : NAN;
 }
 
+/* What is written for each sync. A store syncs a log of small records, and writes large files beside it, which are few: on
+   average these hide the log's. Each of its commits has a small write at least, and not each a large one. */
+static double synced_bytes(const struct record *write, double syncs)
+{
+    double large = 0, small, bytes = figure_bytes_of(&write->size, 0) - figure_bytes_of(&write->size, RECORD + 1);
+
+    for (unsigned i = 0; i < write->size.length; i++)
+        if (bucket_lower(write->size.cells[i].bucket) > RECORD)
+            large += (double)write->size.cells[i].count;
+    small = (double)histogram_filled(&write->size) - large;
+    if (large > 0 && large < syncs && small >= syncs && bytes <= RECORD * syncs)
+        return bytes / syncs;
+    return quotient((double)write->bytes, syncs);
+}
+
 static void of_syncs(const struct tally *tally, double *v)
 {
     double syncs = (double)tally_ops(tally, OP_FSYNC), made = (double)tally_succeeded(tally, OP_CREATE);
     double time = use_seconds(tally, OP_FSYNC);
 
     v[TRAIT_FSYNCS] = syncs;
-    v[TRAIT_BYTES_PER_FSYNC] = quotient((double)tally->op[OP_WRITE].bytes, syncs);
+    v[TRAIT_BYTES_PER_FSYNC] = synced_bytes(&tally->op[OP_WRITE], syncs);
     v[TRAIT_FSYNCS_PER_FILE] = syncs / fmax(made, 1);
     v[TRAIT_FSYNC_TIME] = time;
     v[TRAIT_FSYNC_TIME_SHARE] = quotient(time, time + use_seconds(tally, OP_WRITE));

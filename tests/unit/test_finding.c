@@ -286,6 +286,24 @@ static void at_a_bound_of_two_rules_one_finds(void **state)
     assert_int_equal(times_found(write_synced(1, 65536, 400, 0.5, 1), "fsync-bound-checkpoint"), 1);
 }
 
+/* As a store of logs and large files (LSM) does: 130 KiB a sync, and hardly any of these bytes wait for one. */
+static void a_log_beside_large_files_is_no_checkpoint(void **state)
+{
+    struct batch *store, *save;
+
+    (void)state;
+    for (unsigned wanted = 0; wanted < 2; wanted++) {
+        store = write_synced(90, 288, 40 * 4600, 1, 40);
+        history_ops(store, "j", 1, OP_WRITE, LARGE, 260);
+        history_order(store, "j", 1, OP_WRITE, ORDER_CONSECUTIVE, 260);
+        assert_int_equal(times_found(store, wanted ? "fsync-bound-log" : "fsync-bound-checkpoint"), wanted);
+    }
+    save = write_synced(1, LARGE, 200, 1, 1); /* a header to each piece */
+    history_ops(save, "j", 1, OP_WRITE, 288, 400);
+    history_order(save, "j", 1, OP_WRITE, ORDER_CONSECUTIVE, 400);
+    assert_int_equal(times_found(save, "fsync-bound-checkpoint"), 1);
+}
+
 static void what_costs_little_is_a_trifle_but_when_it_is_critical(void **state)
 {
     struct finding low = {.severity = "low", .cost_high = 0.9}, critical = {.severity = "critical"};
@@ -311,6 +329,7 @@ int main(void)
         cmocka_unit_test(sums_of_long_ago),
         cmocka_unit_test(direct_reads_stop_at_the_ends_of_files),
         cmocka_unit_test(at_a_bound_of_two_rules_one_finds),
+        cmocka_unit_test(a_log_beside_large_files_is_no_checkpoint),
         cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
     };
 
