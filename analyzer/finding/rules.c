@@ -82,6 +82,7 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
 #define COMMIT       (32 * KIB)
 #define FORWARD      0.5 /* of writes, that go on where the last one ended */
 #define SYNCED_ONCE  2.5 /* of a file that is made: itself, and maybe its folder */
+#define FILE_SYNCED  0.5 /* of the files that are made, at least, where these are what is synced */
 #define COMMIT_REMEDY                                                                                                 \
     "each commit waits for the device: put the log on a device whose cache survives a loss of power, commit several " \
     "together (group commit), or batch what need not be safe one by one"
@@ -261,7 +262,8 @@ const struct rule finding_rules[] = {
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),
                 LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
-                MOST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases, mail and logs sync each commit of a few KiB")},
+                MOST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases and logs sync each commit of a few KiB"),
+                MORE(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "else it is new files that are synced")},
      .of_device = true,
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_FSYNC_TIME,
@@ -272,15 +274,30 @@ const struct rule finding_rules[] = {
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),
                 LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
-                MOST(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "mail and caches commit by a file of its own each time"),
-                MORE(TRAIT_BYTES_PER_FSYNC, COMMIT, "less is found anyhow"),
-                MOST(TRAIT_BYTES_PER_FSYNC, 4 * COMMIT, "larger files are checkpoints")},
+                MOST(TRAIT_BYTES_PER_FSYNC, COMMIT, "databases and logs sync each commit of a few KiB"),
+                LESS(TRAIT_FSYNCS_PER_FILE, FILE_SYNCED, "else it is new files that are synced")},
      .of_device = true,
      .cost_low = TRAIT_NONE,
      .cost_high = TRAIT_FSYNC_TIME,
      .remedy = COMMIT_REMEDY,
      .gain = COMMIT_GAIN,
-     .confidence = 0.8},
+     .confidence = 0.85},
+    {.id = "fsync-bound-files",
+     .on = SUBJECT_USE,
+     .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),
+                LEAST(TRAIT_FSYNCS, 20, "fewer are no habit"),
+                LEAST(TRAIT_FSYNCS_PER_FILE, FILE_SYNCED, "else most files are not synced"),
+                MOST(TRAIT_FSYNCS_PER_FILE, SYNCED_ONCE, "mail and caches sync each new file, and maybe its folder"),
+                MOST(TRAIT_BYTES_PER_FSYNC, 4 * COMMIT, "larger files are checkpoints")},
+     .of_device = true,
+     .cost_low = TRAIT_NONE,
+     .cost_high = TRAIT_FSYNC_TIME,
+     .remedy = "each new file waits for the device by itself: put several records into one file (a database, an archive) "
+               "and sync that, make files from several threads at once, or make all of them and sync them together "
+               "(syncfs()) where none has to be safe before the next; a device whose cache survives a loss of power does "
+               "not let them wait",
+     .gain = "cannot be told: which files have to be safe before the next is the program's to say",
+     .confidence = 0.85},
     {.id = "fsync-bound-log",
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_FSYNC_TIME_SHARE, 0.5, "else writing itself takes the time"),

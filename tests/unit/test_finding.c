@@ -304,6 +304,20 @@ static void a_log_beside_large_files_is_no_checkpoint(void **state)
     assert_int_equal(times_found(save, "fsync-bound-checkpoint"), 1);
 }
 
+/* A sync for each new file is no log's: of nothing else are there so many files. */
+static void new_files_that_are_synced_each_are_no_log(void **state)
+{
+    (void)state;
+    for (unsigned wanted = 0; wanted < 2; wanted++) {
+        const char *id = wanted ? "fsync-bound-files" : "fsync-bound-log";
+
+        assert_int_equal(times_found(write_synced(3000, 4096, 3000, 1, 1), id), wanted);
+        assert_int_equal(times_found(write_synced(1000, 65536, 2000, 1, 1), id), wanted);
+        assert_int_equal(times_found(write_synced(1, 4096, 3000, 1, 1), id), !wanted);
+        assert_int_equal(times_found(write_synced(3000, 2048, 3000, 1, 10), id), !wanted);
+    }
+}
+
 static void what_costs_little_is_a_trifle_but_when_it_is_critical(void **state)
 {
     struct finding low = {.severity = "low", .cost_high = 0.9}, critical = {.severity = "critical"};
@@ -330,6 +344,7 @@ int main(void)
         cmocka_unit_test(direct_reads_stop_at_the_ends_of_files),
         cmocka_unit_test(at_a_bound_of_two_rules_one_finds),
         cmocka_unit_test(a_log_beside_large_files_is_no_checkpoint),
+        cmocka_unit_test(new_files_that_are_synced_each_are_no_log),
         cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
     };
 

@@ -484,7 +484,8 @@ static void who_syncs_each_file_once_needs_no_telling(void **state)
     assert_int_equal(count_found(saved(40000, 10), "fsync-bound-checkpoint"), 1);
     assert_int_equal(count_found(saved(40000, 10), "fsync-bound-log"), 0);
     assert_int_equal(count_found(saved(40000, 50), "fsync-bound-checkpoint"), 0);
-    assert_int_equal(count_found(saved(40000, 50), "fsync-bound-log"), 1);
+    assert_int_equal(count_found(saved(40000, 50), "fsync-bound-files"), 1);
+    assert_int_equal(count_found(saved(40000, 50), "fsync-bound-log"), 0);
     assert_int_equal(count_found(saved(1 << 20, 100), "fsync-bound-checkpoint"), 0);
     assert_int_equal(count_found(saved(1 << 20, 100), "fsync-bound-log"), 0);
 }
