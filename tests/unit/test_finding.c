@@ -318,6 +318,25 @@ static void new_files_that_are_synced_each_are_no_log(void **state)
     }
 }
 
+/* What was read beyond a file's size when it was opened may be what it has grown by. */
+static void what_was_written_since_is_said_to_be_left_out(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct given given = one(batch);
+    const struct finding *finding;
+    struct report report;
+
+    (void)state;
+    history_ops(batch, "j", 1, OP_OPEN, 1000 * 8192, 1);
+    dear(batch, OP_READ, 8192, 1750);
+    history_order(batch, "j", 1, OP_READ, ORDER_RANDOM, 1750);
+    history_ops(batch, "j", 1, OP_WRITE, 8192, 1750);
+    finding = find_named(&given, "random-reads", GROUP_JOB, &report);
+    assert_non_null(finding);
+    assert_non_null(strstr(finding->evidence[1], "files opened, less what may have been written since: 1 (at least"));
+    report_clear(&report);
+}
+
 static void what_costs_little_is_a_trifle_but_when_it_is_critical(void **state)
 {
     struct finding low = {.severity = "low", .cost_high = 0.9}, critical = {.severity = "critical"};
@@ -345,6 +364,7 @@ int main(void)
         cmocka_unit_test(at_a_bound_of_two_rules_one_finds),
         cmocka_unit_test(a_log_beside_large_files_is_no_checkpoint),
         cmocka_unit_test(new_files_that_are_synced_each_are_no_log),
+        cmocka_unit_test(what_was_written_since_is_said_to_be_left_out),
         cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
     };
 
