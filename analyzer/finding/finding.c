@@ -98,6 +98,8 @@ static double match(const struct rule *rule, const struct subject *subject)
         }
         least = fmin(least, margin(bound, value));
     }
+    if (rule->sure && !isnan(subject->values[rule->sure]))
+        unknown *= subject->values[rule->sure];
     return rule->confidence * least * unknown;
 }
 
@@ -175,6 +177,8 @@ static int explain_bound(const struct bound *bound, double value, struct finding
 
 static enum trait low_of(const struct rule *rule, const struct rule_case *special)
 {
+    if (special && special->doubtful)
+        return TRAIT_NONE;
     return special && special->cost_low ? special->cost_low : rule->cost_low;
 }
 
@@ -192,6 +196,9 @@ static int explain(const struct rule *rule, const struct subject *subject, const
         if (err)
             return err;
     }
+    if (rule->sure && !isnan(subject->values[rule->sure]) &&
+        say(finding, "%s: %.0f %%", trait_infos[rule->sure].phrase, 100 * subject->values[rule->sure]))
+        return -ENOMEM;
     if (special && explain_bound(&special->when, subject->values[special->when.trait], finding))
         return -ENOMEM;
     gain = special && special->gain ? special->gain : rule->gain;
@@ -207,13 +214,15 @@ static const struct {
     double share, waiting, gain;
 } severities[] = {{"high", 0.5, 0.1, 0.05}, {"medium", 0.1, 0.01, 0.01}};
 
-static const char *severity(const struct rule *rule, double share, double waiting, double gain)
+static const char *severity(const struct rule *rule, bool doubtful, double share, double waiting, double gain)
 {
+    const size_t count = sizeof(severities) / sizeof(*severities);
+
     if (rule->critical)
         return "critical";
-    for (size_t i = 0; i < sizeof(severities) / sizeof(*severities); i++)
+    for (size_t i = 0; i < count; i++)
         if (share >= severities[i].share && waiting >= severities[i].waiting && !(gain < severities[i].gain))
-            return severities[i].name;
+            return !doubtful ? severities[i].name : i + 1 < count ? severities[i + 1].name : "low";
     return "low";
 }
 
@@ -246,7 +255,8 @@ static int add(struct making *making, const struct rule *rule, const struct subj
     finding = &list->list[list->count];
     *finding = (struct finding){
         .id = rule->id,
-        .severity = severity(rule, whole > 0 ? high / whole : 0, span_s > 0 ? high / span_s : 0, gain),
+        .severity = severity(rule, special && special->doubtful, whole > 0 ? high / whole : 0,
+                             span_s > 0 ? high / span_s : 0, gain),
         .job = subject->job,
         .node = subject->node,
         .volume = subject->volume,

@@ -67,6 +67,8 @@ enum trait {
     TRAIT_SMALL_FILES_SHARE,
     TRAIT_SMALL_FILES_LOW,
     TRAIT_SMALL_FILES_TIME,
+    TRAIT_SMALL_FILES_SURE,
+    TRAIT_OPENED_ONCE,
     TRAIT_IMPORT_SHARE,
     TRAIT_IMPORT_TIME,
     /* of others */
@@ -143,12 +145,13 @@ struct bound {
 };
 
 /* A case that a rule's remedy does not fit, and what helps there; NULL behind the last one. Its gain may be one that
-   can be told where the rule's own cannot. */
+   can be told where the rule's own cannot, or the reverse. */
 struct rule_case {
     struct bound when;
     const char *remedy;
     enum trait cost_low; /* with the gain: TRAIT_NONE and NULL are the rule's */
     const char *gain;
+    bool doubtful; /* maybe there is nothing to mend: a step less severe, and the gain cannot be told */
 };
 
 struct rule {
@@ -163,6 +166,7 @@ struct rule {
     struct rule_case instead[RULE_CASES];
     const char *gain;  /* how the saving is estimated */
     double confidence; /* of the clearest case */
+    enum trait sure;   /* how sure the profile is that it goes by; TRAIT_NONE: by none */
     bool critical;
 };
 

@@ -54,6 +54,8 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_FSYNC_TIME_SHARE] = {"fsync_time_share", "syncs' share of the time in writes and syncs", UNIT_SHARE},
     [TRAIT_SHARED] = {"shared", "on a shared volume", UNIT_FLAG},
     [TRAIT_SMALL_FILES_SHARE] = {"small_files_time_share", "time in operations that look like many small files", UNIT_SHARE},
+    [TRAIT_SMALL_FILES_SURE] = {"small_files_confidence", "how sure that they are", UNIT_SHARE},
+    [TRAIT_OPENED_ONCE] = {"opened_once", "its files were opened once each", UNIT_FLAG},
     [TRAIT_IMPORT_SHARE] = {"import_time_share", "time in operations that look like imports", UNIT_SHARE},
     [TRAIT_COPIED] = {"copied_bytes", "bytes read from one volume and written to another", UNIT_BYTES},
     [TRAIT_COPY_LIKENESS] = {"copy_likeness", "how alike the two amounts are", UNIT_SHARE},
@@ -90,6 +92,14 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     "together (group commit), or batch what need not be safe one by one"
 #define COMMIT_GAIN  "cannot be told: how many commits may go together is the program's to say"
 #define PACKED_GAIN  "opens and all that names or describes files, but for one in a hundred, of what looks like many small files"
+#define ONCE_CASE                                                                                                     \
+    {.when = LEAST(TRAIT_OPENED_ONCE, 1, ONCE_WHY), .remedy = ONCE_REMEDY, .gain = ONCE_GAIN, .doubtful = true}
+#define ONCE_WHY "who searches, packs, checks or backs up files reads each once, and so does a first epoch"
+#define ONCE_REMEDY                                                                                                   \
+    "none, if nobody reads these files again: to pack them is to read each once as well, and all that helps is to let " \
+    "several threads wait at once. If they are read again (epochs, later jobs), pack them as they are made, into "     \
+    "shards (tar, TFRecord, Parquet, LMDB)"
+#define ONCE_GAIN    "cannot be told: whether they are read again was not seen"
 #define WEKA_LOSF    "jobs on lots of small files have no more than that, WEKA says"
 
 #define LEAST(which, bound, why)       {.trait = (which), .value = (bound), .source = (why)}
@@ -169,8 +179,10 @@ const struct rule finding_rules[] = {
      .cost_high = TRAIT_SMALL_FILES_TIME,
      .remedy = "pack small files into shards (tar, TFRecord, Parquet, LMDB): each costs an open, a close and a wait of its "
                "own; or keep the set on local NVMe",
+     .instead = {ONCE_CASE},
      .gain = PACKED_GAIN,
-     .confidence = 0.9},
+     .confidence = 0.9,
+     .sure = TRAIT_SMALL_FILES_SURE},
     {.id = "small-files",
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_SMALL_FILES_SHARE, 0.3, "else something else takes the time"),
@@ -182,8 +194,10 @@ const struct rule finding_rules[] = {
      .cost_low = TRAIT_SMALL_FILES_LOW,
      .cost_high = TRAIT_METADATA_TIME,
      .remedy = "pack small files into shards (tar, TFRecord, Parquet, LMDB): even in memory each costs an open and a close",
+     .instead = {ONCE_CASE},
      .gain = PACKED_GAIN,
-     .confidence = 0.9},
+     .confidence = 0.9,
+     .sure = TRAIT_SMALL_FILES_SURE},
     {.id = "reopened-files",
      .on = SUBJECT_USE,
      .bounds = {LEAST(TRAIT_OPENS_PER_FILE, 10, "who keeps a file open has 1, a few workers have a few"),

@@ -3,8 +3,10 @@
 #include "analyzer/finding/use.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/figure.h"
+#include "analyzer/once.h"
 #include "analyzer/part.h"
 
 #define BUFFER     262144.0 /* what small reads and writes could be */
@@ -137,6 +139,15 @@ static double time_of(const struct catalogue *catalogue, const double *times, co
     return sum;
 }
 
+/* How sure it is of a job that this is what it does; NAN: it does not. */
+static double sure_of(const struct profile_list *profiles, const char *name)
+{
+    for (uint32_t i = 0; i < profiles->count; i++)
+        if (!profiles->shares[i].pipeline && strcmp(profiles->shares[i].profile, name) == 0)
+            return profiles->shares[i].confidence;
+    return NAN;
+}
+
 /* The times of a job on a volume, as its profiles divide them. */
 static void of_profiles(const struct finding_matter *matter, uint32_t job, uint32_t volume, double *v)
 {
@@ -152,6 +163,7 @@ static void of_profiles(const struct finding_matter *matter, uint32_t job, uint3
         all += times[i] / 1e9;
     v[TRAIT_SMALL_FILES_TIME] = time_of(catalogue, times, "losf", BUSY_READ);
     v[TRAIT_SMALL_FILES_SHARE] = quotient(v[TRAIT_SMALL_FILES_TIME], all);
+    v[TRAIT_SMALL_FILES_SURE] = sure_of(&matter->profiles[job], "losf");
     v[TRAIT_SMALL_FILES_LOW] = PACKED * time_of(catalogue, times, "losf", BUSY_METADATA);
     v[TRAIT_IMPORT_TIME] = time_of(catalogue, times, "import-storm", BUSY_READ);
     v[TRAIT_IMPORT_SHARE] = quotient(v[TRAIT_IMPORT_TIME], all);
@@ -180,6 +192,8 @@ int subjects_use(const struct finding_matter *matter, subject_take take, void *t
             use_of_alignment(&volume->tally, subject.values);
             of_syncs(&volume->tally, subject.values);
             of_profiles(matter, j, i, subject.values);
+            subject.values[TRAIT_OPENED_ONCE] =
+                once_opened(volume, quotient(subject.values[TRAIT_READ_BYTES], subject.values[TRAIT_OPENS]));
             subject.values[TRAIT_SHARED] = volume->scope == SCOPE_SHARED;
             err = use_of_working_set(totals, &totals->jobs[j], volume, &subject);
             if (!err)

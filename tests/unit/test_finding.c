@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "analyzer/finding/finding.h"
@@ -337,6 +338,47 @@ static void what_was_written_since_is_said_to_be_left_out(void **state)
     report_clear(&report);
 }
 
+/* Many small files, read so often. */
+static struct batch *read_small_files(unsigned times)
+{
+    struct batch *batch = history_batch(0);
+
+    for (unsigned i = 0; i < times; i++)
+        history_whole_files(batch, 1, 20000, 3000);
+    history_record(batch, "j", 1, OP_READ)->latency_sum_ns += 500000000;
+    history_record(batch, "j", 1, OP_OPEN)->latency_sum_ns += 200000000;
+    history_told(batch, 3000, 20000);
+    return batch;
+}
+
+/* Who reads files once, to pack or to check them, gains nothing from packing them. */
+static void small_files_that_are_opened_once_may_be_fine(void **state)
+{
+    struct given once = one(read_small_files(1)), again = one(read_small_files(3));
+    const struct finding *finding;
+    struct report report;
+    bool said = false;
+    double sure;
+
+    (void)state;
+    finding = find_named(&again, "small-files", GROUP_JOB, &report);
+    assert_non_null(finding);
+    assert_string_equal(finding->severity, "high");
+    assert_true(finding->gain > 0.1);
+    sure = finding->confidence;
+    report_clear(&report);
+    finding = find_named(&once, "small-files", GROUP_JOB, &report);
+    assert_non_null(finding);
+    assert_string_equal(finding->severity, "medium");
+    assert_true(isnan(finding->gain) && finding->cost_low == 0);
+    assert_non_null(strstr(finding->remedy, "none, if nobody reads these files again"));
+    for (uint32_t i = 0; i < finding->evidence_count; i++)
+        said |= strstr(finding->evidence[i], "its files were opened once each") != NULL;
+    assert_true(said);
+    assert_true(finding->confidence < 0.7 * sure); /* nor is it as sure that it is what it looks like */
+    report_clear(&report);
+}
+
 static void what_costs_little_is_a_trifle_but_when_it_is_critical(void **state)
 {
     struct finding low = {.severity = "low", .cost_high = 0.9}, critical = {.severity = "critical"};
@@ -365,6 +407,7 @@ int main(void)
         cmocka_unit_test(a_log_beside_large_files_is_no_checkpoint),
         cmocka_unit_test(new_files_that_are_synced_each_are_no_log),
         cmocka_unit_test(what_was_written_since_is_said_to_be_left_out),
+        cmocka_unit_test(small_files_that_are_opened_once_may_be_fine),
         cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
     };
 
