@@ -540,6 +540,28 @@ static void what_stats_describe_jumps_nowhere(void **state)
     free(text);
 }
 
+/* What is written through a mapping is no write, and comes to the device all the same. */
+static void bytes_that_no_call_wrote_are_not_said_to_be_read(void **state)
+{
+    struct batch *batch = history_batch(0), *calls = history_batch(0);
+    char *text;
+
+    (void)state;
+    history_ops(batch, "a", 1, OP_READ, 1 << 20, 10);
+    history_ops(batch, "a", 1, OP_MMAP_FAULT, 1 << 20, 4);
+    history_ops_on(batch, "n1:vda", "a", 1, OP_BLOCK_WRITE, 1 << 20, 240);
+    text = text_of(batch, &view_text);
+    assert_null(strstr(text, "100 % of the bytes are read"));
+    assert_non_null(strstr(text, "devices wrote 240 MiB, as mappings are written back: of the bytes that calls"));
+    free(text);
+    history_ops(calls, "a", 1, OP_READ, 1 << 20, 10);
+    history_ops(calls, "a", 1, OP_WRITE, 1 << 20, 10);
+    history_ops_on(calls, "n1:vda", "a", 1, OP_BLOCK_WRITE, 1 << 20, 15);
+    text = text_of(calls, &view_text);
+    assert_non_null(strstr(text, "50 % of the bytes are read; 50 % of reads and writes are reads"));
+    free(text);
+}
+
 static void what_faults_read_came_from_below_the_page_cache(void **state)
 {
     struct batch *batch = history_batch(0);
@@ -574,6 +596,7 @@ int main(void)
         cmocka_unit_test(hardly_a_byte_makes_no_rate),
         cmocka_unit_test(moments),
         cmocka_unit_test(what_stats_describe_jumps_nowhere),
+        cmocka_unit_test(bytes_that_no_call_wrote_are_not_said_to_be_read),
         cmocka_unit_test(what_faults_read_came_from_below_the_page_cache),
     };
 
