@@ -128,7 +128,7 @@ static void find_ramp(const double *rates, size_t count, double slot_s, struct r
         r->ramp_s = (double)at * slot_s;
 }
 
-int rhythm_of(const struct series *series, unsigned demands, struct rhythm *out)
+int rhythm_of(const struct series *series, unsigned demands, double watched_s, struct rhythm *out)
 {
     struct rhythm r = {.mean = NAN, .peak = NAN, .period_s = NAN, .length_s = NAN, .bytes = NAN, .ramp_s = NAN};
     _cleanup_free_ double *rates = calloc(series->length + 1u, sizeof(*rates));
@@ -160,6 +160,9 @@ int rhythm_of(const struct series *series, unsigned demands, struct rhythm *out)
         r.bytes = median(runs.bytes, runs.count);
     }
     find_ramp(rates, series->length, slot_s, &r);
+    if (watched_s > 0)
+        r.mean = sum * slot_s / watched_s;
+    r.peak = fmax(r.peak, r.mean);
     *out = r;
     return 0;
 }

@@ -17,7 +17,7 @@ struct spike {
 };
 
 struct rhythm {
-    double mean, peak; /* bytes a second; NAN for nothing */
+    double mean, peak; /* bytes a second, peak that of the fullest slot, or the mean where that was not all watched */
     struct spike spikes[RHYTHM_SPIKES];
     uint32_t spike_count; /* all of them */
     double period_s;      /* between the starts of spikes, the median; NAN: fewer than three, or no rhythm */
@@ -26,7 +26,8 @@ struct rhythm {
     double ramp_s;        /* until demand first reaches half of what it is on average later; NAN: it does not */
 };
 
-/* Of a set of demands. 0, -ENOMEM, or -ENODATA for an empty series. */
-int rhythm_of(const struct series *series, unsigned demands, struct rhythm *out);
+/* Of a set of demands, which were watched for so long: the first slot and the last one may be parts of their interval.
+   0, -ENOMEM, or -ENODATA for an empty series. */
+int rhythm_of(const struct series *series, unsigned demands, double watched_s, struct rhythm *out);
 
 #endif

@@ -2,10 +2,12 @@
 #include "analyzer/watched.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/param.h>
 
 #include "lib/floor_div.h"
+#include "lib/flow.h"
 #include "lib/vector.h"
 
 int watched_add(struct watched *watched, int64_t from, int64_t last)
@@ -68,6 +70,19 @@ int64_t watched_cut(const struct watched *watched, int64_t slots, int64_t first,
         next = last + 1;
     }
     return cut;
+}
+
+double watched_s(const struct watched *watched, double from_s, double end_s)
+{
+    const double slot_s = FLOW_SLOT_MS / 1e3;
+    double sum = fmax(end_s - from_s, 0);
+
+    for (uint32_t i = 1; i < watched->count; i++) {
+        double hole_s = fmax((double)(watched->list[i - 1].last + 1) * slot_s, from_s);
+
+        sum -= fmax(fmin((double)watched->list[i].from * slot_s, end_s) - hole_s, 0);
+    }
+    return sum;
 }
 
 void watched_clear(struct watched *watched)

@@ -31,6 +31,9 @@ bool watched_has_hole(const struct watched *watched, int64_t from, int64_t last)
 /* Of windows first..end, each of so many slots and aligned to them, how many a hole lies in. */
 int64_t watched_cut(const struct watched *watched, int64_t slots, int64_t first, int64_t end);
 
+/* Of the time between two moments, in seconds, how long was watched. */
+double watched_s(const struct watched *watched, double from_s, double end_s);
+
 void watched_clear(struct watched *watched);
 
 #endif

@@ -165,7 +165,7 @@ static json_t *job_of(struct job_total *job, const struct profile_list *list,
                      json_faults(&job->tally, &report->totals, job), "ratios", json_ratios(&job->tally), "file_size",
                      json_file_size(&job->tally), "burst",
                      json_burst(&job->series, &job->windows, &job->series, &job->windows), "io_wait", json_wait(job),
-                     "rhythm", json_rhythm(job), "volumes", volumes(job, report), "profiles", profiles(list));
+                     "rhythm", json_rhythm(job, &report->totals), "volumes", volumes(job, report), "profiles", profiles(list));
 }
 
 static json_t *jobs(struct report *report)

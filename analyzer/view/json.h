@@ -54,7 +54,7 @@ json_t *json_capacity(const struct report *report);
 /* What the platform costs; null with its reason in "why" where that cannot be told. */
 json_t *json_cost(const struct report *report);
 json_t *json_findings(const struct finding_list *findings);
-json_t *json_rhythm(const struct job_total *job);
+json_t *json_rhythm(const struct job_total *job, const struct aggregate *totals);
 json_t *json_wait(const struct job_total *job);
 json_t *json_suspects(const struct suspects *suspects);
 /* Who would be one, were it not that it does something else. */

@@ -24,11 +24,24 @@ static json_t *spikes(const struct rhythm *r)
     return NULL;
 }
 
-static json_t *one(const struct series *series, unsigned demands)
+/* How long the job's demand was watched, from its first interval to the end of its last one. */
+static double watched_for(const struct aggregate *totals, const struct job_total *job)
+{
+    const struct series *series = &job->series;
+    double from_s, end_s;
+
+    if (!series->length)
+        return 0;
+    from_s = fmax((double)series_from(series) / 1e3, (double)totals->start_ns / 1e9);
+    end_s = fmin((double)(series_last(series) + series->slot_ms) / 1e3, (double)totals->end_ns / 1e9);
+    return watched_s(&totals->watched, from_s, end_s);
+}
+
+static json_t *one(const struct series *series, unsigned demands, double seconds)
 {
     struct rhythm r;
 
-    if (rhythm_of(series, demands, &r))
+    if (rhythm_of(series, demands, seconds, &r))
         return json_null();
     return json_pack("{s:o,s:o,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "mean_bytes_s", json_number(r.mean), "peak_bytes_s",
                      json_number(r.peak), "spikes", (int)r.spike_count, "period_s", json_number(r.period_s),
@@ -69,24 +82,26 @@ static json_t *list_epochs(const struct job_total *job, const struct phases *pha
                      "told_by", epochs.of_set ? "working-set" : "phases");
 }
 
-json_t *json_rhythm(const struct job_total *job)
+json_t *json_rhythm(const struct job_total *job, const struct aggregate *totals)
 {
     const struct series *series = &job->series;
+    double seconds = watched_for(totals, job);
     struct phases phases;
 
     (void)phases_of(series, &phases); /* of nothing there are none */
-    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "data", one(series, DEMAND_BYTES), "read",
-                     one(series, DEMAND_BIT(DEMAND_READ_BYTES)), "write", one(series, DEMAND_BIT(DEMAND_WRITE_BYTES)),
+    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "data", one(series, DEMAND_BYTES, seconds), "read",
+                     one(series, DEMAND_BIT(DEMAND_READ_BYTES), seconds), "write",
+                     one(series, DEMAND_BIT(DEMAND_WRITE_BYTES), seconds),
                      "phases", list_phases(&phases), "epochs", list_epochs(job, &phases));
 }
 
-static void show(const struct pen *pen, const char *what, const struct series *series, unsigned demands)
+static void show(const struct pen *pen, const char *what, const struct series *series, unsigned demands, double seconds)
 {
     char peak[HUMAN_SIZE], length[HUMAN_SIZE], period[HUMAN_SIZE], bytes[HUMAN_SIZE];
     struct draft line;
     struct rhythm r;
 
-    if (rhythm_of(series, demands, &r) || !r.spike_count || !(r.peak >= SHOWN_MIN))
+    if (rhythm_of(series, demands, seconds, &r) || !r.spike_count || !(r.peak >= SHOWN_MIN))
         return;
     draft_begin(&line, pen);
     fprintf(line.pen.out, "%s: mean %.0f %% of the highest interval (%s/s), %u spike%s of about %s and %s", what,
@@ -119,9 +134,11 @@ static void show_phases(const struct pen *pen, const struct job_total *job)
     }
 }
 
-void text_rhythm(const struct pen *pen, const struct job_total *job)
+void text_rhythm(const struct pen *pen, const struct job_total *job, const struct aggregate *totals)
 {
+    double seconds = watched_for(totals, job);
+
     show_phases(pen, job);
-    show(pen, "reads", &job->series, DEMAND_BIT(DEMAND_READ_BYTES));
-    show(pen, "writes", &job->series, DEMAND_BIT(DEMAND_WRITE_BYTES));
+    show(pen, "reads", &job->series, DEMAND_BIT(DEMAND_READ_BYTES), seconds);
+    show(pen, "writes", &job->series, DEMAND_BIT(DEMAND_WRITE_BYTES), seconds);
 }

@@ -9,7 +9,7 @@
 #define TEXT_WIDTH 80 /* of terminals; a row of a table or a single word with a long name in it may take more */
 
 /* Spikes of reads and of writes, where there are any. */
-void text_rhythm(const struct pen *pen, const struct job_total *job);
+void text_rhythm(const struct pen *pen, const struct job_total *job, const struct aggregate *totals);
 
 void text_job(const struct pen *pen, struct job_total *job, const struct profile_list *profiles,
               const struct aggregate *totals);

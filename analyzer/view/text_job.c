@@ -265,7 +265,7 @@ static void show_latency(const struct pen *pen, const char *where, const struct 
                 human_count(c, histogram_count(h)), human_ns(a, (double)p50), human_ns(b, (double)p99));
 }
 
-static void show_burst(const struct pen *pen, const struct job_total *job)
+static void show_burst(const struct pen *pen, const struct job_total *job, const struct aggregate *totals)
 {
     struct burst burst;
     char window[HUMAN_SIZE], period[HUMAN_SIZE];
@@ -282,7 +282,7 @@ static void show_burst(const struct pen *pen, const struct job_total *job)
                     burst.cv[w], 100 * burst.idle[w]);
     if (!isnan(burst.period_s))
         fprintf(pen->out, "  demand repeats every %s\n", human_duration(period, burst.period_s));
-    text_rhythm(pen, job);
+    text_rhythm(pen, job, totals);
     show_latency(pen, "in bursts", &job->windows.burst[FLOW_DATA]);
     show_latency(pen, "outside of bursts", &job->windows.steady[FLOW_DATA]);
 }
@@ -296,7 +296,7 @@ void text_job(const struct pen *pen, struct job_total *job, const struct profile
     text_detail(pen, &job->tally);
     show_ratios(pen, &job->tally);
     show_wait(pen, job);
-    show_burst(pen, job);
+    show_burst(pen, job, totals);
     show_shape(pen, &job->tally, "Sizes, one step a doubling", size_of, show_jumped, human_bytes);
     show_shape(pen, &job->tally, "Latency, one step a doubling", latency_of, NULL, human_ns);
     text_volumes(pen, job, totals);

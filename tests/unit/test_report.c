@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,6 +277,36 @@ static void time_between_recordings_is_told(void **state)
     assert_int_equal(integer(json, "coverage/unwatched_ms"), 0);
     assert_false(has_gap(json, "unwatched"));
     json_decref(json);
+}
+
+/* Of a recording with intervals of ten seconds, the last of which ends after six. */
+static void add_recording(struct batch **batches, int second, const char *stream)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        batches[i] = history_batch(second + 10 * (int)i);
+        batches[i]->interval_ms = 10000;
+        batches[i]->duration_ns = i ? UINT64_C(6000000000) : UINT64_C(10000000000);
+        history_ops(batches[i], "j", 0, OP_READ, 4096, 1000);
+        assert_int_equal(batch_set(batches[i], &batches[i]->stream, stream), 0);
+    }
+}
+
+/* Neither the rest of an interval nor the time between recordings was watched. */
+static void rates_are_of_the_time_that_was_watched(void **state)
+{
+    const double mean = 2 * 4096000 / 16.0;
+    struct batch *batches[4];
+    json_t *json;
+
+    (void)state;
+    for (unsigned recordings = 1; recordings <= 2; recordings++) {
+        for (unsigned i = 0; i < recordings; i++)
+            add_recording(batches + (size_t)2 * i, 40 * (int)i, i ? "b" : "a");
+        json = report_of(batches, 2 * recordings, GROUP_JOB);
+        assert_true(fabs(json_number_value(at(json, "jobs/0/rhythm/data/mean_bytes_s")) - mean) < 1);
+        assert_true(json_number_value(at(json, "jobs/0/rhythm/data/peak_bytes_s")) >= mean - 1);
+        json_decref(json);
+    }
 }
 
 static void recordings_that_overlap_are_told(void **state)
@@ -586,6 +617,7 @@ int main(void)
         cmocka_unit_test(details_are_told),
         cmocka_unit_test(a_hook_that_a_node_lacks_touches_what_ran_there),
         cmocka_unit_test(figures_by_hand),
+        cmocka_unit_test(rates_are_of_the_time_that_was_watched),
         cmocka_unit_test(grouping_of_batches_does_not_matter),
         cmocka_unit_test(time_between_recordings_is_told),
         cmocka_unit_test(recordings_that_overlap_are_told),

@@ -27,7 +27,7 @@ static void spikes_and_their_period_are_found(void **state)
 
     for (int second = 0; second < SECONDS; second++)
         add(&series, second, second % 240 >= 100 && second % 240 < 109 ? 900 : 10);
-    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, &r), 0);
+    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, 0, &r), 0);
     assert_int_equal(r.spike_count, 4);
     assert_true(fabs(r.period_s - 240) < 1e-9 && fabs(r.steadiness - 1) < 1e-9);
     assert_true(fabs(r.length_s - 9) < 1e-9 && fabs(r.bytes - 8100) < 1e-6);
@@ -44,7 +44,7 @@ static void spikes_have_what_lies_in_the_slots_beside_them(void **state)
 
     for (int second = 0; second < SECONDS; second++)
         add(&series, second, second % 10 == 4 ? 650 : second % 10 == 5 ? 250 : 50);
-    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, &r), 0);
+    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, 0, &r), 0);
     assert_int_equal(r.spike_count, 96);
     assert_true(fabs(r.bytes - 850) < 1e-6 && fabs(r.length_s - 1 - 200 / 650.0) < 1e-9);
     assert_true(fabs(r.spikes[7].bytes - 850) < 1e-6 && r.spikes[7].start_ms == 74000);
@@ -52,7 +52,7 @@ static void spikes_have_what_lies_in_the_slots_beside_them(void **state)
     /* with a slot between two of them each has half of it */
     for (int second = 0; second < SECONDS; second++)
         add(&series, second, second % 20 == 4 || second % 20 == 6 ? 800 : second % 20 == 5 ? 300 : 0);
-    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, &r), 0);
+    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, 0, &r), 0);
     assert_true(fabs(r.bytes - 950) < 1e-6);
     series_clear(&series);
 }
@@ -64,7 +64,7 @@ static void even_demand_has_no_spikes(void **state)
 
     for (int second = 0; second < SECONDS; second++)
         add(&series, second, 100 + second % 7);
-    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, &r), 0);
+    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, 0, &r), 0);
     assert_int_equal(r.spike_count, 0);
     assert_true(isnan(r.period_s) && r.ramp_s == 0);
     series_clear(&series);
@@ -81,7 +81,7 @@ static void spikes_at_odd_times_have_no_period(void **state)
         add(&series, second, at < 5 && second == starts[at] ? 1000 : 1);
         at += at < 5 && second == starts[at];
     }
-    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, &r), 0);
+    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, 0, &r), 0);
     assert_int_equal(r.spike_count, 5);
     assert_true(isnan(r.period_s));
     series_clear(&series);
@@ -94,10 +94,10 @@ static void a_slow_start_shows(void **state)
 
     for (int second = 0; second < 100; second++)
         add(&series, second, second < 30 ? 1 : 100);
-    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, &r), 0);
+    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, 0, &r), 0);
     assert_true(fabs(r.ramp_s - 30) < 1e-9);
     series_clear(&series);
-    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, &r), -ENODATA);
+    assert_int_equal(rhythm_of(&series, DEMAND_BYTES, 0, &r), -ENODATA);
 }
 
 int main(void)

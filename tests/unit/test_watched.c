@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "analyzer/watched.h"
 #include "tests/unit/history.h"
 
@@ -25,6 +27,19 @@ static void recordings_leave_holes(void **state)
     assert_true(watched_has_hole(&watched, 35, 40));
     assert_true(watched_has_hole(&watched, 44, 45));
     assert_false(watched_has_hole(&watched, 45, 99));
+    watched_clear(&watched);
+}
+
+static void time_is_counted_without_holes(void **state)
+{
+    struct watched watched = {0};
+
+    assert_true(fabs(watched_s(&watched, 1, 9.07) - 8.07) < 1e-9);
+    for (int64_t from = 0; from < 1000; from += 100)
+        assert_int_equal(watched_add(&watched, from, from + 75), 0); /* 7.6 s of 10 */
+    assert_true(fabs(watched_s(&watched, 0, 100) - 78.4) < 1e-9);
+    assert_true(fabs(watched_s(&watched, 1, 9) - 6.6) < 1e-9);
+    assert_true(fabs(watched_s(&watched, 8, 12) - 2) < 1e-9);
     watched_clear(&watched);
 }
 
@@ -79,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recordings_leave_holes),
+        cmocka_unit_test(time_is_counted_without_holes),
         cmocka_unit_test(windows_are_cut),
         cmocka_unit_test(what_comes_late_closes_holes),
         cmocka_unit_test(what_was_lost_is_never_below_0),
