@@ -130,6 +130,18 @@ static int add_entropy(const struct stage *stage, double *weighted, double *weig
     return 0;
 }
 
+/* Adds to the time in operations that of which it is not known when what was done. */
+static void add_mingled(const struct stage *stage, double *mingled, double *all)
+{
+    for (uint32_t i = 0; i < stage->count; i++) {
+        const struct guest *guest = &stage->guests[i];
+
+        *mingled += spells_mingled(guest->spells, guest->volume, guest->times, stage->profiles);
+        for (size_t t = 0; t < (size_t)stage->profiles * BUSY_KINDS; t++)
+            *all += guest->times[t];
+    }
+}
+
 static int play(struct stage *stage, const struct aggregate *totals, struct blend *blend, double *weighted,
                 double *weight)
 {
@@ -175,13 +187,15 @@ static int play_apart(struct stage *stage, const struct aggregate *totals, struc
 int blend_of(const struct aggregate *totals, const struct profile_list *lists, uint32_t profiles, struct blend *out)
 {
     struct blend blend = {0};
-    double weighted = 0, weight = 0;
+    double weighted = 0, weight = 0, mingled = 0, all = 0;
     int err = 0;
 
     for (uint32_t v = 0; !err && v < totals->volume_count; v++) {
         struct stage stage = {.volume = &totals->volumes[v], .profiles = profiles};
 
         err = find_guests(&stage, totals, lists);
+        if (!err)
+            add_mingled(&stage, &mingled, &all);
         if (!err && stage.count && (stage.last - stage.from) / stage.slot_ms >= SERIES_SLOTS_MAX)
             err = play_apart(&stage, totals, &blend, &weighted, &weight);
         else if (!err)
@@ -194,6 +208,7 @@ int blend_of(const struct aggregate *totals, const struct profile_list *lists, u
     }
     meetings_sort(&blend);
     blend.effective = weight > 0 ? weighted / weight : NAN;
+    blend.mingled = all > 0 ? mingled / all : NAN;
     blend.blend = 1 - 1 / blend.effective;
     *out = blend;
     return 0;

@@ -33,6 +33,7 @@ struct meeting {
 
 struct blend {
     double effective, blend; /* NAN without operations */
+    double mingled;          /* share of that time in which it is not known what was done when, see spells_mingled() */
     uint32_t slot_ms;        /* the longest slots that went into it */
     struct meeting *meetings; /* the dearest first */
     uint32_t meeting_count, meeting_capacity;

@@ -288,11 +288,16 @@ static const struct {
     {{"blend-grouping", "jobs are added up, and a sum is taken to do all that it does all the time: effective_profiles and "
                         "blend_index are at most these; by job they are more exact"},
      is_grouped},
+    {{"blend-process", "most of the time is of processes, or of sums without any, that each did several things, and it is "
+                       "not known when which: as if all of them were at once, effective_profiles and blend_index are at "
+                       "most these"},
+     report_mingles},
     {{"recording-end", "a recording ended before its command did, as when its time was up or the recorder was killed: "
                        "what the command did then is not known, and its attempt's end and exit are null"},
      is_unended},
     {{"unwatched", "some node was not watched between two recordings (unwatched_ms): windows of bursts leave that time "
-                   "out; rates, rhythm and phases take it for a part of the span in which nothing was done"},
+                   "out, and so does mean_bytes_s; rates, spikes and phases take it for a part of the span in which "
+                   "nothing was done"},
      is_unwatched},
     {{"twice", "recordings of one node overlap in time (twice_ms): what more than one of them has counts more than "
                "once; a report of each by itself does not"},

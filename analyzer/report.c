@@ -14,6 +14,11 @@ uint32_t report_unended(const struct report *report, const struct job_total **fi
     return report->cut ? 0 : aggregate_unended(&report->totals, first);
 }
 
+bool report_mingles(const struct report *report)
+{
+    return report->blend.mingled > 0.5;
+}
+
 static int classify(const struct catalogue *catalogue, struct report *report)
 {
     struct aggregate *totals = &report->totals;

@@ -50,6 +50,9 @@ int report_build(struct source *source, const struct catalogue *catalogue, struc
    may have their ends: then it is 0. */
 uint32_t report_unended(const struct report *report, const struct job_total **first);
 
+/* Whether of most of the time it is not known what of several things was done when: the blend is at most what it says. */
+bool report_mingles(const struct report *report);
+
 void report_clear(struct report *report);
 
 #endif

@@ -10,6 +10,8 @@
 #include "lib/cleanup.h"
 #include "lib/vector.h"
 
+#define NEARLY_ALL 0.9
+
 int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const struct unit *unit,
                const double times[BUSY_KINDS])
 {
@@ -19,7 +21,7 @@ int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const s
     if (vector_grow((void **)&spells->list, &spells->capacity, spells->count, sizeof(*spells->list)))
         return -ENOMEM;
     spell = &spells->list[spells->count++];
-    *spell = (struct spell){volume, profile, unit->first_ns + half, unit->last_ns - half, {0}};
+    *spell = (struct spell){unit, volume, profile, unit->first_ns + half, unit->last_ns - half, {0}};
     memcpy(spell->times, times, sizeof(spell->times));
     return 0;
 }
@@ -41,6 +43,59 @@ void spells_clear(struct spells *spells)
 {
     free(spells->list);
     *spells = (struct spells){0};
+}
+
+/* Of one that did so much all in all: all of it, if no one thing is nearly all. */
+static double if_mingled(double sum, double most)
+{
+    return most < NEARLY_ALL * sum ? sum : 0;
+}
+
+static double time_of(const double times[BUSY_KINDS])
+{
+    double sum = 0;
+
+    for (unsigned k = 0; k < BUSY_KINDS; k++)
+        sum += times[k];
+    return sum;
+}
+
+/* What is of no process. */
+static double mingled_rest(const struct spells *spells, uint32_t volume, const double *times, uint32_t profiles)
+{
+    double sum = 0, most = 0;
+
+    for (uint32_t p = 0; p < profiles; p++) {
+        double rest = time_of(times + (size_t)p * BUSY_KINDS);
+
+        for (uint32_t i = 0; i < spells->count; i++)
+            if (spells->list[i].volume == volume && spells->list[i].profile == p)
+                rest -= time_of(spells->list[i].times);
+        sum += fmax(rest, 0);
+        most = fmax(most, rest);
+    }
+    return if_mingled(sum, most);
+}
+
+double spells_mingled(const struct spells *spells, uint32_t volume, const double *times, uint32_t profiles)
+{
+    double mingled = mingled_rest(spells, volume, times, profiles), sum = 0, most = 0;
+    const struct unit *unit = NULL;
+
+    for (uint32_t i = 0; i < spells->count; i++) {
+        const struct spell *spell = &spells->list[i];
+
+        if (spell->volume != volume)
+            continue;
+        if (spell->unit != unit) {
+            mingled += if_mingled(sum, most);
+            sum = most = 0;
+            unit = spell->unit;
+        }
+        sum += time_of(spell->times);
+        most = fmax(most, time_of(spell->times));
+    }
+    return mingled + if_mingled(sum, most);
 }
 
 static size_t slot_at(const struct spell_slots *slots, int64_t ns)

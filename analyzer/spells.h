@@ -10,6 +10,7 @@
 #include "analyzer/aggregate.h"
 
 struct spell {
+    const struct unit *unit; /* whose; only to tell one from another */
     uint32_t volume, profile; /* of the job's; of the catalogue's, or its count: unknown */
     int64_t first_ns, last_ns; /* between the middles of its first and last interval */
     double times[BUSY_KINDS]; /* ns inside operations */
@@ -27,6 +28,10 @@ int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const s
 /* Those of a volume, as of the only volume of another job. 0 or -ENOMEM. */
 int spells_take(struct spells *spells, const struct spells *from, uint32_t volume);
 void spells_clear(struct spells *spells);
+
+/* Of a job's time on a volume (times: by profile and kind), how much is of processes that each did several things, or of
+   none: when such a one did which is not known. ns. */
+double spells_mingled(const struct spells *spells, uint32_t volume, const double *times, uint32_t profiles);
 
 /* Slots of a volume's time. */
 struct spell_slots {

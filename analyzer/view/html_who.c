@@ -187,8 +187,10 @@ int html_who(FILE *out, struct report *report)
     fputs("<section>\n", out);
     html_heading(out, "who", "Who: jobs and profiles");
     if (!isnan(report->blend.effective))
-        fprintf(out, "<p>A volume sees %.1f profiles at a time (blend index %.2f: 0 when one comes after the other, "
-                     "0.5 for two evenly).</p>\n", report->blend.effective, report->blend.blend);
+        fprintf(out, "<p>A volume sees %s%.1f profiles at a time (blend index %.2f: 0 when one comes after the other, "
+                     "0.5 for two evenly).%s</p>\n", report_mingles(report) ? "up to " : "", report->blend.effective,
+                report->blend.blend,
+                report_mingles(report) ? " What a process or a sum did one after the other is taken to be at once." : "");
     fputs("<div class=\"charts\">\n", out);
     blend(out, report, true);
     blend(out, report, false);

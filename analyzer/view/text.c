@@ -215,8 +215,10 @@ static void show_blend(struct pen *pen, const struct report *report)
 {
     char together[HUMAN_SIZE], alone[HUMAN_SIZE];
 
-    fprintf(pen->out, "\nA volume sees %.1f profiles at a time, weighed by time (blend index %.2f).\n", report->blend.effective,
-            report->blend.blend);
+    fprintf(pen->out, "\nA volume sees %s%.1f profiles at a time, weighed by time (blend index %.2f).\n",
+            report_mingles(report) ? "up to " : "", report->blend.effective, report->blend.blend);
+    if (report_mingles(report))
+        fputs("What a process or a sum did one after the other is taken to be at once.\n", pen->out);
     for (uint32_t i = 0; i < report->blend.meeting_count && i < MEETINGS; i++) {
         const struct meeting *m = &report->blend.meetings[i];
         struct draft line;

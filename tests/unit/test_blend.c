@@ -90,6 +90,43 @@ static void check_index(bool together, double effective)
     aggregate_clear(&totals);
 }
 
+/* Whether most of the time of a job is of processes that did several things each. Two processes: each does its own. */
+static double mingled(uint32_t pid, uint32_t other)
+{
+    struct aggregate totals = {0};
+    struct profile_list list;
+    struct blend blend;
+    double share;
+
+    for (int at = 0; at < 10; at++) {
+        struct batch *batch = history_batch(at);
+
+        if (at < 5)
+            history_small_files(batch, pid);
+        else
+            history_shards(batch, other);
+        for (uint32_t i = 0; i < batch->record_count; i++)
+            batch->records[i].latency_sum_ns = batch->records[i].op == OP_READ ? 500000000 : 0;
+        history_into(&totals, batch);
+    }
+    assert_int_equal(aggregate_sort(&totals), 0);
+    assert_int_equal(classify_job(&classified_by, &totals.jobs[0], false, &list), 0);
+    assert_int_equal(blend_of(&totals, &list, classified_by.count + 1, &blend), 0);
+    share = blend.mingled;
+    blend_clear(&blend);
+    profile_list_clear(&list);
+    aggregate_clear(&totals);
+    return share;
+}
+
+static void what_one_process_does_is_not_told_apart_in_time(void **state)
+{
+    (void)state;
+    assert_true(mingled(11, 12) < 0.1);
+    assert_true(mingled(11, 11) > 0.9);
+    assert_true(mingled(0, 0) > 0.9);
+}
+
 /* Two at once and evenly: 2; the same two in one process's time, which divides each slot alike, are 2 as well. */
 static void blends_are_measured(void **state)
 {
@@ -287,6 +324,7 @@ static void who_comes_when_the_other_one_goes_has_not_met_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_one_process_does_is_not_told_apart_in_time),
         cmocka_unit_test(blends_are_measured),
         cmocka_unit_test(what_comes_one_after_the_other_is_no_blend),
         cmocka_unit_test(victims_are_told_their_price),

@@ -593,6 +593,32 @@ static void bytes_that_no_call_wrote_are_not_said_to_be_read(void **state)
     free(text);
 }
 
+/* A process that reads small files, and shards, or two that do one of these each. */
+static char *text_of_two_things(uint32_t small, uint32_t shards)
+{
+    struct batch *batch = history_batch(0);
+
+    history_small_files(batch, small);
+    history_shards(batch, shards);
+    for (uint32_t i = 0; i < batch->record_count; i++)
+        batch->records[i].latency_sum_ns = batch->records[i].op == OP_READ ? 500000000 : 0;
+    return text_of(batch, &view_text);
+}
+
+static void what_a_process_does_in_turn_is_no_blend_for_sure(void **state)
+{
+    char *text = text_of_two_things(1, 1);
+
+    (void)state;
+    assert_non_null(strstr(text, "A volume sees up to "));
+    assert_non_null(strstr(text, "What a process or a sum did one after the other is taken to be at once."));
+    assert_non_null(strstr(text, "most of the time is of processes, or of sums"));
+    free(text);
+    text = text_of_two_things(1, 2);
+    assert_non_null(strstr(text, "A volume sees 2.0 "));
+    free(text);
+}
+
 static void what_faults_read_came_from_below_the_page_cache(void **state)
 {
     struct batch *batch = history_batch(0);
@@ -629,6 +655,7 @@ int main(void)
         cmocka_unit_test(moments),
         cmocka_unit_test(what_stats_describe_jumps_nowhere),
         cmocka_unit_test(bytes_that_no_call_wrote_are_not_said_to_be_read),
+        cmocka_unit_test(what_a_process_does_in_turn_is_no_blend_for_sure),
         cmocka_unit_test(what_faults_read_came_from_below_the_page_cache),
     };
 
