@@ -257,6 +257,9 @@ bool aggregate_sees_receives(const struct aggregate *aggregate, const struct job
 /* Hooks in the kernel that some node did without. GPUs are none: what they do is no operation. */
 unsigned aggregate_missing_hooks(const struct aggregate *aggregate);
 
+/* Of these a whole way of making calls that some node did not see, and so lost nothing of; NULL: none. */
+const char *aggregate_missing_way(const struct aggregate *aggregate);
+
 struct in_flight {
     bool known;           /* else of the block layer, where only the mean is */
     uint64_t now;         /* at the end of each node's last interval */

@@ -161,6 +161,17 @@ unsigned aggregate_missing_hooks(const struct aggregate *a)
     return missing;
 }
 
+const char *aggregate_missing_way(const struct aggregate *a)
+{
+    static const char *const ways[] = {"32-bit calls", "libaio"};
+
+    for (size_t w = 0; w < sizeof(ways) / sizeof(*ways); w++)
+        for (uint32_t i = 0; i < a->hook_count; i++)
+            if (a->hooks[i].missing && strcmp(a->hooks[i].name, ways[w]) == 0)
+                return ways[w];
+    return NULL;
+}
+
 bool aggregate_sees_faults(const struct aggregate *a, const struct job_total *job)
 {
     static const char *const names[] = {"mmap_fault", NULL};

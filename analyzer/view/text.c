@@ -128,10 +128,13 @@ static void show_coverage(const struct pen *pen, const struct report *report)
                 !totals->shed_ms[SHED_METADATA_ONLY] && !totals->shed_ms[SHED_DETACHED] &&
                 !aggregate_shed_unknown(totals) && !totals->twice_ns && !report_unended(report, &first);
     unsigned unavailable = aggregate_missing_hooks(totals);
+    const char *unseen = aggregate_missing_way(totals);
 
     title(pen, "Coverage  ");
-    draw_tone(pen, good ? TONE_GOOD : TONE_BAD);
+    draw_tone(pen, !good ? TONE_BAD : unseen ? TONE_PLAIN : TONE_GOOD);
     fputs(good ? "complete" : "incomplete", pen->out);
+    if (good && unseen)
+        fprintf(pen->out, " but for %s", unseen);
     draw_tone(pen, TONE_PLAIN);
     fprintf(pen->out, ": %s lost, %s under a coarser key,\n          %s without a job or volume, %s in flight",
             human_count(a, totals->lost), human_count(b, totals->overflow),

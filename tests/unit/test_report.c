@@ -554,6 +554,22 @@ static char *text_of(struct batch *batch, const struct view *view)
     return text;
 }
 
+/* What cannot be seen is not among the lost, of which there may be none. */
+static void calls_that_nobody_sees_are_not_covered(void **state)
+{
+    const struct hook unseen = {.name = "32-bit calls", .why = "only tp_btf and kprobe see calls of 32-bit programs"};
+    struct batch *batch = hooked("n1", "a", true);
+    char *text = text_of(hooked("n1", "a", true), &view_text);
+
+    (void)state;
+    assert_non_null(strstr(text, "Coverage  complete: 0 lost"));
+    free(text);
+    assert_int_equal(batch_hooks(batch, &unseen, 1), 0);
+    text = text_of(batch, &view_text);
+    assert_non_null(strstr(text, "Coverage  complete but for 32-bit calls: 0 lost, 0 under a coarser key,\n"));
+    free(text);
+}
+
 /* Stats have no row among sizes, beneath which theirs could stand. */
 static void what_stats_describe_jumps_nowhere(void **state)
 {
@@ -653,6 +669,7 @@ int main(void)
         cmocka_unit_test(numbers_are_written_out),
         cmocka_unit_test(hardly_a_byte_makes_no_rate),
         cmocka_unit_test(moments),
+        cmocka_unit_test(calls_that_nobody_sees_are_not_covered),
         cmocka_unit_test(what_stats_describe_jumps_nowhere),
         cmocka_unit_test(bytes_that_no_call_wrote_are_not_said_to_be_read),
         cmocka_unit_test(what_a_process_does_in_turn_is_no_blend_for_sure),
