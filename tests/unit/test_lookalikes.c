@@ -160,11 +160,16 @@ static void a_model_is_no_image(void **state)
         struct batch *batch = history_batch(0);
         struct profile_list list;
 
-        history_ops(batch, "j", 9, OP_OPEN, 600 * MIB, 2 * loads);
+        history_ops(batch, "j", 9, OP_OPEN, 160 * MIB, 8 * loads);
         history_pieces(batch, 9, FILE_LARGE, 8 * MIB, 150 * loads, 0);
-        history_ops(batch, "j", 9, OP_STAT, 0, 290);
+        history_ops(batch, "j", 9, OP_STAT, 0, 500);
+        history_errors(batch, "j", 9, OP_STAT, ENOENT, 60);
+        history_ops(batch, "j", 9, OP_READDIR, 0, 48);
+        history_ops(batch, "j", 9, OP_OPEN, 14 * KIB, 90);
+        history_pieces(batch, 9, FILE_SMALL, 14 * KIB, 90, 0);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 90);
         history_whole_files(batch, 9, 256 * KIB, 290);
-        history_told(batch, 5, 600 * MIB);
+        history_told(batch, 5, 160 * MIB);
         classified(batch, false, &list);
         assert_true((classified_bytes(&list, "shard-streaming") > 0.9) == loads);
         assert_true((classified_bytes(&list, "cv-training") > 0.9) == !loads);
