@@ -14,6 +14,8 @@
 #define BAR_WIDTH 28
 #define BAR_WIDTH_BESIDE 12 /* where shares have intervals */
 #define INTERVAL_WIDTH 12 /* "(35 to 100)" */
+#define COUNT_WIDTH 11
+#define ERRORS_WIDTH 7
 
 static void show_name(const struct pen *pen, const struct job_total *job)
 {
@@ -114,10 +116,10 @@ static void show_operations(const struct pen *pen, const struct tally *tally)
 
         if (!record_ops(record))
             continue;
-        fprintf(pen->out, "  %-13s %11s", operation_info(op)->name,
-                human_count(ops, record_ops(record)));
+        fprintf(pen->out, "  %-13s %*s", operation_info(op)->name, COUNT_WIDTH,
+                text_count(ops, record_ops(record), COUNT_WIDTH));
         draw_tone(pen, record->errors ? TONE_BAD : TONE_FAINT);
-        fprintf(pen->out, "%8s", record->errors ? human_count(errors, record->errors) : "-");
+        fprintf(pen->out, " %*s", ERRORS_WIDTH, record->errors ? text_count(errors, record->errors, ERRORS_WIDTH) : "-");
         draw_tone(pen, TONE_PLAIN);
         fprintf(pen->out, "%9s%9s%9s%9s%9s\n",
                 sized ? human_bytes(bytes, (double)record->bytes) : "",

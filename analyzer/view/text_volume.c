@@ -2,6 +2,7 @@
 #include "analyzer/view/text_volume.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/view/text.h"
 
@@ -19,6 +20,13 @@ const char *text_quantile(char *buffer, const struct histogram *h, double q, boo
     uint64_t value;
 
     return histogram_quantile(h, q, skip_zeros, &value) ? unit(buffer, (double)value) : "";
+}
+
+const char *text_count(char *buffer, uint64_t count, int width)
+{
+    if (strlen(human_count(buffer, count)) > (size_t)width)
+        human_rate(buffer, (double)count);
+    return buffer;
 }
 
 /* Who hangs in what. */
@@ -76,7 +84,7 @@ static void show_volumes(const struct pen *pen, const struct job_total *job)
         fprintf(pen->out, "%*s ", (int)(26 - columns), "");
         columns = draw_text(pen, volume->fstype ? volume->fstype : "", 6);
         fprintf(pen->out, "%*s %-6s%11s%9s%9s%9s\n", (int)(6 - columns), "",
-                names[volume->scope], human_count(ops, count),
+                names[volume->scope], text_count(ops, count, 11),
                 human_bytes(read, (double)tally->op[reads].bytes),
                 human_bytes(written, (double)tally->op[device ? OP_BLOCK_WRITE : OP_WRITE].bytes),
                 text_quantile(text, &tally->op[reads].latency_ns, 0.99, false, human_ns));
@@ -127,8 +135,8 @@ static void show_tree(const struct pen *pen, const char *name, const uint64_t co
     fputs("  ", pen->out);
     columns = draw_text(pen, name, 36);
     fprintf(pen->out, "%*s %9s%11s%11s%12s%12s\n", (int)(36 - columns), "",
-            human_ns(waited, (double)counts[TREE_WAIT_NS]), human_count(opens, counts[TREE_OPENS]),
-            human_count(metadata, counts[TREE_METADATA]), human_bytes(read, (double)counts[TREE_READ_BYTES]),
+            human_ns(waited, (double)counts[TREE_WAIT_NS]), text_count(opens, counts[TREE_OPENS], 10),
+            text_count(metadata, counts[TREE_METADATA], 10), human_bytes(read, (double)counts[TREE_READ_BYTES]),
             human_bytes(written, (double)counts[TREE_WRITE_BYTES]));
 }
 

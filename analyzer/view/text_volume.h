@@ -13,6 +13,9 @@ void text_heading(const struct pen *pen, const char *text);
 const char *text_quantile(char *buffer, const struct histogram *h, double q, bool skip_zeros,
                           char *(*unit)(char *, double));
 
+/* In full where that takes no more columns; else by three of its digits. buffer: HUMAN_SIZE. */
+const char *text_count(char *buffer, uint64_t count, int width);
+
 void text_volumes(const struct pen *pen, const struct job_total *job, const struct aggregate *totals);
 
 #endif

@@ -187,6 +187,20 @@ class AnalysisTest(SystemTest):
         for job in harness.report(first).data["jobs"]:
             self.assertEqual(["unknown"], [p["profile"] for p in job["profiles"] if p["kind"] == "pattern"])
 
+    def test_counts_of_any_length_stand_in_their_columns(self):
+        def many(batch):
+            first = batch["records"][0]
+            batch["records"] = [{"job": first["job"], "volume": first["volume"], "op": "stat", "bytes": 0, "errors": 12345678,
+                                 "error_codes": {"ENOENT": 12345678}, "latency_ns": "60:30000000000", "latency_sum_ns": 10**13}]
+            for key in ("flows", "slot_ms"):
+                batch.pop(key, None)
+            return batch
+
+        path = self.rewrite("many.rec", many, self.recordings["untar"])
+        text = harness.must([harness.unblend(), "report", path])
+        self.assertRegex(text, r"\n  stat  +[\d.]+G +[\d.]+M +")
+        self.assertEqual([], [line for line in text.splitlines() if len(line) > 80])
+
     def test_a_missing_hook_lowers_confidence_and_is_named(self):
         def lacking(batch):
             for hook in batch["coverage"]["hooks"]:
