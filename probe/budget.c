@@ -34,7 +34,7 @@ static const struct {
     const char *map;
     uint32_t least;
 } shrinking[] = {
-    {"shared", 96},    {"volumes", 512},    {"mounts", 512},       {"requests", 384},
+    {"shared", 96},    {"volumes", 448},    {"mounts", 512},       {"requests", 384},
     {"flushers", 64},  {"positions", 384}, {"spare_tasks", 1024}, {"namespaces", 64},
     {"async", 192},    {"async_users", 64},   {"aio_contexts", 32},  {"ring_slots", 32},
     {"stations", 16},  {"station_places", 32}, {"remote_requests", 64}, {"fuse_servers", 16},

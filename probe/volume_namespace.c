@@ -115,12 +115,12 @@ static void read_process(struct volumes *volumes, const char *pid, uint32_t read
 /* What somebody sees who is confined to a folder, if they still are. */
 static void read_confined(struct volumes *volumes, uint32_t number, const struct abi_namespace *asked)
 {
-    struct reading reading = {volumes, number, asked->read, asked->root};
+    struct reading reading = {volumes, number, asked->read, ABI_VOLUME_FS | asked->root};
     char path[64];
     struct stat st;
 
     snprintf(path, sizeof(path), "/proc/%u/root/", asked->tgid);
-    if (stat(path, &st) || st.st_ino != asked->root_inode)
+    if (stat(path, &st) || (uint32_t)st.st_ino != asked->root_inode)
         return;
     snprintf(path, sizeof(path), "/proc/%u/mountinfo", asked->tgid);
     (void)read_namespace(&reading, path);

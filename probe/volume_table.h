@@ -63,7 +63,7 @@ struct reading {
     struct volumes *volumes;
     uint32_t namespace;
     uint32_t read; /* as in struct abi_namespace; 0 for our own, whose changes we are told */
-    uint64_t root; /* the same */
+    uint64_t root; /* the volume of the folder that it is confined to; 0: it is not */
 };
 
 /* --- volume_entry.c --- */

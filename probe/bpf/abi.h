@@ -364,8 +364,8 @@ struct abi_mount {
 struct abi_namespace {
     uint32_t tgid; /* of somebody in it */
     uint32_t read; /* ABI_MOUNTS_READ when that was asked for */
-    uint64_t root;       /* the volume of the folder that they are confined to; 0: they are not */
-    uint64_t root_inode; /* its number there */
+    uint32_t root;       /* the device of the folder that they are confined to, as the kernel has it; 0: they are not */
+    uint32_t root_inode; /* its number there, the lower half */
 };
 
 /*

@@ -75,7 +75,7 @@ static __always_inline void ask_for_numbered(struct task_struct *task, struct mn
     if (!number || bpf_map_lookup_elem(&namespaces, &number))
         return;
     if (number == ABI_CONFINED(number)) {
-        asked.root = ABI_VOLUME_FS | root->d_sb->s_dev;
+        asked.root = root->d_sb->s_dev;
         asked.root_inode = root->d_inode->i_ino;
     }
     for (int i = 0; i < ANCESTORS_MAX; i++) {
