@@ -63,12 +63,11 @@ static void of_files(const struct tally *tally, struct behaviour *out)
 {
     const struct histogram *sizes = &tally->op[OP_OPEN].size;
     uint64_t median, largest;
-    double bytes = figure_bytes_of(sizes, 0), small = 0, small_bytes = 0, large = 0;
+    double bytes = figure_bytes_of(sizes, 0), typical = typical_file(sizes), small = 0, small_bytes = 0;
 
     for (unsigned i = 0; i < sizes->length; i++) {
         double count = (double)sizes->cells[i].count, of_files = count * bucket_middle(sizes->cells[i].bucket);
 
-        large += bucket_lower(sizes->cells[i].bucket) >= FILE_LARGE_MIN ? count : 0;
         if (sizes->cells[i].bucket && bucket_lower(sizes->cells[i].bucket) < FILE_MEDIUM_MIN) {
             small += count;
             small_bytes += of_files;
@@ -79,9 +78,9 @@ static void of_files(const struct tally *tally, struct behaviour *out)
     out->median_file = histogram_quantile(sizes, 0.5, false, &median) ? (double)median : NAN;
     out->bytes_per_open = quotient(out->read_bytes + out->fault_bytes, out->opens);
     out->of_largest = histogram_max(sizes, &largest) ? quotient(out->read_bytes, (double)largest) : NAN;
-    out->bytes_per_large_open = quotient(out->read_bytes, large);
-    out->variety = out->peers.opened > 0 && bytes > 0 ? quotient(out->peers.opened, typical_file(sizes)) : INFINITY;
-    out->evenness = quotient(bytes, out->opens * typical_file(sizes));
+    out->bytes_per_large_open = quotient(out->read_bytes, figure_opens_from(sizes, FILE_LARGE_MIN));
+    out->variety = out->peers.opened > 0 && bytes > 0 ? quotient(out->peers.opened, typical) : INFINITY;
+    out->evenness = quotient(bytes, out->opens * typical);
     /* A page fault brings in what was read ahead, or nothing when it is there already: it says little of what is
        read. */
     out->coverage = sizes->length ? quotient(out->read_bytes + out->fault_bytes, bytes) : NAN;

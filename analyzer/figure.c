@@ -123,8 +123,7 @@ double figure_returns(const struct record *transfers)
     return quotient(back, back + (double)transfers->order[ORDER_SEQUENTIAL]);
 }
 
-/* Opens of files of that size and more. */
-static double opens_from(const struct histogram *sizes, double size)
+double figure_opens_from(const struct histogram *sizes, double size)
 {
     double opens = 0;
 
@@ -141,7 +140,7 @@ double figure_unpacked(const struct tally *tally)
     if (made < UNPACKED_MIN || written < UNPACKED_SHARE * read || written > UNPACKED_TIMES * read ||
         written > made * FILE_LARGE_MIN)
         return 0;
-    return made / fmax(1, opens_from(&tally->op[OP_OPEN].size, UNPACKED_SIZE * written / made));
+    return made / fmax(1, figure_opens_from(&tally->op[OP_OPEN].size, UNPACKED_SIZE * written / made));
 }
 
 double figure_unwritten_syncs(const struct tally *tally)

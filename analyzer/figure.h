@@ -34,6 +34,9 @@ double figure_missing(const struct record *record);
 /* Opens that succeeded; of regular files where that is known. */
 double figure_opens(const struct tally *tally);
 
+/* Opens of files of that size and more. */
+double figure_opens_from(const struct histogram *sizes, double size);
+
 /* Bytes that so many files of so many sizes have, of those of at least `from` bytes. */
 double figure_bytes_of(const struct histogram *sizes, uint64_t from);
 

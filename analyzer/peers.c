@@ -165,16 +165,13 @@ static struct opened *opened_on(const struct job_total *job)
 static bool may_share(const struct unit *unit, const struct opened *all, uint32_t peers, uint32_t equal)
 {
     const struct histogram *sizes = &unit->tally.op[OP_OPEN].size;
-    double files = 0, largest = 0, own = figure_bytes_of(sizes, 1);
+    double largest = sizes->length ? (double)bucket_lower(sizes->cells[sizes->length - 1].bucket) : 0;
+    double own = figure_bytes_of(sizes, 1);
     double opened = all->once.value, rest = opened - fmax(0, all->each_time - own * equal);
 
-    for (uint32_t i = 0; i < sizes->length; i++) {
-        largest = (double)bucket_lower(sizes->cells[i].bucket);
-        files += largest >= LARGE ? (double)sizes->cells[i].count : 0;
-    }
     if (rest >= own / SHARED || (rest >= BESIDE * largest && rest <= SHARED * largest)) /* sizes are known by buckets */
         opened = rest;
-    return files <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE) ||
+    return figure_opens_from(sizes, LARGE) <= FEW || opened <= SHARED * figure_bytes_of(sizes, LARGE) ||
            opened <= fmin(SHARED * own, own + OWN_PART * peers * bytes_read(unit));
 }
 

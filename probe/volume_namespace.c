@@ -100,30 +100,34 @@ uint32_t volumes_namespace_of(const char *pid)
     return stat(path, &st) ? 0 : (uint32_t)st.st_ino;
 }
 
+static void read_mounts_of(struct reading *reading, const char *pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%s/mountinfo", pid);
+    (void)read_namespace(reading, path); /* the process may be gone; its calls then show "?" */
+}
+
 static void read_process(struct volumes *volumes, const char *pid, uint32_t read)
 {
     struct reading reading = {volumes, volumes_namespace_of(pid), read, 0};
-    char path[64];
 
     if (reading.namespace == volumes->own_namespace)
         reading.read = 0;
-    snprintf(path, sizeof(path), "/proc/%s/mountinfo", pid);
     if (reading.namespace)
-        (void)read_namespace(&reading, path); /* the process may be gone; its calls then show "?" */
+        read_mounts_of(&reading, pid);
 }
 
 /* What somebody sees who is confined to a folder, if they still are. */
-static void read_confined(struct volumes *volumes, uint32_t number, const struct abi_namespace *asked)
+static void read_confined(struct volumes *volumes, const char *pid, uint32_t number, const struct abi_namespace *asked)
 {
     struct reading reading = {volumes, number, asked->read, ABI_VOLUME_FS | asked->root};
     char path[64];
     struct stat st;
 
-    snprintf(path, sizeof(path), "/proc/%u/root/", asked->tgid);
-    if (stat(path, &st) || (uint32_t)st.st_ino != asked->root_inode)
-        return;
-    snprintf(path, sizeof(path), "/proc/%u/mountinfo", asked->tgid);
-    (void)read_namespace(&reading, path);
+    snprintf(path, sizeof(path), "/proc/%s/root/", pid);
+    if (stat(path, &st) == 0 && (uint32_t)st.st_ino == asked->root_inode)
+        read_mounts_of(&reading, pid);
 }
 
 const char *volumes_owner(const struct volumes *volumes)
@@ -159,7 +163,7 @@ void volumes_refresh_namespaces(struct volumes *volumes)
         if (bpf_map_lookup_elem(volumes->maps.namespaces, &namespace, &asked) == 0) {
             snprintf(pid, sizeof(pid), "%u", asked.tgid);
             if (asked.root)
-                read_confined(volumes, namespace, &asked);
+                read_confined(volumes, pid, namespace, &asked);
             else
                 read_process(volumes, pid, asked.read);
             any = true;
