@@ -9,6 +9,8 @@
 #define LINE       512 /* bytes */
 #define FAILED_FEW 0.2 /* of its operations: opens that fail are held against no fewer, */
 #define MADE_FEW   0.33 /* and files that are made against no fewer than so many */
+#define GLIBC_READ 832 /* bytes of a library that its loader reads first: glibc's open_verify() (elf/dl-load.c), */
+#define MUSL_READ  960 /* and musl's map_library() (ldso/dynlink.c), on 64 bits */
 #define BOTH_MIN   0.5 /* bytes written to bytes read, or the reverse, of who does both */
 
 /* How much of its reads cannot be of samples, were all of these read once. */
@@ -66,6 +68,14 @@ static double stats_per_line(const struct feature_context *c)
     for (unsigned i = 1; i < BUCKET_COUNT && bucket_lower(i) < LINE; i++)
         lines += c->whole->write[i];
     return lines > 0 ? c->part->ok[OP_STAT] / lines : INFINITY;
+}
+
+/* Libraries that the whole loaded, for each file that is opened: programs that begin map them, and read nothing else of them. */
+static double libraries_per_open(const struct feature_context *c)
+{
+    double loaded = c->whole->read[bucket_of(GLIBC_READ)] + c->whole->read[bucket_of(MUSL_READ)];
+
+    return quotient(loaded, part_opens(c->part));
 }
 
 /* With what a part reads: a database reads little between two of them, whatever is read beside it. */
@@ -129,6 +139,7 @@ const struct part_feature features_beside[] = {
     {"copied", copied},
     {"walk", walk},
     {"stats_per_line", stats_per_line},
+    {"libraries_per_open", libraries_per_open},
     {"left.open_errors", left_open_errors},
     {"left.failed_opens", left_failed_opens},
     {"whole.creates_per_open", whole_creates_per_open},

@@ -194,6 +194,26 @@ static void mapped_files_may_be_in_the_page_cache(void **state)
         }
 }
 
+/* Programs that begin map libraries, of which they read the header and nothing else: no samples, however many begin. */
+static void who_begins_maps_no_samples(void **state)
+{
+    for (unsigned loaded = 0; loaded < 2; loaded++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        open_files(batch, 512 * KIB, 4000);
+        open_files(batch, 40 * KIB, 4000);
+        history_ops(batch, "j", 0, OP_CLOSE, 0, 8000);
+        history_ops(batch, "j", 0, OP_STAT, 0, 16000);
+        history_ops(batch, "j", 0, OP_READ, loaded ? 832 : 700, 5000);
+        history_ops(batch, "j", 0, OP_READ, 777, 2700);
+        history_minor_faults(batch, "j", 0, 80000);
+        classified(batch, false, &list);
+        assert_true(!classified_find(&list, "cv-training") == !!loaded);
+        profile_list_clear(&list);
+    }
+}
+
 /* Whoever opens them reads what he opens, with calls: none of it is of these files, and no page fault is either. */
 static void who_reads_nothing_reads_no_files(void **state)
 {
@@ -347,6 +367,7 @@ int main(void)
         cmocka_unit_test(files_are_told_by_what_is_opened),
         cmocka_unit_test(mapped_files_are_files),
         cmocka_unit_test(mapped_files_may_be_in_the_page_cache),
+        cmocka_unit_test(who_begins_maps_no_samples),
         cmocka_unit_test(who_reads_nothing_reads_no_files),
         cmocka_unit_test(whoever_jumps_is_told_by_size),
         cmocka_unit_test(copies_are_told_in_sums),
