@@ -139,7 +139,7 @@ static int mention_processes(const struct part *part, struct profile_share *shar
     if (part->processes)
         return evidence_add(share, "seen in %u %s by itself", part->processes,
                             part->processes == 1 ? "process" : "processes, each");
-    return part->summed > 0 ? evidence_add(share, "unmixed from totals that hold no processes") : 0;
+    return part->summed > 0 ? evidence_add(share, "unmixed from a sum in which no process stands by itself") : 0;
 }
 
 /* Of bytes that are known to come from the network nothing has to be concluded from how much was read. */
