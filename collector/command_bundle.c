@@ -47,14 +47,26 @@ struct exporting {
     uint64_t count;
 };
 
+/* Not before the database has answered, as what the file held is lost by then. Pipes and devices hold nothing. */
+static int empty_file(const struct values *values, int fd)
+{
+    return !values->output || !ftruncate(fd, 0) || errno == EINVAL ? 0 : -errno;
+}
+
 static int export(struct store *store, const struct values *values, void *context)
 {
     struct exporting *e = context;
     struct bundle_writer *bundle = NULL;
-    int err = bundle_create(e->fd, &e->outward.key, &bundle);
+    const struct db *db = store_db(store);
+    int err;
 
+    if (!db) {
+        log_error("cannot export: %s", store_why(store));
+        return -EAGAIN;
+    }
+    err = empty_file(values, e->fd) ?: bundle_create(e->fd, &e->outward.key, &bundle);
     if (!err)
-        err = export_batches(store, e->since_ns, e->until_ns, &e->outward, bundle, &e->count);
+        err = export_batches(db, e->since_ns, e->until_ns, &e->outward, bundle, &e->count);
     else
         log_error("cannot write the bundle: %s", log_errno(err));
     if (!err) {
@@ -84,7 +96,7 @@ int command_export(const struct values *values)
     if (status)
         return status == -EINVAL ? WORK_USAGE : EXIT_FAILURE;
     if (values->output) {
-        e.fd = open(values->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        e.fd = open(values->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         if (e.fd < 0) {
             log_error("%s: %s: give --output a file that can be written", values->output, log_errno(-errno));
             return EXIT_FAILURE;

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "collector/db.h"
 #include "lib/cleanup.h"
 #include "lib/codec.h"
 #include "lib/database_reader.h"
@@ -64,19 +63,11 @@ static int add_batches(struct export *export, int64_t since_ns, int64_t until_ns
     return err;
 }
 
-int export_batches(struct store *store, int64_t since_ns, int64_t until_ns, const struct outward *outward,
+int export_batches(const struct db *db, int64_t since_ns, int64_t until_ns, const struct outward *outward,
                    struct bundle_writer *bundle, uint64_t *count)
 {
-    struct export export = {.outward = outward, .bundle = bundle};
-    const struct db *db = store_db(store);
-    int err;
-
-    if (!db) {
-        log_error("cannot export: %s", store_why(store));
-        return -EAGAIN;
-    }
-    export.conn = db->conn;
-    err = run(&export, "begin isolation level repeatable read read only");
+    struct export export = {.conn = db->conn, .outward = outward, .bundle = bundle};
+    int err = run(&export, "begin isolation level repeatable read read only");
     if (!err)
         err = add_batches(&export, since_ns, until_ns);
     run(&export, "rollback");

@@ -127,6 +127,19 @@ class AdviceTest(harness.SystemTest):
                                 "host=/nonexistent"], env=harness.environment())
             self.assertEqual((1, f"unblend-collector: cannot import {path}: {words}\n"), (done.returncode, done.stderr))
 
+    def test_an_export_that_fails_loses_nothing(self):
+        """The bundle of last week stays, where no database answers."""
+        key, bundle = self.path("key"), self.path("bundle")
+        for path in (key, bundle):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("a" * 64)
+            os.chmod(path, 0o600)
+        done = harness.run([os.path.join(harness.bindir(), "unblend-collector"), "export", "-o", bundle, "--site-key", key,
+                            "--db", "host=/nonexistent"], env=harness.environment())
+        self.assertEqual(1, done.returncode)
+        self.assertIn("unblend-collector: cannot export: ", done.stderr)
+        self.assertEqual(64, os.stat(bundle).st_size)
+
     def test_files_that_are_named_twice(self):
         again = self.path("again.rec")
         os.symlink(os.path.abspath(RECORDING), again)
