@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/floor_div.h"
@@ -14,6 +15,9 @@ const uint32_t burst_window_ms[BURST_WINDOWS] = {100, 1000, 10000};
 #define PERIOD_VALUES_MAX 4096 /* more are added up in pairs: the lags are compared in O(n^2) */
 #define PERIOD_CYCLES_MIN 3
 #define PERIOD_STRENGTH   0.3   /* a weaker rhythm is of no use to anybody, however significant */
+#define NEARLY            0.9   /* of the correlation at the highest peak: a lag that divides it may be the period, */
+#define NEARLY_ABOUT      0.6   /* or so much of what correlates about it, */
+#define UNSTEADY          0.06  /* so much of the lag sooner or later */
 #define PERIOD_ALPHA      0.001 /* chance of a false period in noise, over all lags */
 
 static double autocorrelation(const double *x, size_t count, double variance, size_t lag)
@@ -25,6 +29,31 @@ static double autocorrelation(const double *x, size_t count, double variance, si
     return sum / variance / (double)(count - lag);
 }
 
+/* What correlates at about that lag: bursts may come a little sooner or later than the period says. */
+static double about(const double *r, double lag, double within)
+{
+    double sum = 0;
+
+    for (size_t i = (size_t)ceil(lag - within); i <= (size_t)(lag + within); i++)
+        sum += r[i];
+    return sum;
+}
+
+/* Multiples of the period correlate as well: the shortest lag behind `from` that does nearly so. */
+static double shortest(const double *r, size_t from, size_t best)
+{
+    for (size_t lag = 2; lag < best; lag++)
+        if (r[lag] >= NEARLY * r[best] && r[lag] >= r[lag - 1] && r[lag] >= r[lag + 1])
+            return (double)lag;
+    for (size_t times = best / 2; times >= 2; times--) {
+        double lag = (double)best / (double)times, within = fmax(1, lag * UNSTEADY);
+
+        if (lag - within >= (double)from && about(r, lag, within) >= NEARLY_ABOUT * about(r, (double)best, within))
+            return lag;
+    }
+    return (double)best;
+}
+
 /*
  * Autocorrelation of noise is about normal with variance 1/(n - lag) (Bartlett 1946); testing m
  * lags at once asks for sqrt(2 ln(m / alpha)) standard deviations (a union bound on Gaussian
@@ -33,12 +62,12 @@ static double autocorrelation(const double *x, size_t count, double variance, si
  */
 double burst_period(const double *values, size_t count)
 {
-    size_t lags = count / PERIOD_CYCLES_MIN, lag = 1, best = 0;
+    size_t lags = count / PERIOD_CYCLES_MIN, lag = 1, best = 0, from;
     _cleanup_free_ double *x = NULL, *r = NULL;
     double mean = 0, variance = 0, threshold;
 
     if (count < PERIOD_VALUES_MIN || !(x = calloc(count, sizeof(*x))) ||
-        !(r = calloc(lags + 2, sizeof(*r))))
+        !(r = calloc(lags + lags / 8 + 3, sizeof(*r))))
         return NAN;
     for (size_t i = 0; i < count; i++)
         mean += values[i] / (double)count;
@@ -48,10 +77,11 @@ double burst_period(const double *values, size_t count)
     }
     if (!(variance > 0))
         return NAN;
-    for (size_t i = 1; i <= lags + 1; i++)
+    for (size_t i = 1; i <= lags + lags / 8 + 2; i++)
         r[i] = autocorrelation(x, count, variance, i);
     while (lag <= lags && r[lag] >= 0)
         lag++;
+    from = lag;
     for (; lag <= lags; lag++)
         if ((!best || r[lag] > r[best]) && r[lag] >= r[lag - 1] && r[lag] >= r[lag + 1])
             best = lag;
@@ -60,11 +90,7 @@ double burst_period(const double *values, size_t count)
     threshold = sqrt(2 * log((double)lags / PERIOD_ALPHA) / (double)(count - best));
     if (r[best] < fmax(threshold, PERIOD_STRENGTH))
         return NAN;
-    /* multiples of the period correlate as well: take the shortest that does nearly so */
-    for (lag = 2; lag < best; lag++)
-        if (r[lag] >= 0.9 * r[best] && r[lag] >= r[lag - 1] && r[lag] >= r[lag + 1])
-            return (double)lag;
-    return (double)best;
+    return shortest(r, from, best);
 }
 
 static void statistics(const struct series_part *part, struct burst *out, unsigned w)
@@ -93,21 +119,68 @@ static void statistics(const struct series_part *part, struct burst *out, unsign
 }
 
 /* The windows of a span, so many of them added up that they are few enough; which are left over at the end is lost. */
-static double period_of(const struct series_part *part, int64_t first, double step_s)
+static double *values_of(const struct series_part *part, int64_t first, size_t *count, unsigned *halved)
 {
-    _cleanup_free_ double *x = calloc(PERIOD_VALUES_MAX, sizeof(*x));
-    uint64_t count = part->windows;
-    unsigned halved = 0;
+    double *x = calloc(PERIOD_VALUES_MAX, sizeof(*x));
+    uint64_t windows = part->windows;
 
-    for (; count > PERIOD_VALUES_MAX; count /= 2)
-        halved++;
+    for (*halved = 0; windows > PERIOD_VALUES_MAX; windows /= 2)
+        (*halved)++;
     for (size_t i = 0; x && i < part->count; i++) {
-        uint64_t at = (uint64_t)(part->first + (int64_t)i - first) >> halved;
+        uint64_t at = (uint64_t)(part->first + (int64_t)i - first) >> *halved;
 
-        if (at < count)
+        if (at < windows)
             x[at] += part->sums[i];
     }
-    return x ? burst_period(x, count) * step_s * (double)(UINT64_C(1) << halved) : NAN;
+    *count = windows;
+    return x;
+}
+
+/* Where the middle of what a coarser look saw as a period lies, in finer steps: of the products of values so far apart. */
+static double middle_of(const double *x, size_t count, double period, double within)
+{
+    double sum = 0, weighed = 0;
+
+    for (size_t lag = (size_t)fmax(1, ceil(period - within)); lag <= (size_t)(period + within); lag++) {
+        double products = 0;
+
+        for (size_t i = 0; i + lag < count; i++)
+            products += x[i] * x[i + lag];
+        sum += products;
+        weighed += products * (double)lag;
+    }
+    return sum > 0 ? weighed / sum : period;
+}
+
+double burst_period_coarse(double *x, size_t count)
+{
+    _cleanup_free_ double *fine = calloc(count, sizeof(*fine));
+    double period = NAN, all = (double)count;
+
+    if (!fine)
+        return NAN;
+    memcpy(fine, x, count * sizeof(*fine));
+    for (double step = 1; count >= PERIOD_VALUES_MIN; step *= 2, count /= 2) {
+        double found = burst_period(x, count) * step;
+        double times = round(period / found);
+
+        if (isnan(period) && !isnan(found))
+            period = step > 1 ? middle_of(fine, (size_t)all, found, step) : found;
+        else if (times >= 2 && fabs(period / times - found) <= step / 2)
+            period /= times;
+        for (size_t i = 0; i < count / 2; i++)
+            x[i] = x[2 * i] + x[2 * i + 1];
+    }
+    return period;
+}
+
+static double period_of(const struct series_part *part, int64_t first, double step_s)
+{
+    size_t count;
+    unsigned halved;
+    _cleanup_free_ double *x = values_of(part, first, &count, &halved);
+
+    return x ? burst_period_coarse(x, count) * step_s * (double)(UINT64_C(1) << halved) : NAN;
 }
 
 /* Of the windows of that length that hold from..last. 0 or -ENOMEM. */

@@ -40,4 +40,8 @@ int burst_within(const struct series *series, unsigned demands, const struct ser
 /* The period of evenly spaced values, in steps; NAN when none is significant. Exposed for tests. */
 double burst_period(const double *values, size_t count);
 
+/* The same, also where each burst may come some steps sooner or later than the period says: where steps say nothing, or a
+   multiple of it only, sums of two, of four ... of them do. The values are lost. */
+double burst_period_coarse(double *values, size_t count);
+
 #endif

@@ -176,6 +176,32 @@ static void periods(void **state)
     assert_true(isnan(burst_period(x, 31)));
 }
 
+/* Bursts of a step each, which come up to so many steps sooner or later: no multiple that they meet by chance is the period. */
+static void periods_that_are_not_steady(void **state)
+{
+    unsigned missed[3] = {0};
+    uint64_t random = 3;
+
+    for (size_t period = 25; period <= 90; period += 13)
+        for (unsigned unsteady = 0; unsteady < 3; unsteady++)
+            for (unsigned round = 0; round < 20; round++) {
+                double x[900] = {0};
+
+                for (size_t at = 5; at + unsteady < 900; at += period)
+                    x[at + sample_random(&random) % (2 * unsteady + 1) - unsteady] = 1000;
+                missed[unsteady] += !(fabs(burst_period_coarse(x, 900) - (double)period) <= 1);
+            }
+    assert_int_equal(missed[0] + missed[1], 0);
+    assert_true(missed[2] <= 12); /* of 120 */
+    for (unsigned round = 0; round < 50; round++) {
+        double x[600];
+
+        for (size_t i = 0; i < 600; i++)
+            x[i] = (double)(sample_random(&random) % 1000);
+        assert_true(isnan(burst_period_coarse(x, 600)));
+    }
+}
+
 static void demand_by_hand(void **state)
 {
     struct series series = {0};
@@ -458,6 +484,7 @@ int main(void)
         cmocka_unit_test(longer_intervals_coarsen),
         cmocka_unit_test(a_long_series_stays_small),
         cmocka_unit_test(periods),
+        cmocka_unit_test(periods_that_are_not_steady),
         cmocka_unit_test(demand_by_hand),
         cmocka_unit_test(a_span_of_years),
         cmocka_unit_test(spread_by_hand),
