@@ -5,10 +5,11 @@
  *
  *   peak_to_mean  max x / mean x
  *   cv            standard deviation / mean
- *   fano          variance / mean, in the unit of x (Fano 1947; the index of dispersion: 1 for
- * operations that arrive as a Poisson process) idle          share of windows with x = 0 period_s
- * lag of the highest peak of the autocorrelation, if it stands above what any of the lags would
- * reach by chance (see burst.c)
+ *   fano          variance / mean, in the unit of x (Fano 1947; the index of dispersion: 1 for operations that arrive as a
+ *                 Poisson process)
+ *   idle          share of windows with x = 0
+ *   period_s      the shortest lag that divides that of the highest peak of the autocorrelation and correlates nearly as
+ *                 much, if that peak stands above what any of the lags would reach by chance (see burst.c)
  *
  * The variance is that of the population. What cannot be said is NAN: windows shorter than the
  * recorded intervals, fewer than two windows, no demand at all.
