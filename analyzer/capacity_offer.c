@@ -23,23 +23,25 @@ bool capacity_all_held(const struct aggregate *totals, const struct offer *offer
     return true;
 }
 
-/* Of several volumes added up nobody knows the tenths of seconds. 0, -ENOMEM or -EINVAL. */
-static int merge(const struct aggregate *totals, const struct offer *offer, struct volume_total *sum)
+/* Of several volumes added up nobody knows the tenths of seconds. Where it was seen of some of them only what reached
+   them, the others' demand is what programs asked for. 0, -ENOMEM or -EINVAL. */
+static int merge(const struct aggregate *totals, const struct offer *offer, bool mixed, struct volume_total *sum)
 {
     static const double once[DEMAND_COUNT] = {1, 1, 1, 1, 1};
     int err = 0;
 
     for (uint32_t i = 0; !err && i < totals->volume_count; i++) {
         const struct volume_total *volume = &totals->volumes[i];
+        bool seen = mixed && volume->reached.length;
 
         if (!is_held(offer, volume))
             continue;
-        err = series_merge(&sum->series, &volume->series, once);
+        err = series_merge(&sum->series, seen ? &volume->reached : &volume->series, once);
         if (!err)
-            err = series_merge(&sum->busy, &volume->busy, once);
-        if (!err)
+            err = series_merge(&sum->busy, seen ? &volume->reached_busy : &volume->busy, once);
+        if (!err && !mixed)
             err = series_merge(&sum->reached, &volume->reached, once);
-        if (!err)
+        if (!err && !mixed)
             err = series_merge(&sum->reached_busy, &volume->reached_busy, once);
     }
     return err;
@@ -120,22 +122,25 @@ int capacity_of_offer(const struct aggregate *totals, const struct profile_list 
 {
     struct volume_total sum = {0};
     const struct volume_total *only = NULL;
-    uint32_t held = 0;
+    uint32_t held = 0, seen = 0;
+    bool mixed;
     int err;
 
     *out = (struct capacity_offer){.looked = capacity_looked(totals, offer)};
     for (uint32_t i = 0; i < totals->volume_count; i++)
         if (is_held(offer, &totals->volumes[i])) {
             only = &totals->volumes[i];
+            seen += only->reached.length > 0;
             held++;
         }
     if (!held)
         return 0;
-    if (capacity_all_held(totals, offer))
+    mixed = seen && seen < held;
+    if (!mixed && capacity_all_held(totals, offer))
         err = fill(&totals->shared, true, offer, totals, &out->entry);
     else if (held == 1)
         err = fill(only, true, offer, totals, &out->entry);
-    else if (!(err = merge(totals, offer, &sum)))
+    else if (!(err = merge(totals, offer, mixed, &sum)))
         err = fill(&sum, false, offer, totals, &out->entry);
     series_clear(&sum.series);
     series_clear(&sum.busy);
