@@ -191,13 +191,17 @@ double series_rank(const double *sorted, size_t count, uint64_t windows, double 
 
 int series_merge(struct series *series, const struct series *other, const double weight[DEMAND_COUNT])
 {
+    double left[DEMAND_COUNT] = {0}; /* else of one operation a slot a share would be none at all, or all of it */
     int err = 0;
 
     for (uint32_t i = 0; !err && i < other->length; i++) {
         struct demand_slot slot;
 
-        for (unsigned d = 0; d < DEMAND_COUNT; d++)
-            slot.demand[d] = (uint64_t)((double)other->slots[i].demand[d] * weight[d] + 0.5);
+        for (unsigned d = 0; d < DEMAND_COUNT; d++) {
+            left[d] += (double)other->slots[i].demand[d] * weight[d];
+            slot.demand[d] = (uint64_t)(left[d] + 0.5);
+            left[d] -= (double)slot.demand[d];
+        }
         err = series_add(series, (other->first + i) * other->slot_ms * 1000000, (uint64_t)other->slot_ms * 1000000,
                          other->slot_ms, &slot);
     }

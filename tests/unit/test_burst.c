@@ -202,6 +202,29 @@ static void periods_that_are_not_steady(void **state)
     }
 }
 
+/* Of few operations a slot, too: three profiles that have a fourth each, and one with the rest, have all of them. */
+static void shares_of_little_add_up(void **state)
+{
+    static const double weight[DEMAND_COUNT] = {0.25, 0.25, 0.25, 0.25, 0.25};
+    const struct demand_slot amount = {{[DEMAND_WRITE_OPS] = 1, [DEMAND_WRITE_BYTES] = 1001}};
+    struct series series = {0}, share = {0};
+    uint64_t ops = 0, bytes = 0;
+
+    for (int64_t second = 0; second < 100; second++)
+        assert_int_equal(series_add(&series, second * 1000000000, 1000000000, 1000, &amount), 0);
+    assert_int_equal(series_merge(&share, &series, weight), 0);
+    for (uint32_t i = 0; i < share.length; i++) {
+        assert_in_range(share.slots[i].demand[DEMAND_WRITE_OPS], 0, 1);
+        assert_in_range(share.slots[i].demand[DEMAND_WRITE_BYTES], 250, 251);
+        ops += share.slots[i].demand[DEMAND_WRITE_OPS];
+        bytes += share.slots[i].demand[DEMAND_WRITE_BYTES];
+    }
+    assert_int_equal(ops, 25);
+    assert_int_equal(bytes, 25025);
+    series_clear(&series);
+    series_clear(&share);
+}
+
 static void demand_by_hand(void **state)
 {
     struct series series = {0};
@@ -485,6 +508,7 @@ int main(void)
         cmocka_unit_test(a_long_series_stays_small),
         cmocka_unit_test(periods),
         cmocka_unit_test(periods_that_are_not_steady),
+        cmocka_unit_test(shares_of_little_add_up),
         cmocka_unit_test(demand_by_hand),
         cmocka_unit_test(a_span_of_years),
         cmocka_unit_test(spread_by_hand),
