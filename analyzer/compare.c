@@ -203,16 +203,22 @@ static struct aspect side_of_volume(const struct volume_total *volume, const str
     return (struct aspect){&volume->series, &volume->busy, &totals->series, &volume->tally, totals->series.length};
 }
 
+/* The cluster's own, if it has one: a name says which job it is within a cluster. */
 static const struct job_total *find_job(const struct aggregate *totals, const struct job_total *like)
 {
+    const struct job_total *elsewhere = NULL;
+
     for (uint32_t i = 0; i < totals->job_count; i++) {
         const struct job_total *job = &totals->jobs[i];
 
-        if (strcmp(job->name, like->name) == 0 && !job->node == !like->node &&
-            (!job->node || strcmp(job->node, like->node) == 0))
+        if (strcmp(job->name, like->name) != 0 || !job->node != !like->node ||
+            (job->node && strcmp(job->node, like->node) != 0))
+            continue;
+        if (strcmp(job->cluster, like->cluster) == 0)
             return job;
+        elsewhere = elsewhere ? elsewhere : job;
     }
-    return NULL;
+    return elsewhere;
 }
 
 static void compare_all(struct run *run)

@@ -127,6 +127,44 @@ static void jobs_come_and_go(void **state)
     report_clear(&after);
 }
 
+/* Two clusters, each with a job of that name, the one far larger than the other. */
+static int next_of_two(struct source *source, struct batch **out)
+{
+    struct minute *m = (struct minute *)source;
+    const bool large = m->second % 2;
+
+    if (m->second == 2 * SECONDS)
+        return 0;
+    *out = history_batch(m->second++ / 2);
+    assert_int_equal(batch_set(*out, &(*out)->cluster, large ? "large" : "small"), 0);
+    history_ops(*out, m->job, 0, OP_READ, m->size, (large ? 100 : 1) * m->ops + sample_random(m->random) % 10);
+    return 1;
+}
+
+/* Clusters count their jobs each for themselves: which of them comes first is a matter of how much it did. */
+static void a_job_is_compared_with_its_own_clusters(void **state)
+{
+    uint64_t random = 14;
+    struct report before, after;
+    struct comparison c;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct minute minute = {
+            .source = {.next = next_of_two}, .random = &random, .ops = 1000, .size = 4096, .job = "1234"};
+        struct report *report = i ? &after : &before;
+
+        memset(report, 0, sizeof(*report));
+        assert_int_equal(report_build(&minute.source, &classified_by, report), 0);
+    }
+    assert_int_equal(compare_reports(&before, &after, &c), 0);
+    assert_null(find(&c, "job", "read_bytes_s"));
+    assert_int_equal(c.gone_count, 0);
+    assert_int_equal(c.come_count, 0);
+    comparison_clear(&c);
+    report_clear(&before);
+    report_clear(&after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +172,7 @@ int main(void)
         cmocka_unit_test(noise_moves_nothing),
         cmocka_unit_test(changes_are_found),
         cmocka_unit_test(jobs_come_and_go),
+        cmocka_unit_test(a_job_is_compared_with_its_own_clusters),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
