@@ -7,7 +7,7 @@
 #ifndef UNBLEND_ANALYZER_PEER_H
 #define UNBLEND_ANALYZER_PEER_H
 
-#include <stdint.h>
+#include "lib/record.h"
 
 struct peer_norm {
     double median, mad; /* mad: scaled */
@@ -17,9 +17,15 @@ struct peer_norm {
 /* Of at least one value; leaves how far each is from the median in their place, the furthest last. */
 void peer_norm_of(double *values, uint32_t count, double relative, double absolute, struct peer_norm *out);
 
-/* A volume's name without its node's, where it begins with that: "n1:ext4:/dev/sda" of n1 is what "n2:ext4:/dev/sda" is
-   of n2. A part of the name that is given. */
-const char *peer_volume(const char *volume, const char *node);
+/* What is the same on several nodes: a shared volume, or, of each node, its own one of the same file system and source.
+   The name of that one begins with the node's, and ends with what no other node has where it has a UUID. */
+struct peer_place {
+    const char *fstype, *source, *point; /* or the first is the name, without the node's, and the others are "" */
+};
+
+/* Of a volume on that node; points into what it is given, of which all but the name may be NULL. */
+struct peer_place peer_place_of(const struct volume *volume, const char *node);
+bool peer_same_place(const struct peer_place *a, const struct peer_place *b);
 
 /* Negative below the median. */
 double peer_mads(const struct peer_norm *norm, double value);

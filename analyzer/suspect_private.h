@@ -7,11 +7,13 @@
 #ifndef UNBLEND_ANALYZER_SUSPECT_PRIVATE_H
 #define UNBLEND_ANALYZER_SUSPECT_PRIVATE_H
 
+#include "analyzer/peer.h"
 #include "analyzer/suspect.h"
 
 /* Who is compared: a job's operation on a volume; and one node of them. */
 struct group {
-    const char *cluster, *job, *volume;
+    const char *cluster, *job;
+    struct peer_place place;
     enum operation op;
     uint32_t interval_ms;
 };

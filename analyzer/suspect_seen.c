@@ -5,16 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyzer/peer.h"
 #include "lib/vector.h"
 
 static int find_group(struct suspects *s, const struct batch *batch, const struct record *record, uint32_t *out)
 {
     struct suspect_state *state = s->state;
     const char *job = batch->jobs[record->job].name;
-    const char *volume = peer_volume(batch->volumes[record->volume].name, batch->node);
-    uint32_t hash = lookup_hash(job, strlen(job)) ^ lookup_hash(volume, strlen(volume)) ^ (uint32_t)record->op ^
-                    batch->interval_ms << 8;
+    const struct peer_place place = peer_place_of(&batch->volumes[record->volume], batch->node);
+    uint32_t hash = lookup_hash(job, strlen(job)) ^ lookup_hash(place.fstype, strlen(place.fstype)) ^
+                    lookup_hash(place.source, strlen(place.source)) ^ (uint32_t)record->op ^ batch->interval_ms << 8;
     uint32_t cursor = hash;
     struct group *group;
 
@@ -24,13 +23,17 @@ static int find_group(struct suspects *s, const struct batch *batch, const struc
     while (lookup_next(&state->group_index, hash, &cursor, out)) {
         group = &state->groups[*out];
         if (group->op == record->op && group->interval_ms == batch->interval_ms && strcmp(group->job, job) == 0 &&
-            strcmp(group->volume, volume) == 0 && strcmp(group->cluster, batch->cluster) == 0)
+            peer_same_place(&group->place, &place) && strcmp(group->cluster, batch->cluster) == 0)
             return 0;
     }
     group = &state->groups[state->group_count];
-    *group = (struct group){arena_strdup(&s->arena, batch->cluster), arena_strdup(&s->arena, job),
-                            arena_strdup(&s->arena, volume), record->op, batch->interval_ms};
-    if (!group->cluster || !group->job || !group->volume)
+    *group = (struct group){arena_strdup(&s->arena, batch->cluster),
+                            arena_strdup(&s->arena, job),
+                            {arena_strdup(&s->arena, place.fstype), arena_strdup(&s->arena, place.source),
+                             arena_strdup(&s->arena, place.point)},
+                            record->op,
+                            batch->interval_ms};
+    if (!group->cluster || !group->job || !group->place.fstype || !group->place.source || !group->place.point)
         return -ENOMEM;
     lookup_insert(&state->group_index, hash, state->group_count);
     *out = state->group_count++;

@@ -23,6 +23,7 @@
 
 struct rank {
     const struct unit *unit;
+    struct peer_place place;
     double ops, time_s;
     double begin_s, life_s; /* since when, and for how long at least */
     double longest_s;       /* and at most */
@@ -70,10 +71,10 @@ static bool is_as_much(double a, double b)
 }
 
 /* What a node's own disk is on one, it is on the others. */
-static bool is_one_place(const struct unit *a, const struct unit *b)
+static bool is_one_place(const struct rank *a, const struct rank *b)
 {
-    return a->volume == b->volume ||
-           strcmp(peer_volume(a->volume, a->node), peer_volume(b->volume, b->node)) == 0;
+    return a->unit->volume == b->unit->volume ||
+           (strcmp(a->unit->node, b->unit->node) != 0 && peer_same_place(&a->place, &b->place));
 }
 
 /* Whether a rank did less than one on another node as it was inside its operations all the time: what runs for some
@@ -89,7 +90,7 @@ static bool are_alike(const struct rank *peer, const struct rank *rank)
     const struct record *x = peer->unit->tally.op, *y = rank->unit->tally.op;
     double part = is_held_up(rank, peer) ? rank->ops / peer->ops : 1;
 
-    return is_one_place(peer->unit, rank->unit) && strcmp(peer->unit->command, rank->unit->command) == 0 &&
+    return is_one_place(peer, rank) && strcmp(peer->unit->command, rank->unit->command) == 0 &&
            part * peer->ops <= 2 * rank->ops && rank->ops <= 2 * part * peer->ops &&
            is_as_much(part * (double)x[OP_READ].bytes, (double)y[OP_READ].bytes) &&
            is_as_much(part * (double)x[OP_WRITE].bytes, (double)y[OP_WRITE].bytes);
@@ -152,10 +153,20 @@ static void compare(const struct rank *ranks, uint32_t count, const struct rank 
     subject->values[TRAIT_PEER_LOW] = time_s - rank->ops * norm.high;
 }
 
-/* What began before the first interval it was seen in did nothing until then. */
-static struct rank rank_of(const struct unit *unit, double ops)
+static struct peer_place place_of(const struct job_total *job, const struct unit *unit)
 {
-    struct rank rank = {.unit = unit, .ops = ops, .time_s = usual_time_s(&unit->tally, 0, 0)};
+    const struct volume_total *total = volume_named(job->volumes, job->volume_count, unit->volume);
+    const struct volume volume = {.name = total->name, .source = total->source, .fstype = total->fstype,
+                                  .scope = total->scope, .mounts = total->mounts, .mount_count = total->mount_count};
+
+    return peer_place_of(&volume, unit->node);
+}
+
+/* What began before the first interval it was seen in did nothing until then. */
+static struct rank rank_of(const struct job_total *job, const struct unit *unit, double ops)
+{
+    struct rank rank = {
+        .unit = unit, .place = place_of(job, unit), .ops = ops, .time_s = usual_time_s(&unit->tally, 0, 0)};
     int64_t begin_ns = unit->start_ns > unit->first_ns ? unit->start_ns : unit->first_ns;
 
     rank.begin_s = (double)begin_ns / 1e9;
@@ -176,7 +187,7 @@ static int look(const struct job_total *job, subject_take take, void *to)
         double ops = (double)tally_file_ops(&job->units[i].tally);
 
         if (ops >= OPS_MIN)
-            ranks[count++] = rank_of(&job->units[i], ops);
+            ranks[count++] = rank_of(job, &job->units[i], ops);
     }
     if (count > RANKS_MAX)
         return 0;

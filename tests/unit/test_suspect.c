@@ -18,7 +18,7 @@
 enum how { WELL, SLOWLY, BADLY, HARDLY };
 
 /* What node number i did from that second on, for so long. */
-static void add(struct suspects *suspects, unsigned i, int second, int64_t interval_ms, enum how how)
+static struct batch *make(unsigned i, int second, int64_t interval_ms, enum how how)
 {
     struct batch *batch = history_batch(second);
     char name[16];
@@ -37,6 +37,13 @@ static void add(struct suspects *suspects, unsigned i, int second, int64_t inter
     /* of a local volume the name begins with the node's */
     snprintf(name, sizeof(name), "n%u:v", i);
     assert_int_equal(batch_set(batch, &batch->volumes[0].name, name), 0);
+    return batch;
+}
+
+static void add(struct suspects *suspects, unsigned i, int second, int64_t interval_ms, enum how how)
+{
+    struct batch *batch = make(i, second, interval_ms, how);
+
     assert_int_equal(suspects_add(suspects, batch), 0);
     batch_free(batch);
 }
@@ -269,10 +276,50 @@ static void nothing_is_no_suspect(void **state)
     suspects_clear(&suspects);
 }
 
+/* A file system's UUID is no other node's, and a pseudonym of a name that begins with a node's is none either: of a
+   node's own volumes those are alike that are of one source. */
+static void own_volumes_are_compared_by_source(void **state)
+{
+    static const char *const mounts[] = {"mount-5c4a"};
+    static const struct {
+        const char *name, *source; /* with a node's number */
+        const char *const *mounts;
+        bool alike;
+    } kinds[] = {
+        {"n%u:xfs:f00d-%u", "/dev/nvme0n1p1", NULL, true}, {"n%u:xfs:f00d-%u", "/dev/nvme%un1", NULL, false},
+        {"mount-%u", "source-77", mounts, true},           {"mount-%u", "source-%u", mounts, false},
+        {"mount-%u", "source-77", NULL, false},            {"n%u:tmpfs:/dev/shm", "tmpfs", mounts, true},
+    };
+
+    for (unsigned k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+        struct suspects suspects = {0};
+
+        for (int second = 0; second < 3; second++)
+            for (unsigned i = 0; i < NODES; i++) {
+                struct batch *batch = make(i, second, 1000, i ? WELL : SLOWLY);
+                struct volume *volume = &batch->volumes[0];
+                char text[64];
+
+                snprintf(text, sizeof(text), kinds[k].name, i, i);
+                assert_int_equal(batch_set(batch, &volume->name, text), 0);
+                snprintf(text, sizeof(text), kinds[k].source, i);
+                assert_int_equal(batch_set(batch, &volume->source, text), 0);
+                volume->mounts = kinds[k].mounts;
+                volume->mount_count = kinds[k].mounts != NULL;
+                assert_int_equal(suspects_add(&suspects, batch), 0);
+                batch_free(batch);
+            }
+        assert_int_equal(suspects_finish(&suspects), 0);
+        assert_int_equal(suspects.count, kinds[k].alike);
+        suspects_clear(&suspects);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_node_is_found_among_its_peers),
+        cmocka_unit_test(own_volumes_are_compared_by_source),
         cmocka_unit_test(errors_are_another_symptom),
         cmocka_unit_test(who_hardly_gets_anything_done_is_found),
         cmocka_unit_test(too_few_peers_tell_nothing),
