@@ -205,7 +205,7 @@ static char *describe(const struct arguments *a, const struct source_window *win
 
 /* Reads one side of a comparison, or all there is. */
 static int build(const struct arguments *a, const struct source_window *window, bool before,
-                 const struct catalogue *catalogue, struct offer *offer, struct progress *progress,
+                 const struct catalogue *catalogue, struct offer *const *offers, struct progress *progress,
                  struct report *report)
 {
     char *const first[] = {(char *)a->compare};
@@ -221,11 +221,25 @@ static int build(const struct arguments *a, const struct source_window *window, 
     if (!err)
         err = progress_watch(progress, &source);
     if (!err)
-        err = source_outward(&a->outward, offer, &source);
+        err = source_outward(&a->outward, offers, &source);
     if (!err)
         err = report_build(source, catalogue, report);
     source_freep(&source);
     return err;
+}
+
+/* The report's, if it has one, and those of scenarios, NULL behind them; malloc'ed. NULL without memory. */
+static struct offer **all_offers(struct offer *offer, const struct scenario_list *scenarios)
+{
+    struct offer **offers = calloc(scenarios->count + 2u, sizeof(*offers));
+    unsigned count = 0;
+
+    if (offers && offer)
+        offers[count++] = offer;
+    for (unsigned i = 0; offers && i < scenarios->count; i++)
+        if (scenarios->list[i].has_offer)
+            offers[count++] = &scenarios->list[i].offer;
+    return offers;
 }
 
 /* The report, with what moved since another one where that is asked for. */
@@ -235,15 +249,20 @@ static int make(const struct arguments *a, const struct view *view, const struct
     /* --since and --until are about what is reported. */
     const struct source_window always = {INT64_MIN, INT64_MAX, window->node, window->job};
     _cleanup_free_ char *asked = describe(a, window);
+    _cleanup_free_ struct offer **offers = all_offers(offer, scenarios);
     struct report report = {.offer = offer, .scenarios = scenarios, .look_for_suspects = a->suspects, .asked = asked,
                             .selected = a->job != NULL, .cut = window->until_ns != INT64_MAX},
         before = {.offer = offer};
     struct comparison comparison = {0};
     struct progress *progress = progress_start();
-    int err = build(a, window, false, catalogue, offer, progress, &report);
+    int err = offers ? 0 : -ENOMEM;
 
+    if (err)
+        log_error("cannot make the report: %s", log_why(err));
+    else
+        err = build(a, window, false, catalogue, offers, progress, &report);
     if (!err && a->compare)
-        err = build(a, &always, true, catalogue, offer, progress, &before);
+        err = build(a, &always, true, catalogue, offers, progress, &before);
     if (!err && a->compare) {
         err = compare_reports(&before, &report, &comparison);
         report.comparison = &comparison;

@@ -11,23 +11,27 @@ struct renamed {
     struct source source; /* first */
     struct source *from;
     struct outward outward;
-    struct offer *offer; /* NULL: nobody asks */
+    struct offer *const *offers; /* NULL behind the last */
 };
 
-/* The platform's volumes are given by their true names. */
-static int tell_offer(struct renamed *renamed, const struct batch *batch)
+/* A platform's volumes are given by their true names. */
+static int hold(const struct renamed *renamed, struct offer *offer, const char *name)
+{
+    _cleanup_free_ char *outside = NULL;
+
+    if (!offer_holds(offer, name))
+        return 0;
+    outside = outward_volume(&renamed->outward, name);
+    return outside ? offer_hold(offer, outside) : -ENOMEM;
+}
+
+static int tell_offers(const struct renamed *renamed, const struct batch *batch)
 {
     int err = 0;
 
-    for (uint32_t i = 0; renamed->offer && !err && i < batch->volume_count; i++) {
-        _cleanup_free_ char *outside = NULL;
-        const char *name = batch->volumes[i].name;
-
-        if (!offer_holds(renamed->offer, name))
-            continue;
-        outside = outward_volume(&renamed->outward, name);
-        err = outside ? offer_hold(renamed->offer, outside) : -ENOMEM;
-    }
+    for (struct offer *const *offer = renamed->offers; *offer; offer++)
+        for (uint32_t i = 0; !err && i < batch->volume_count; i++)
+            err = hold(renamed, *offer, batch->volumes[i].name);
     return err;
 }
 
@@ -38,7 +42,7 @@ static int renamed_next(struct source *source, struct batch **out)
 
     if (got != 1)
         return got;
-    err = tell_offer(renamed, *out);
+    err = tell_offers(renamed, *out);
     if (!err)
         err = outward_apply(&renamed->outward, *out);
     if (err) {
@@ -57,7 +61,7 @@ static void renamed_free(struct source *source)
     free(renamed);
 }
 
-int source_outward(const struct outward_options *options, struct offer *offer, struct source **source)
+int source_outward(const struct outward_options *options, struct offer *const *offers, struct source **source)
 {
     struct renamed *renamed;
     int err;
@@ -72,7 +76,7 @@ int source_outward(const struct outward_options *options, struct offer *offer, s
     }
     renamed->source = (struct source){.next = renamed_next, .free = renamed_free};
     renamed->from = *source;
-    renamed->offer = offer;
+    renamed->offers = offers;
     *source = &renamed->source;
     return 0;
 }

@@ -447,6 +447,19 @@ class TestPayload(OutwardTest):
             self.assertEqual(left, len(sent["storage"]), options)
             harness.write_recording(os.path.join(self.root, "sent.rec"), [sent])
 
+    def test_platforms_hold_volumes_by_their_true_names(self):
+        """That of --platform, and those of scenarios."""
+        recording = harness.write_recording(os.path.join(self.root, "held.rec"),
+                                            [secret_batch(seq) for seq in range(1, 9)])
+        platform = os.path.join(self.root, "platform.json")
+        with open(platform, "w") as file:
+            json.dump({"schema": "unblend.platform/1", "name": "p", "iops": 1000, "volumes": ["/secret/*"]}, file)
+        for options in [], ["--pseudonyms", "--site-key", self.key("held")]:
+            report = json.loads(harness.must([harness.unblend(), "report", "-f", "json", *options, "--platform",
+                                              platform, "--what-if", f"1x,2x@{platform}", recording]))
+            scenarios = [one["scenario"] for one in report["cluster"]["capacity"]["scenarios"]]
+            self.assertEqual(scenarios, ["1x", f"2x@{platform}"], options)
+
     def assert_volumes_are_hidden(self, recording, key):
         """A volume is called by where it is mounted or by its source: who sends neither does not send its name."""
         def volumes(*options):
