@@ -45,7 +45,8 @@ int forest_add(struct forest *forest, int64_t start_ns, const struct tree *tree)
             tree->count[i] > INT64_MAX - total->count[i] ? INT64_MAX : total->count[i] + tree->count[i];
     err = working_add(&total->working, start_ns, tree->count[TREE_READ_BYTES], tree->count[TREE_WRITE_BYTES],
                       &tree->files);
-    while (!err && total->working.files.count > FILES_MAX)
+    /* Hashes that pass the largest shift, too, are none. */
+    while (!err && total->working.files.count > FILES_MAX && total->working.files.shift < SKETCH_SHIFT_MAX)
         sketch_raise(&total->working.files, total->working.files.shift + 1);
     return err;
 }

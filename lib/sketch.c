@@ -12,6 +12,7 @@
 
 #define TEXT_MAX 40   /* " ffffffffffffffff:9223372036854775807" and '\0' */
 #define Z_95     1.96 /* of the normal distribution */
+#define MOST     9e18 /* of what a number in JSON holds; nobody has as much, but who makes up a sketch may say so */
 
 /* The place of the first hash that is not below. */
 static uint32_t place_of(const struct sketch *sketch, uint64_t hash)
@@ -143,7 +144,8 @@ static struct sketch_estimate estimate(const struct sum *sum)
 {
     double error = Z_95 * sqrt(sum->variance);
 
-    return (struct sketch_estimate){sum->value, fmax(sum->known, sum->value - error), sum->value + error};
+    return (struct sketch_estimate){fmin(sum->value, MOST), fmin(fmax(sum->known, sum->value - error), MOST),
+                                    fmin(sum->value + error, MOST)};
 }
 
 struct sketch_estimate sketch_files(const struct sketch *sketch, int64_t since_ns)

@@ -97,6 +97,24 @@ static void trees_come_by_what_was_waited(void **state)
     forest_clear(&forest);
 }
 
+/* Numbers that end in zeros, as whoever makes them up may choose, pass any shift. */
+static void made_up_files_end_somewhere(void **state)
+{
+    struct tree tree = {.name = "/a"};
+    struct forest forest = {.count = 0};
+    struct sketch_estimate bytes;
+
+    for (uint64_t i = 1; i < 700; i++)
+        assert_int_equal(0, sketch_add(&tree.files, &(struct sketch_file){i << 54, UINT64_C(1) << 41, 0}));
+    assert_int_equal(0, forest_add(&forest, 1, &tree));
+    assert_int_equal(1, forest.count);
+    assert_int_equal(SKETCH_SHIFT_MAX, forest.trees[0].working.files.shift);
+    bytes = sketch_bytes(&forest.trees[0].working.files, 0);
+    assert_true(bytes.low > 0 && bytes.value >= bytes.low && bytes.high >= bytes.value && bytes.high < 0x1p63);
+    sketch_clear(&tree.files);
+    forest_clear(&forest);
+}
+
 static void roots_are_numbered_as_far_as_trees_go(void **state)
 {
     static const struct {
@@ -127,6 +145,7 @@ int main(void)
         cmocka_unit_test(a_tree_needs_a_job_and_a_volume),
         cmocka_unit_test(the_rest_is_what_the_volume_has_more),
         cmocka_unit_test(trees_come_by_what_was_waited),
+        cmocka_unit_test(made_up_files_end_somewhere),
         cmocka_unit_test(roots_are_numbered_as_far_as_trees_go),
     };
 
