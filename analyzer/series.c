@@ -11,6 +11,8 @@
 #include "lib/record.h"
 
 #define SECOND_MS       1000u
+#define MINUTE_MS       60000u
+#define HOUR_MS         3600000u
 #define APART_MIN       4u   /* seconds */
 #define NEXT_TO_NOTHING 0.02 /* of what is written in such a time on average */
 
@@ -22,15 +24,16 @@ int64_t series_slot_of(int64_t start_ns, uint64_t duration_ns, uint32_t slot_ms)
     return floor_div(start_ns + (int64_t)half, (int64_t)whole);
 }
 
-/* Makes slots `factor` times as long. */
-static void coarsen(struct series *series, uint32_t factor)
+/* Makes slots longer. Where they are no part of the new ones, the middle decides here, too. */
+static void coarsen(struct series *series, uint32_t slot_ms)
 {
-    int64_t first = floor_div(series->first, factor);
+    const int64_t whole = (int64_t)series->slot_ms * 1000000;
+    int64_t first = series_slot_of(series->first * whole, (uint64_t)whole, slot_ms);
     uint32_t length = 0;
 
     for (uint32_t i = 0; i < series->length; i++) {
         struct demand_slot slot = series->slots[i];
-        uint32_t at = (uint32_t)(floor_div(series->first + i, factor) - first);
+        uint32_t at = (uint32_t)(series_slot_of((series->first + i) * whole, (uint64_t)whole, slot_ms) - first);
 
         /* at <= i, so what is written has been read */
         while (length <= at)
@@ -39,7 +42,15 @@ static void coarsen(struct series *series, uint32_t factor)
     }
     series->first = first;
     series->length = length;
-    series->slot_ms *= factor;
+    series->slot_ms = slot_ms;
+}
+
+/* Slots that hold such an interval: as long as that, if windows are made of these, whichever came first. */
+static uint32_t slot_for(uint32_t interval_ms, uint32_t slot_ms)
+{
+    const uint32_t window_ms = interval_ms > MINUTE_MS ? HOUR_MS : MINUTE_MS;
+
+    return window_ms % interval_ms ? (interval_ms + slot_ms - 1) / slot_ms * slot_ms : interval_ms;
 }
 
 /* Lengths that are parts of a minute and of an hour, as long as there are such. */
@@ -112,7 +123,7 @@ int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, ui
         series->first = series_slot_of(start_ns, duration_ns, interval_ms);
     }
     if (interval_ms > series->slot_ms)
-        coarsen(series, (interval_ms + series->slot_ms - 1) / series->slot_ms);
+        coarsen(series, slot_for(interval_ms, series->slot_ms));
     slot = series_slot_of(start_ns, duration_ns, series->slot_ms);
     if (slot >= series->first && slot < series->first + series->length) {
         demand_add(&series->slots[slot - series->first], amount);
@@ -121,7 +132,7 @@ int series_add(struct series *series, int64_t start_ns, uint64_t duration_ns, ui
     while (length_with(series, slot) > SERIES_SLOTS_MAX) {
         if (series->slot_ms > UINT32_MAX / 10)
             return -EINVAL;
-        coarsen(series, coarser(series->slot_ms));
+        coarsen(series, series->slot_ms * coarser(series->slot_ms));
         slot = series_slot_of(start_ns, duration_ns, series->slot_ms);
     }
     err = extend(series, slot);

@@ -225,6 +225,33 @@ static void shares_of_little_add_up(void **state)
     series_clear(&share);
 }
 
+/* Nodes may tell what they count by intervals of their own: whichever is read first, the slots are the same. */
+static void intervals_may_come_in_any_order(void **state)
+{
+    static const uint32_t pairs[][2] = {{20000, 30000}, {2000, 5000}, {10000, 15000}, {1000, 10000}, {60000, 90000}};
+
+    for (size_t p = 0; p < sizeof(pairs) / sizeof(*pairs); p++) {
+        const struct demand_slot amount = {{[DEMAND_READ_OPS] = 1}};
+        struct series series[2] = {{0}, {0}};
+
+        for (unsigned order = 0; order < 2; order++)
+            for (unsigned k = 0; k < 2; k++) {
+                const uint32_t interval_ms = pairs[p][order ? k : 1 - k];
+
+                for (int64_t at = 0; at < 3600000; at += interval_ms)
+                    assert_int_equal(series_add(&series[order], at * 1000000, interval_ms * UINT64_C(1000000),
+                                                interval_ms, &amount), 0);
+            }
+        assert_int_equal(series[0].slot_ms, pairs[p][1]);
+        assert_int_equal(series[1].slot_ms, pairs[p][1]);
+        assert_int_equal(series[0].first, series[1].first);
+        assert_int_equal(series[0].length, series[1].length);
+        assert_memory_equal(series[0].slots, series[1].slots, series[0].length * sizeof(*series[0].slots));
+        series_clear(&series[0]);
+        series_clear(&series[1]);
+    }
+}
+
 static void demand_by_hand(void **state)
 {
     struct series series = {0};
@@ -509,6 +536,7 @@ int main(void)
         cmocka_unit_test(periods),
         cmocka_unit_test(periods_that_are_not_steady),
         cmocka_unit_test(shares_of_little_add_up),
+        cmocka_unit_test(intervals_may_come_in_any_order),
         cmocka_unit_test(demand_by_hand),
         cmocka_unit_test(a_span_of_years),
         cmocka_unit_test(spread_by_hand),
