@@ -120,8 +120,19 @@ static int add_dropped(struct aggregate *a, const struct batch *batch)
 #define SLOT_NS (FLOW_SLOT_MS * 1000000LL)
 #define CLOCK_NS 1000000000LL /* by so much clocks may be corrected */
 
+/* Whether an interval of the stream that the node's latest is of was made before that, or begins before its end. Of
+   sums only those of one minute or hour and of another have an order. */
+static bool is_set_back(const struct node_total *node, const struct batch *batch)
+{
+    const int64_t unit_ns = (int64_t)batch->interval_ms * 1000000;
+
+    if (batch->rolled)
+        return batch->seq < node->seq && batch->start_ns / unit_ns > (node->last_ns - 1) / unit_ns;
+    return batch->seq < node->seq || batch->start_ns + CLOCK_NS < node->last_ns;
+}
+
 /* What lies between recordings of a node, and what several of them have. What comes without a stream, from a database,
-   leaves out intervals in which nothing was done. */
+   leaves out intervals in which nothing was done; of a minute or an hour it may have several sums, one in the other. */
 static int watch(struct aggregate *a, struct node_total *node, const struct batch *batch, int64_t end_ns)
 {
     const char *stream = batch->stream ? batch->stream : "", *boot = batch->boot_id ? batch->boot_id : "";
@@ -133,13 +144,13 @@ static int watch(struct aggregate *a, struct node_total *node, const struct batc
     if (*stream && *node->stream && node->last_ns != INT64_MIN) {
         if (batch->start_ns > node->last_ns + SLOT_NS)
             a->unwatched_ns += (uint64_t)(batch->start_ns - node->last_ns);
-        else if (batch->start_ns + SLOT_NS < node->last_ns &&
+        else if (!batch->rolled && batch->start_ns + SLOT_NS < node->last_ns &&
                  strncmp(stream, node->stream, sizeof(node->stream) - 1) != 0 &&
                  strncmp(boot, node->boot, sizeof(node->boot) - 1) == 0)
             a->twice_ns += (uint64_t)(MIN(end_ns, node->last_ns) - batch->start_ns);
     }
     if (*stream && strncmp(stream, node->stream, sizeof(node->stream) - 1) == 0)
-        node->set_back |= batch->seq < node->seq || batch->start_ns + CLOCK_NS < node->last_ns;
+        node->set_back |= is_set_back(node, batch);
     if (end_ns >= node->last_ns) {
         node->seq = batch->seq;
         snprintf(node->stream, sizeof(node->stream), "%s", stream);

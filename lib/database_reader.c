@@ -260,6 +260,7 @@ int database_reader_next(struct database_reader *reader, struct batch **out)
                   PQgetvalue(group->intervals, group->from, DATABASE_BATCH_ID), log_errno(err));
         return err;
     }
+    (*out)->rolled = *group->suffix != '\0';
     group->from++;
     return 1;
 }

@@ -236,6 +236,7 @@ struct batch {
     int64_t start_ns;     /* wall clock */
     uint64_t duration_ns; /* monotonic clock */
     uint32_t interval_ms; /* the nominal interval; what says more than INTERVAL_MS_MAX nobody takes */
+    bool rolled;          /* of a database's minute or hour, and what came late for that is one of its own */
     struct pressure pressure;
 
     struct job *jobs;

@@ -295,6 +295,26 @@ class TestSums(Rollups):
                                  for r in made(node, seq, self.start + 6 * seq)["records"])))
 
 
+class TestLate(Rollups):
+    def test_what_comes_late_sets_no_clock_back(self):
+        """An hour has two sums then, one within the other: a report of them says the same as one of the raw rows."""
+        start = int(time.time()) // HOUR_S * HOUR_S - 3 * HOUR_S
+        token = self.enroll("n1")
+        values = [made("n1", seq, start + 60 + 10 * seq) for seq in range(60)]
+        for some in values[:12] + values[24:], values[12:24]:
+            self.send(token, some)
+            self.wait_rolled()
+        for dropped in None, "raw", "1m":
+            if dropped:
+                self.sql(f"update unblend.tier set since = date_trunc('hour', now()) where tier = '{dropped}'")
+            done = subprocess.run([os.path.join(BINDIR, "unblend"), "report", "-f", "json", "--db", self.conninfo],
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            coverage = json.loads(done.stdout)["coverage"]
+            self.assertEqual([hook["why"] for hook in coverage["hooks"] if hook["hook"] == "clock"], [], dropped)
+            self.assertEqual(coverage["twice_ms"], 0)
+
+
 class TestNames(Rollups):
     def test_a_name_that_no_index_takes(self):
         """Of a database that let one in once everything is summed up all the same; now it is refused."""

@@ -90,6 +90,42 @@ static void what_was_lost_is_never_below_0(void **state)
     aggregate_clear(&totals);
 }
 
+static void add_sum(struct aggregate *totals, const char *stream, uint64_t seq, int second, int seconds)
+{
+    struct batch *batch = history_batch(second);
+
+    batch->rolled = true;
+    batch->interval_ms = 3600000;
+    batch->duration_ns = (uint64_t)seconds * 1000000000;
+    batch->seq = seq;
+    assert_int_equal(batch_set(batch, &batch->stream, stream), 0);
+    history_into(totals, batch);
+}
+
+/* What came late for an hour is a sum of its own, of which a part of it was made before the other's last, and which may
+   lie within that; a clock that is set shows in another hour's. */
+static void late_sums_are_no_clock_that_is_set(void **state)
+{
+    static const struct {
+        const char *stream; /* of the one that came late */
+        uint64_t next;      /* the number that the next hour has */
+        bool set_back;
+    } cases[] = {{"a", 500, false}, {"b", 500, false}, {"a", 150, true}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct aggregate totals = {.grouping = GROUP_JOB};
+
+        add_sum(&totals, "a", 300, 60, 1800);
+        add_sum(&totals, cases[i].stream, 120, 600, 700);
+        add_sum(&totals, cases[i].stream, 200, 2400, 60);
+        add_sum(&totals, "a", cases[i].next, 3600, 3600);
+        assert_int_equal(totals.node_count, 1);
+        assert_int_equal(totals.nodes[0].set_back, cases[i].set_back);
+        assert_int_equal(totals.twice_ns, 0);
+        aggregate_clear(&totals);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +134,7 @@ int main(void)
         cmocka_unit_test(windows_are_cut),
         cmocka_unit_test(what_comes_late_closes_holes),
         cmocka_unit_test(what_was_lost_is_never_below_0),
+        cmocka_unit_test(late_sums_are_no_clock_that_is_set),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
