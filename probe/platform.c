@@ -181,6 +181,24 @@ static uint64_t more(uint64_t now, uint64_t before)
     return now >= before ? now - before : now;
 }
 
+/* Whether nobody can tell how much more a sum is, as one of its parts has begun again, or come or gone, as a server
+   does that is started anew: then the sum falls, or grows by all that the part has ever counted. */
+static bool is_another_sum(const struct platform_row *now, const struct platform_row *before)
+{
+    bool fell = now->ops < before->ops || now->bytes < before->bytes || now->errors < before->errors ||
+                now->queue_ns < before->queue_ns || now->service_ns < before->service_ns;
+    bool several = false;
+
+    for (unsigned i = 0; i < PLATFORM_VALUES; i++) {
+        if (now->parts[i] <= 1 && before->parts[i] <= 1)
+            continue;
+        if (now->parts[i] != before->parts[i])
+            return true;
+        several = true;
+    }
+    return several && fell;
+}
+
 /* A file system's is that of its mounts, so that what was asked of it and what reached it are one volume's. */
 static void name_row(const struct platform *platform, const struct platform_row *row, char name[VOLUME_NAME_MAX])
 {
@@ -206,6 +224,10 @@ static int take(void *context, const struct platform_row *row)
 
     if (err || !seen)
         return err;
+    if (is_another_sum(row, &seen->row)) {
+        seen->row = *row;
+        return 0;
+    }
     name_row(platform, row, name);
     volume.name = name;
     volume.scope = row->shared ? SCOPE_SHARED : SCOPE_LOCAL;

@@ -12,6 +12,10 @@
 
 #include "lib/record.h"
 
+/* What a number is. */
+enum platform_value { PLATFORM_NONE, PLATFORM_OPS, PLATFORM_BYTES, PLATFORM_ERRORS, PLATFORM_QUEUE, PLATFORM_SERVICE };
+#define PLATFORM_VALUES 6
+
 /* One counter row as it stands; strings are the parser's, until it goes on. */
 struct platform_row {
     enum layer layer;
@@ -22,6 +26,7 @@ struct platform_row {
     enum request_kind request;
     unsigned known; /* enum station_known */
     uint64_t ops, bytes, errors, queue_ns, service_ns;
+    uint32_t parts[PLATFORM_VALUES]; /* of how many counters each is the sum; 0: that is not told */
 };
 
 /* Called for each row. 0 to go on, else the parser gives that back. */

@@ -76,6 +76,7 @@ int platform_add(struct platform_table *table, const char *volume, enum request_
                   : kind == PLATFORM_ERRORS ? STATION_ERRORS
                   : kind == PLATFORM_QUEUE  ? STATION_QUEUE
                                             : STATION_SERVICE;
+    row->parts[kind]++;
     *sum = *sum + (uint64_t)number > INT64_MAX ? INT64_MAX : *sum + (uint64_t)number;
     return 0;
 }

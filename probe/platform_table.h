@@ -9,9 +9,6 @@
 #include "lib/lookup.h"
 #include "probe/platform_file.h"
 
-/* What a number is. */
-enum platform_value { PLATFORM_NONE, PLATFORM_OPS, PLATFORM_BYTES, PLATFORM_ERRORS, PLATFORM_QUEUE, PLATFORM_SERVICE };
-
 /* Of a file that is being read. */
 struct platform_table {
     struct platform_row *rows;

@@ -383,6 +383,47 @@ static void differences_since_the_last_time(void **state)
     remove_root(root);
 }
 
+/* What the only station of a batch has read; -1: there is none. */
+static int64_t read_since(struct platform *platform, const char *root, const char *first, const char *second)
+{
+    char text[256] = "# TYPE fs_read_bytes counter\n";
+    struct batch *batch;
+    int64_t bytes;
+
+    if (first)
+        snprintf(text + strlen(text), 100, "fs_read_bytes_total{fs=\"ai\",server=\"1\"} %s\n", first);
+    if (second)
+        snprintf(text + strlen(text), 100, "fs_read_bytes_total{fs=\"ai\",server=\"2\"} %s\n", second);
+    put(root, "/metrics", text);
+    batch = drain(platform);
+    assert_null(platform_why(platform));
+    bytes = batch->station_count ? (int64_t)batch->stations[0].bytes : -1;
+    batch_free(batch);
+    return bytes;
+}
+
+/* Of two servers one is started anew, or is away for a while: all that the other one has ever read was not read now. */
+static void parts_of_a_sum_begin_again(void **state)
+{
+    struct platform *platform;
+    char root[32], file[64];
+
+    make_root(root);
+    snprintf(file, sizeof(file), "%s/metrics", root);
+    assert_int_equal(platform_new(root, "n1", file, &platform), 0);
+    assert_int_equal(read_since(platform, root, "1000000", "500"), -1);
+    assert_int_equal(read_since(platform, root, "1000010", "520"), 30);
+    assert_int_equal(read_since(platform, root, "1000020", "5"), -1);
+    assert_int_equal(read_since(platform, root, "1000021", "8"), 4);
+    assert_int_equal(read_since(platform, root, NULL, "9"), -1);
+    assert_int_equal(read_since(platform, root, NULL, "11"), 2);
+    assert_int_equal(read_since(platform, root, NULL, "3"), 3); /* of one it is known since when */
+    assert_int_equal(read_since(platform, root, "1000900", "4"), -1);
+    assert_int_equal(read_since(platform, root, "1000901", "4"), 1);
+    platform_free(platform);
+    remove_root(root);
+}
+
 static void ways_around_the_kernel(void **state)
 {
     struct batch *batch;
@@ -425,6 +466,7 @@ int main(void)
         cmocka_unit_test(differences_since_the_begin),
         cmocka_unit_test(volumes_that_are_mounted_twice),
         cmocka_unit_test(differences_since_the_last_time),
+        cmocka_unit_test(parts_of_a_sum_begin_again),
         cmocka_unit_test(ways_around_the_kernel),
     };
 
