@@ -56,6 +56,12 @@ struct stuck {
     uint64_t count, oldest_ns;
 };
 
+/* Which layer tells of a node's requests. */
+struct teller {
+    const char *node; /* that of its struct node_total */
+    enum layer layer;
+};
+
 struct volume_total {
     const char *name, *source, *fstype, *lower;
     enum scope scope;
@@ -77,10 +83,13 @@ struct volume_total {
     struct series busy;    /* time inside operations, see busy_of() */
     struct kinds kinds;    /* the same by what compares; of jobs' volumes only */
     /* Of the cluster's volumes only: what the block layer was asked for, or a file system's server or platform, as the
-       first of its layers to speak tells; and the time in it. */
+       first of its layers to speak on each node tells; and the time in it. */
     struct series reached, reached_busy;
-    enum layer reached_layer;
+    enum layer reached_layer; /* the first of all */
     bool reached_known;
+    struct teller *tellers;
+    uint32_t teller_count, teller_capacity;
+    struct lookup teller_index;
     struct filling filling; /* of the cluster's volumes */
 };
 

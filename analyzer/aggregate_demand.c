@@ -51,6 +51,36 @@ int aggregate_volume_demand(struct volume_total *volume, const struct batch *bat
     return err ? err : aggregate_demand(file ? &volume->busy : &volume->reached_busy, batch, busy);
 }
 
+/* Whether a layer is the one that tells of a node's requests to a volume: of several, as of NFS, the first to speak.
+   What a platform counts is of all nodes, and then nobody else tells anything. 0 or -ENOMEM. */
+static int tells_reached(struct aggregate *a, struct volume_total *volume, const struct batch *batch, enum layer layer,
+                         bool *tells)
+{
+    const struct node_total *node = aggregate_node(a, batch);
+    uint32_t hash, cursor, at;
+
+    if (!node)
+        return -ENOMEM;
+    if (!volume->reached_known)
+        volume->reached_layer = layer;
+    volume->reached_known = true;
+    *tells = volume->reached_layer == layer;
+    if (volume->reached_layer == LAYER_BLOCK || volume->reached_layer == LAYER_PLATFORM || layer == LAYER_PLATFORM)
+        return 0;
+    cursor = hash = lookup_hash(&node->node, sizeof(node->node));
+    while (lookup_next(&volume->teller_index, hash, &cursor, &at))
+        if (volume->tellers[at].node == node->node) {
+            *tells = volume->tellers[at].layer == layer;
+            return 0;
+        }
+    if (RESERVE(volume->tellers, volume->teller, sizeof(*volume->tellers)) || lookup_reserve(&volume->teller_index))
+        return -ENOMEM;
+    volume->tellers[volume->teller_count] = (struct teller){node->node, layer};
+    lookup_insert(&volume->teller_index, hash, volume->teller_count++);
+    *tells = true;
+    return 0;
+}
+
 /* What requests to a file system's server, or a platform, say of what reached it. Devices' are records, and servers'
    own counters are of all their clients, seen or not. */
 int aggregate_station(struct aggregate *a, const struct batch *batch, const struct station *station)
@@ -61,6 +91,7 @@ int aggregate_station(struct aggregate *a, const struct batch *batch, const stru
     enum operation op = ops[station->request];
     struct demand_slot slot, busy;
     struct volume_total *volume;
+    bool tells;
     int err;
 
     if (op == OP_NONE || !(station->known & (STATION_OPS | STATION_BYTES)) || station->layer == LAYER_BLOCK ||
@@ -69,13 +100,9 @@ int aggregate_station(struct aggregate *a, const struct batch *batch, const stru
     slot = demand_of(op, station->ops, station->bytes);
     busy = aggregate_busy(op, station->queue_sum_ns + station->service_sum_ns, station->ops);
     volume = aggregate_volume(a, &a->volumes, &a->volume_count, &a->volume_capacity, from);
-    if (!volume)
-        return -ENOMEM;
-    if (!volume->reached_known)
-        volume->reached_layer = station->layer;
-    else if (volume->reached_layer != station->layer)
-        return 0;
-    volume->reached_known = true;
+    err = volume ? tells_reached(a, volume, batch, station->layer, &tells) : -ENOMEM;
+    if (err || !tells)
+        return err;
     err = aggregate_demand(&volume->reached, batch, &slot);
     if (!err && station->known & STATION_SERVICE)
         err = aggregate_demand(&volume->reached_busy, batch, &busy);

@@ -23,6 +23,8 @@ static void clear_volume(struct volume_total *volume)
     free(volume->mounts);
     free(volume->stuck);
     free(volume->gauges);
+    free(volume->tellers);
+    lookup_clear(&volume->teller_index);
 }
 
 static void clear_volumes(struct volume_total *volumes, uint32_t count)

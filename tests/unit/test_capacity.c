@@ -78,10 +78,47 @@ static void no_volume_is_left_out(void **state)
     }
 }
 
+static void add_requests(struct batch *batch, enum layer layer, uint64_t requests)
+{
+    struct station key = {.layer = layer, .request = REQUEST_READ, .job = NO_INDEX}, *station;
+
+    assert_int_equal(batch_station(batch, &key, &station), 0);
+    station->known = STATION_OPS;
+    station->ops = requests;
+}
+
+/* Requests to an NFS server are told one by one where the kernel lets itself be watched so, and in sums on all nodes:
+   each node's count once, whichever node is the first. */
+static void each_node_tells_by_its_own_layer(void **state)
+{
+    for (int first = 0; first < 2; first++) {
+        struct aggregate totals = {.grouping = GROUP_JOB};
+        uint64_t requests = 0;
+
+        for (int i = 0; i < 20; i++) {
+            const bool watched = i % 2 == first;
+            struct batch *batch = history_batch(i / 2);
+
+            assert_int_equal(batch_set(batch, &batch->node, watched ? "n1" : "n2"), 0);
+            add_reads(batch, "a", 100, 0);
+            if (watched)
+                add_requests(batch, LAYER_NFS_CLIENT, 40);
+            add_requests(batch, LAYER_MOUNTSTATS, watched ? 40 : 7);
+            history_into(&totals, batch);
+        }
+        assert_int_equal(totals.volume_count, 1);
+        for (uint32_t i = 0; i < totals.volumes[0].reached.length; i++)
+            requests += totals.volumes[0].reached.slots[i].demand[DEMAND_READ_OPS];
+        assert_int_equal(requests, 10 * (40 + 7));
+        aggregate_clear(&totals);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_volume_is_left_out),
+        cmocka_unit_test(each_node_tells_by_its_own_layer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
