@@ -203,6 +203,26 @@ static void weights_are_no_modules(void **state)
     }
 }
 
+/* A file that is made, mapped and filled: each fault was to write, so nothing was read. */
+static void who_fills_a_mapping_reads_nothing(void **state)
+{
+    for (unsigned fills = 0; fills < 2; fills++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_STAT, 0, 200);
+        history_ops(batch, "j", 9, OP_OPEN, 14 * KIB, 50);
+        history_ops(batch, "j", 9, OP_READ, 5 * KIB, 70);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 50);
+        history_ops(batch, "j", 9, OP_MMAP_FAULT, 6 * MIB, 22);
+        history_record(batch, "j", 9, OP_MMAP_FAULT)->faults[fills ? FAULT_WRITE : FAULT_READ] = 22;
+        history_minor_faults(batch, "j", 9, 14906);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "mmap-read") > 0.9) == !fills);
+        profile_list_clear(&list);
+    }
+}
+
 /* A loader imports a thousand modules, and picks a few hundred records; a start that reads a model is none of that. */
 static void few_records_are_told_from_a_start(void **state)
 {
@@ -236,6 +256,7 @@ int main(void)
         cmocka_unit_test(few_names_that_are_missing_may_be_imports),
         cmocka_unit_test(a_model_is_no_image),
         cmocka_unit_test(weights_are_no_modules),
+        cmocka_unit_test(who_fills_a_mapping_reads_nothing),
         cmocka_unit_test(few_records_are_told_from_a_start),
     };
 
