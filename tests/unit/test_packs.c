@@ -105,6 +105,47 @@ static void who_saves_again_and_again_packs_nothing(void **state)
     }
 }
 
+/* LMDB forces each of its commits to disk: it packs where as much is written as was read, once; beside what is less, it saves. */
+static void commits_may_be_of_a_pack(void **state)
+{
+    for (unsigned packs = 0; packs < 2; packs++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 44 * KIB, 2500);
+        history_ops(batch, "j", 9, OP_STAT, 0, 2500);
+        history_pieces(batch, 9, FILE_SMALL, 44 * KIB, 2500, 0);
+        history_ops(batch, "j", 9, OP_READ, 0, 2500);
+        history_ops(batch, "j", 9, OP_CREATE, 0, 1);
+        history_ops(batch, "j", 9, OP_WRITE, MIB, packs ? 110 : 60);
+        history_ops(batch, "j", 9, OP_FSYNC, 0, 3);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 2502);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "preprocess") > 0.9) == packs);
+        assert_true(packs || classified_bytes(&list, "checkpoint") > 0.3);
+        profile_list_clear(&list);
+    }
+}
+
+/* Who packs by a large library opens it to map it: what was read is of the small files that he reads. */
+static void libraries_are_no_part_of_a_pack(void **state)
+{
+    struct batch *batch = history_batch(0);
+    struct profile_list list;
+
+    history_ops(batch, "j", 9, OP_OPEN, 6 * KIB, 5000);
+    history_ops(batch, "j", 9, OP_OPEN, 100 * MIB, 2);
+    history_ops(batch, "j", 9, OP_STAT, 0, 10000);
+    history_pieces(batch, 9, FILE_SMALL, 6 * KIB, 5000, 0);
+    history_ops(batch, "j", 9, OP_READ, 0, 5000);
+    history_ops(batch, "j", 9, OP_CREATE, 0, 1);
+    history_ops(batch, "j", 9, OP_WRITE, MIB, 25);
+    history_ops(batch, "j", 9, OP_CLOSE, 0, 5000);
+    classified(batch, false, &list);
+    assert_true(classified_bytes(&list, "preprocess") > 0.9);
+    profile_list_clear(&list);
+}
+
 /* On the archive's volume nothing is seen but a stream: that it is unpacked elsewhere says that it is none. Who only writes a few
  * words into many files reads it. */
 static void what_is_unpacked_is_no_stream(void **state)
@@ -298,6 +339,8 @@ int main(void)
         cmocka_unit_test(who_trains_and_saves_does_two_things),
         cmocka_unit_test(who_unpacks_copies_nothing),
         cmocka_unit_test(who_saves_again_and_again_packs_nothing),
+        cmocka_unit_test(commits_may_be_of_a_pack),
+        cmocka_unit_test(libraries_are_no_part_of_a_pack),
         cmocka_unit_test(what_is_unpacked_is_no_stream),
         cmocka_unit_test(who_packs_in_passes_makes_one_file),
         cmocka_unit_test(who_unpacks_may_look_names_up),
