@@ -203,6 +203,27 @@ static void weights_are_no_modules(void **state)
     }
 }
 
+/* Row groups by some threads: whoever reads all of large files, and mostly ahead, streams them; who takes little of them, or
+   goes back as often as ahead, picks samples. */
+static void who_reads_all_of_it_streams(void **state)
+{
+    for (unsigned picks = 0; picks < 2; picks++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_OPEN, 36 * MIB, 13);
+        history_ops(batch, "j", 9, OP_OPEN, 20 * KIB, 60);
+        history_ops(batch, "j", 9, OP_STAT, 0, 200);
+        history_pieces(batch, 9, FILE_LARGE, MIB, 450, 300);
+        history_pieces(batch, 9, FILE_LARGE, 8 * KIB, 300, 150);
+        history_order(batch, "j", 9, OP_READ, ORDER_RANDOM, picks ? 400 : 100);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 73);
+        classified(batch, false, &list);
+        assert_true((classified_bytes(&list, "shard-streaming") > 0.9) == !picks);
+        profile_list_clear(&list);
+    }
+}
+
 /* A file that is made, mapped and filled: each fault was to write, so nothing was read. */
 static void who_fills_a_mapping_reads_nothing(void **state)
 {
@@ -219,6 +240,28 @@ static void who_fills_a_mapping_reads_nothing(void **state)
         history_minor_faults(batch, "j", 9, 14906);
         classified(batch, false, &list);
         assert_true((classified_bytes(&list, "mmap-read") > 0.9) == !fills);
+        profile_list_clear(&list);
+    }
+}
+
+/* Who picks records of large files behind a start does two things, or what is not known: it is no start alone. */
+static void picks_are_no_part_of_a_start(void **state)
+{
+    for (unsigned picks = 0; picks < 2; picks++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+
+        history_ops(batch, "j", 9, OP_STAT, 0, 1200);
+        history_errors(batch, "j", 9, OP_STAT, ENOENT, 100);
+        history_ops(batch, "j", 9, OP_OPEN, 30 * KIB, 250);
+        history_pieces(batch, 9, FILE_SMALL, 12 * KIB, 230, 0);
+        history_ops(batch, "j", 9, OP_READ, 0, 150);
+        history_ops(batch, "j", 9, OP_SEEK, 0, 320);
+        history_ops(batch, "j", 9, OP_CLOSE, 0, 250);
+        history_ops(batch, "j", 9, OP_OPEN, 40 * MIB, 20);
+        history_pieces(batch, 9, FILE_LARGE, 6 * KIB, picks ? 3000 : 10, picks ? 2800 : 5);
+        classified(batch, false, &list);
+        assert_true((classified_ops(&list, "import-storm") > 0.9) == !picks);
         profile_list_clear(&list);
     }
 }
@@ -257,6 +300,8 @@ int main(void)
         cmocka_unit_test(a_model_is_no_image),
         cmocka_unit_test(weights_are_no_modules),
         cmocka_unit_test(who_fills_a_mapping_reads_nothing),
+        cmocka_unit_test(who_reads_all_of_it_streams),
+        cmocka_unit_test(picks_are_no_part_of_a_start),
         cmocka_unit_test(few_records_are_told_from_a_start),
     };
 
