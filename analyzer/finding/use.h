@@ -14,7 +14,7 @@ static inline double use_seconds(const struct tally *tally, enum operation op)
 /* A quantile of times in ns, in seconds; NAN without any. */
 double use_quantile_s(const struct histogram *h, double q);
 
-/* How often what was opened, so many bytes, is in that much, but for what was written to it since. */
+/* How often what was opened, so many bytes, is in that much, but for what was written to it since; NAN where most may be. */
 double use_covered(double bytes, const struct tally *tally, double opened);
 
 /* Sets traits: which files were opened, and how large these are. */

@@ -6,9 +6,13 @@
 
 #include "analyzer/figure.h"
 
+#define MOSTLY_GROWN 0.5 /* of the bytes read: what the files had by then nobody has seen */
+
 double use_covered(double bytes, const struct tally *tally, double opened)
 {
-    return quotient(bytes - working_grown(bytes, opened, (double)tally->op[OP_WRITE].bytes), opened);
+    double grown = working_grown(bytes, opened, (double)tally->op[OP_WRITE].bytes);
+
+    return grown > MOSTLY_GROWN * bytes ? NAN : quotient(bytes - grown, opened);
 }
 
 void use_of_files(const struct tally *tally, double *v)

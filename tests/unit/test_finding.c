@@ -338,6 +338,24 @@ static void what_was_written_since_is_said_to_be_left_out(void **state)
     report_clear(&report);
 }
 
+/* Nobody knows how much of a file was read that had next to nothing when it was opened, and is updated since. */
+static void who_updates_is_not_said_to_read_all_of_it(void **state)
+{
+    (void)state;
+    for (unsigned updates = 0; updates < 2; updates++) {
+        struct batch *batch = history_batch(0);
+        struct given given = one(batch);
+        struct report report;
+
+        history_ops(batch, "j", 1, OP_OPEN, updates ? 4096 : 8000 * 4096, 1);
+        dear(batch, OP_READ, 4096, 8000);
+        history_order(batch, "j", 1, OP_READ, ORDER_RANDOM, 8000);
+        history_ops(batch, "j", 1, OP_WRITE, 4096, 8000);
+        assert_int_equal(find_named(&given, "random-reads", GROUP_JOB, &report) != NULL, !updates);
+        report_clear(&report);
+    }
+}
+
 /* Many small files, read so often. */
 static struct batch *read_small_files(unsigned times)
 {
@@ -407,6 +425,7 @@ int main(void)
         cmocka_unit_test(a_log_beside_large_files_is_no_checkpoint),
         cmocka_unit_test(new_files_that_are_synced_each_are_no_log),
         cmocka_unit_test(what_was_written_since_is_said_to_be_left_out),
+        cmocka_unit_test(who_updates_is_not_said_to_read_all_of_it),
         cmocka_unit_test(small_files_that_are_opened_once_may_be_fine),
         cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
     };
