@@ -33,6 +33,7 @@ enum trait {
     TRAIT_UNLINK_SHARE,
     TRAIT_MISSING_SHARE,
     TRAIT_CHANGE_SHARE,
+    TRAIT_CREATE_TIME_SHARE,
     TRAIT_READ_FILES_SHARE,
     TRAIT_METADATA_LOW,
     TRAIT_METADATA_TIME,
@@ -133,7 +134,7 @@ struct subject {
 
 #define RULE_BOUNDS 7
 #define RULE_NEEDS  3
-#define RULE_CASES  5
+#define RULE_CASES  6
 
 struct bound {
     enum trait trait;

@@ -32,6 +32,8 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_CHANGE_SHARE] = {"changes",
                             "renames and changes of attributes or length, of the metadata operations, closes aside",
                             UNIT_SHARE},
+    [TRAIT_CREATE_TIME_SHARE] = {"create_time_share", "making files and folders, of the time in metadata operations",
+                                 UNIT_SHARE},
     [TRAIT_READ_FILES_SHARE] = {"opened_and_read",
                                 "opens of what is read, at most, of the metadata operations, closes aside", UNIT_SHARE},
     [TRAIT_OPENS] = {"opens", "opens of regular files", UNIT_COUNT},
@@ -153,6 +155,9 @@ const struct rule finding_rules[] = {
      .instead = {{.when = LEAST(TRAIT_UNLINK_SHARE, 0.5, "who deletes has no use for files that are packed"),
                   .remedy = "drop the data set, subvolume, snapshot or volume as a whole, by the storage's own means, or "
                             "delete in the background, where nobody waits; fewer, larger files are sooner gone"},
+                 {.when = LEAST(TRAIT_CREATE_TIME_SHARE, 0.5, "who makes files waits for each"),
+                  .remedy = "make fewer, larger files: leave archives packed, and read from them (tar, zip, Parquet, "
+                            "squashfs); or make files by several processes at once, or on local NVMe"},
                  {.when = LEAST(TRAIT_MISSING_SHARE, 0.5, "what is not there cannot be packed"),
                   .remedy = "look for files where they are: shorten search paths (PATH, PYTHONPATH, LD_LIBRARY_PATH), and "
                             "ask once for what may not exist, or list its folder"},

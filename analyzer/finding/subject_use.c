@@ -74,6 +74,8 @@ static void of_metadata_kinds(const struct tally *tally, double named, double *v
         quotient(figure_missing(&tally->op[OP_STAT]) + figure_missing(&tally->op[OP_OPEN]), named);
     v[TRAIT_CHANGE_SHARE] = quotient(changes, named);
     v[TRAIT_READ_FILES_SHARE] = quotient(files, named);
+    v[TRAIT_CREATE_TIME_SHARE] =
+        quotient(use_seconds(tally, OP_CREATE) + use_seconds(tally, OP_MKDIR), v[TRAIT_METADATA_TIME]);
 }
 
 static void of_metadata(const struct tally *tally, double span_s, double *v)
@@ -93,8 +95,8 @@ static void of_metadata(const struct tally *tally, double span_s, double *v)
     calm = all * CALM_SHARE / (1 - CALM_SHARE);
     v[TRAIT_METADATA_OPS] = ops;
     v[TRAIT_METADATA_SHARE] = ratios.metadata_ops_no_close;
-    of_metadata_kinds(tally, ops - (double)tally_ops(tally, OP_CLOSE), v);
     v[TRAIT_METADATA_TIME] = time;
+    of_metadata_kinds(tally, ops - (double)tally_ops(tally, OP_CLOSE), v);
     v[TRAIT_METADATA_OF_SPAN] = quotient(time, span_s);
     v[TRAIT_METADATA_TIME_SHARE] = quotient(time, subject_time_s(tally));
     v[TRAIT_METADATA_LOW] = ops > 0 ? time * fmax(1 - calm / ops, 0) : NAN;

@@ -227,6 +227,16 @@ static void packed_files_help_nobody_who_changes_them(void **state)
     assert_true(storm_says(stormy(700, 0, 5000), "make files with the name"));
 }
 
+static void who_makes_files_waits_for_each(void **state)
+{
+    for (unsigned made = 500; made <= 5000; made += 4500) {
+        struct batch *batch = stormy(100, 0, 0);
+
+        history_ops(batch, "j", 1, OP_CREATE, 0, made);
+        assert_true(storm_says(batch, made > 500 ? "make fewer, larger files" : "look up less"));
+    }
+}
+
 /* Whether something in a finding's evidence begins so. */
 static bool says(const struct finding *finding, const char *words)
 {
@@ -703,6 +713,7 @@ int main(void)
         cmocka_unit_test(who_does_less_as_it_is_slow_is_a_straggler),
         cmocka_unit_test(packed_files_help_nobody_who_deletes),
         cmocka_unit_test(packed_files_help_nobody_who_changes_them),
+        cmocka_unit_test(who_makes_files_waits_for_each),
         cmocka_unit_test(a_storm_takes_time),
         cmocka_unit_test(what_stops_readers_is_a_checkpoint),
         cmocka_unit_test(larger_reads_take_longer_by_themselves),
