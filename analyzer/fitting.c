@@ -16,6 +16,8 @@
 #include "analyzer/matching.h"
 #include "analyzer/ordering.h"
 
+#define REOPENED 0.5 /* opens of large files to each read that jumps */
+
 static void count_signatures(struct fitting *fitting)
 {
     const struct catalogue *catalogue = fitting->catalogue;
@@ -64,6 +66,15 @@ static void note_impossible(struct fitting *fitting)
         }
 }
 
+/* A large file is opened for each record of it: then no read goes back to one that was read before in it. */
+static bool is_reopened(const struct tally *tally)
+{
+    const struct record *read = &tally->op[OP_READ];
+    double jumps = (double)read->order[ORDER_RANDOM] + (double)read->order[ORDER_SEQUENTIAL];
+
+    return jumps > 0 && figure_opens_from(&tally->op[OP_OPEN].size, FILE_LARGE_MIN) >= REOPENED * jumps;
+}
+
 int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, const struct tally *tally,
                  const struct concert *concert, const struct peers *process)
 {
@@ -101,7 +112,7 @@ int fitting_init(struct fitting *fitting, const struct catalogue *catalogue, con
         .unpacked = process ? fmax(process->unpacked, figure_unpacked(tally)) : NAN,
         .jumps = figure_jumps(&tally->op[OP_READ]),
         .write_jumps = figure_jumps(&tally->op[OP_WRITE]),
-        .returns = figure_returns(&tally->op[OP_READ]),
+        .returns = process && is_reopened(tally) ? 1 : figure_returns(&tally->op[OP_READ]),
         .received = figure_received(&tally->op[OP_WRITE]),
     };
     fitting->context.samples = samples_of(fitting, (double)tally->op[OP_MMAP_FAULT].bytes);

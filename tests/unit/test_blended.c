@@ -168,6 +168,43 @@ static void who_serves_does_what_its_clients_do(void **state)
     }
 }
 
+/* What a file server reads is what its clients' page caches ask for, in pieces that grow, whatever their programs read by: of
+   small files, of images, and of shards beside them; or of samples, for each of which a shard is opened. */
+static void caches_ask_a_server_in_pieces(void **state)
+{
+    for (unsigned samples = 0; samples < 2; samples++) {
+        struct batch *batch = history_batch(0);
+        struct profile_list list;
+        uint64_t opens = 2800 + 500 + (samples ? 3000 : 13), reads = 5600 + 1500 + (samples ? 6000 : 5000);
+        double kib = 2800 * 60 + 500 * 300 + (samples ? 3000 * 106 : 5000 * 128), ops = (double)(3 * opens + reads);
+
+        history_ops(batch, "j", PID, OP_OPEN, 60 * KIB, 2800);
+        history_pieces(batch, PID, FILE_SMALL, 32 * KIB, 2800, 0);
+        history_pieces(batch, PID, FILE_SMALL, 28 * KIB, 2800, 0);
+        history_ops(batch, "j", PID, OP_OPEN, 300 * KIB, 500);
+        history_pieces(batch, PID, FILE_MEDIUM, 128 * KIB, 1000, 0);
+        history_pieces(batch, PID, FILE_MEDIUM, 44 * KIB, 500, 0);
+        history_ops(batch, "j", PID, OP_OPEN, 48 * MIB, samples ? 3000 : 13);
+        if (samples) {
+            history_pieces(batch, PID, FILE_LARGE, 90 * KIB, 3000, 3000);
+            history_pieces(batch, PID, FILE_LARGE, 16 * KIB, 3000, 0);
+        } else {
+            history_pieces(batch, PID, FILE_LARGE, 128 * KIB, 5000, 0);
+        }
+        history_ops(batch, "j", PID, OP_CLOSE, 0, opens);
+        history_ops(batch, "j", PID, OP_STAT, 0, opens);
+        history_order(batch, "j", PID, OP_STAT, ORDER_BY_NAME, opens);
+        classified(batch, false, &list);
+        is(&list, "losf", (3 * 2800 + 5600) / ops, 2800 * 60 / kib);
+        is(&list, "cv-training", (3 * 500 + 1500) / ops, 500 * 300 / kib);
+        if (samples)
+            is(&list, "sample-read", (3 * 3000 + 6000) / ops, 3000 * 106 / kib);
+        else
+            is(&list, "shard-streaming", 5000 / ops, 5000 * 128 / kib);
+        profile_list_clear(&list);
+    }
+}
+
 /* A packer behind a file server, beside a reader of records: it writes what it reads of files, or somebody saves as much. */
 static void who_writes_the_bytes_that_he_reads_packs(void **state)
 {
@@ -226,6 +263,7 @@ int main(void)
         cmocka_unit_test(one_program_is_one),
         cmocka_unit_test(packing_is_one_thing),
         cmocka_unit_test(who_serves_does_what_its_clients_do),
+        cmocka_unit_test(caches_ask_a_server_in_pieces),
         cmocka_unit_test(who_writes_the_bytes_that_he_reads_packs),
         cmocka_unit_test(seeks_before_each_transfer_are_nobodys_work),
     };
