@@ -55,6 +55,7 @@ SYSCALL(flistxattr, FD(STAT))
 SYSCALL(getxattrat, AT(STAT, 0))
 SYSCALL(listxattrat, AT(STAT, 0))
 SYSCALL(file_getattr, AT(STAT, 0))
+SYSCALL(name_to_handle_at, AT(STAT, 0))
 
 SYSCALL(lseek, FD(SEEK))
 SYSCALL(_llseek, FD(SEEK))

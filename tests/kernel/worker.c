@@ -4,6 +4,7 @@
 #include <linux/openat2.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -165,6 +166,9 @@ static struct low {
     } vector[2];
     struct open_how how;
     loff_t start;
+    struct xattr_place xattr;
+    uint64_t attributes[3];
+    unsigned handle[18]; /* its size, its type, and the rest */
 } *low_memory(void)
 {
 #ifdef MAP_32BIT
@@ -203,6 +207,14 @@ static long lowered(long argument, long value)
     case OPEN_HOW:
         low->how = my.how;
         return (long)&low->how;
+    case XATTR:
+        low->xattr = (struct xattr_place){.value = (uintptr_t)low->buffer, .size = my.xattr.size};
+        return (long)&low->xattr;
+    case HANDLE:
+        memcpy(low->handle, &my.handle, sizeof(my.handle));
+        return (long)low->handle;
+    case ATTRIBUTES:
+        return (long)low->attributes;
     }
     if (value >= 0 && value <= UINT32_MAX)
         return value;
