@@ -204,6 +204,30 @@ static bool is_own(const struct command *command, const char *option)
     return !command->options;
 }
 
+/* With a database of our own we go to "/": what is opened from there on is named from there. 0 or -errno (logged). */
+static int name_in_full(struct serve_options *o)
+{
+    const char **const paths[] = {
+        &o->setup.embedded, &o->setup.sockets, &o->tls_cert, &o->tls_key, &o->tls_client_ca, &o->forward.token_file,
+        &o->forward.ca_file, &o->forward.outward.site_key,
+    };
+    static char full[sizeof(paths) / sizeof(*paths)][2 * PATH_MAX];
+    char here[PATH_MAX];
+
+    for (unsigned i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+        const char *path = *paths[i];
+
+        if (!path || *path == '/')
+            continue;
+        if (!realpath(".", here) || snprintf(full[i], sizeof(full[i]), "%s/%s", here, path) >= PATH_MAX) {
+            log_error("%s: its full path cannot be told: give one that begins with /", path);
+            return -EINVAL;
+        }
+        *paths[i] = full[i];
+    }
+    return 0;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct values values = {
@@ -277,7 +301,6 @@ static int run(const struct command *command, int argc, char **argv)
         .config = SYSCONFDIR "/unblend/collector.conf",
         .foreign = foreign,
     };
-    char here[PATH_MAX], absolute[2 * PATH_MAX];
     int first, err;
 
     _Static_assert(sizeof(options) / sizeof(*options) <= OPTIONS, "each has its place");
@@ -302,14 +325,8 @@ static int run(const struct command *command, int argc, char **argv)
     }
     if (outward_check(&o->forward.outward))
         return WORK_USAGE;
-    if (o->setup.embedded && *o->setup.embedded != '/') {
-        if (!realpath(".", here) ||
-            snprintf(absolute, sizeof(absolute), "%s/%s", here, o->setup.embedded) >= PATH_MAX) {
-            log_error("%s: its full path cannot be told: give one that begins with /", o->setup.embedded);
-            return WORK_USAGE;
-        }
-        o->setup.embedded = absolute;
-    }
+    if (o->setup.embedded && name_in_full(o))
+        return WORK_USAGE;
     if (command->operand == OPERAND_FILE)
         values.operand = argv[first];
     else if (first < argc && set_node(&values.who, argv[first], values.cluster))

@@ -69,12 +69,13 @@ def lines(*batches):
 
 
 class Collector:
-    """A running collector; files: how many it may have open."""
+    """A running collector; files: how many it may have open; place: where it is started."""
 
-    def __init__(self, *args, tls=False, files=None):
+    def __init__(self, *args, tls=False, files=None, place=None):
         self.errors = open(os.path.join(ROOT, f"stderr-{time.monotonic_ns()}"), "w+")
         limit = ["prlimit", f"--nofile={files}"] if files else []
-        self.process = subprocess.Popen([*limit, COLLECTOR, "--listen", "127.0.0.1:0", *args], stderr=self.errors)
+        self.process = subprocess.Popen([*limit, COLLECTOR, "--listen", "127.0.0.1:0", *args], stderr=self.errors,
+                                        cwd=place)
         self.tls = tls
         self.port = int(self.wait_line(r"listening on https?://[^:]+:(\d+)")[1])
 

@@ -8,6 +8,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -230,6 +231,22 @@ class TestForward(OutwardTest):
         self.send(collector, 1, 3)
         self.until(lambda: self.sql(centre, "select count(*) from unblend.samples") == "2")
         self.assertGreater(proxy.tunnels, 0)
+
+    def test_names_of_files_are_from_where_it_was_started(self):
+        """It has become another user and gone elsewhere when it opens them."""
+        import test_trust
+        authority = test_trust.make_authority(self.root)
+        key, cert = test_trust.make_certificate(self.root, authority, "collector", "127.0.0.1")
+        centre = self.collector("there", "--tls-cert", os.path.relpath(cert, self.root), "--tls-key",
+                                os.path.relpath(key, self.root), tls=True, place=self.root)
+        self.token_file("here.token", self.enroll(centre, "--site", "here"))
+        collector = self.collector("here", "--forward", f"https://127.0.0.1:{centre.port}", "--ca-file",
+                                   os.path.relpath(authority[1], self.root), "--token-file", "here.token", "--site-key",
+                                   "here.key", place=self.root)
+        self.send(collector, 1, 3)
+        self.until(lambda: self.sql(centre, "select count(*) from unblend.samples") == "2")
+        os.kill(centre.process.pid, signal.SIGHUP)
+        centre.wait_line("the certificate was read again", 20)
 
 
 class TestForwardKilled(OutwardTest):
