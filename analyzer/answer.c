@@ -115,6 +115,23 @@ static void causes(const struct report *report, struct answer *a)
         most[2] < 60 ? human_ns(text[2], 1e9 * most[2]) : human_duration(text[2], most[2]));
 }
 
+/* What may cost more than the change saves, of which nobody can tell what mending it would save. */
+static void dearer(const struct report *report, double seconds, struct answer *a)
+{
+    double span_s = (double)(report->totals.end_ns - report->totals.start_ns) / 1e9;
+    const struct finding *dearest = NULL;
+
+    for (uint32_t i = 0; i < report->findings.count; i++) {
+        const struct finding *f = &report->findings.list[i];
+
+        if (isnan(f->gain) && !finding_is_trifle(f, span_s) && f->cost_high > seconds &&
+            (!dearest || f->cost_high > dearest->cost_high))
+            dearest = f;
+    }
+    if (dearest)
+        answer_add(a, "Dearer, but with a gain that cannot be told: %s.", dearest->id);
+}
+
 static void change(const struct report *report, struct answer *a)
 {
     struct remedy r;
@@ -123,6 +140,7 @@ static void change(const struct report *report, struct answer *a)
 
     if (!remedy_best(report, &r)) {
         answer_say(a, ANSWER_GOOD, "None that would save a thousandth of the time in operations.");
+        dearer(report, 0, a);
         return;
     }
     human_count(ops, (uint64_t)r.ops);
@@ -145,11 +163,13 @@ static void change(const struct report *report, struct answer *a)
             r.job->name, ops, r.volume->name, time);
         break;
     case REMEDY_APART:
-        answer_say(a, ANSWER_PLAIN, "Running %s while %s does not use %s saves it %s.", r.job->name, r.other->name,
-            r.volume->name, time);
+        answer_say(a, ANSWER_PLAIN, "Running %s while %s does not use %s saves it %s%s.", r.job->name, r.other->name,
+            r.volume->name, r.at_most ? "up to " : "", time);
         break;
     }
-    answer_add(a, "That is %.1f %% of the time that all threads spent in operations.", 100 * r.seconds / all);
+    answer_add(a, "That is %s%.1f %% of the time that all threads spent in operations.", r.at_most ? "up to " : "",
+        100 * r.seconds / all);
+    dearer(report, r.seconds, a);
     if (report->findings.count)
         answer_add(a, "%u finding%s below.", report->findings.count, report->findings.count == 1 ? " is" : "s are");
 }

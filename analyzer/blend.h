@@ -43,4 +43,8 @@ struct blend {
 int blend_of(const struct aggregate *totals, const struct profile_list *lists, uint32_t profiles, struct blend *out);
 void blend_clear(struct blend *blend);
 
+/* What the meeting cost the victim at least, in operation-seconds: cost_s is the most that is likely. Never below 0; NAN
+   where it cannot be told. */
+double meeting_cost_least(const struct meeting *meeting);
+
 #endif

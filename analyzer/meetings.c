@@ -156,6 +156,13 @@ int meetings_add(const struct stage *stage, const struct aggregate *totals, uint
     return 0;
 }
 
+double meeting_cost_least(const struct meeting *meeting)
+{
+    if (isnan(meeting->cost_s) || isnan(meeting->alone_high_ns))
+        return NAN;
+    return fmax(meeting->cost_s - meeting->compared_ops * (meeting->alone_high_ns - meeting->alone_ns) / 1e9, 0);
+}
+
 static double worth(const struct meeting *meeting)
 {
     return isnan(meeting->cost_s) ? -INFINITY : meeting->cost_s;

@@ -31,7 +31,7 @@ static void pack(const struct job_total *job, const struct volume_total *volume,
         return;
     saved = opens - ceil(bytes / (double)PACK_BYTES);
     take(best, (struct remedy){REMEDY_PACK, job, NULL, volume, saved,
-                               (seconds_of(&tally->op[OP_OPEN]) + seconds_of(&tally->op[OP_CLOSE])) * saved / opens});
+                               (seconds_of(&tally->op[OP_OPEN]) + seconds_of(&tally->op[OP_CLOSE])) * saved / opens, false});
 }
 
 /* What each call costs at least is what the fastest ones take. */
@@ -46,7 +46,7 @@ static void enlarge(const struct job_total *job, const struct volume_total *volu
         2 * read->order[ORDER_CONSECUTIVE] < known || !known ||
         !histogram_quantile(&read->latency_ns, 0.01, false, &fastest))
         return;
-    take(best, (struct remedy){REMEDY_ENLARGE, job, NULL, volume, saved, saved * (double)fastest / 1e9});
+    take(best, (struct remedy){REMEDY_ENLARGE, job, NULL, volume, saved, saved * (double)fastest / 1e9, false});
 }
 
 static void look(const struct job_total *job, const struct volume_total *volume, struct remedy *best)
@@ -61,7 +61,7 @@ static void look(const struct job_total *job, const struct volume_total *volume,
         ops += (double)record->errors;
         seconds += seconds_of(record) * (double)record->errors / (double)record_ops(record);
     }
-    take(best, (struct remedy){REMEDY_LOOK, job, NULL, volume, ops, seconds});
+    take(best, (struct remedy){REMEDY_LOOK, job, NULL, volume, ops, seconds, false});
 }
 
 bool remedy_best(const struct report *report, struct remedy *out)
@@ -83,7 +83,7 @@ bool remedy_best(const struct report *report, struct remedy *out)
 
         if (m->cost_s > 0)
             take(&best, (struct remedy){REMEDY_APART, &totals->jobs[m->victim], &totals->jobs[m->other], m->volume, 0,
-                                        m->cost_s});
+                                        m->cost_s, !(meeting_cost_least(m) > 0)});
     }
     if (!(best.seconds > WORTH * all))
         return false;

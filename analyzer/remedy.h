@@ -20,6 +20,7 @@ struct remedy {
     const struct job_total *job, *other; /* other: of REMEDY_APART */
     const struct volume_total *volume;
     double ops, seconds; /* saved */
+    bool at_most;        /* the seconds are an upper bound: maybe nothing is saved */
 };
 
 /* The one that saves most time; false when none would save a second in a thousand of all. */

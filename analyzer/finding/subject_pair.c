@@ -64,9 +64,7 @@ int subjects_meeting(const struct finding_matter *matter, subject_take take, voi
         subject.values[TRAIT_SECONDS] = m->seconds * m->compared_slots / m->slots;
         subject.values[TRAIT_MET_SLOTS] = m->compared_slots;
         subject.values[TRAIT_TOGETHER_HIGH] = m->cost_s;
-        if (!isnan(m->alone_high_ns))
-            subject.values[TRAIT_TOGETHER_LOW] =
-                fmax(m->cost_s - m->compared_ops * (m->alone_high_ns - m->alone_ns) / 1e9, 0);
+        subject.values[TRAIT_TOGETHER_LOW] = meeting_cost_least(m);
         err = subject_note(&subject, "the neighbour is %s", matter->totals->jobs[m->other].name);
         if (!err)
             err = subject_give(&subject, take, to);

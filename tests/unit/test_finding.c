@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/answer.h"
 #include "analyzer/finding/finding.h"
 #include "analyzer/report.h"
 #include "tests/unit/classified.h"
@@ -408,6 +409,44 @@ static void what_costs_little_is_a_trifle_but_when_it_is_critical(void **state)
     assert_false(finding_is_trifle(&critical, 100));
 }
 
+/* What the question for the best change is answered, of a meeting that cost the victim at most two of ten seconds. */
+static void answered(double alone_high_ns, double dearer_s, char *verdict, char *detail)
+{
+    struct volume_total volume = {.name = "v"};
+    struct job_total jobs[2] = {{.name = "quiet"}, {.name = "loud"}};
+    struct meeting meeting = {.volume = &volume, .victim = 0, .other = 1, .compared_ops = 1e6, .alone_ns = 1000,
+                              .alone_high_ns = alone_high_ns, .cost_s = 2};
+    struct finding finding = {.id = "fsync-bound-log", .severity = "high", .cost_high = dearer_s, .gain = NAN};
+    struct report report = {
+        .totals = {.jobs = jobs, .job_count = 2, .end_ns = 60000000000},
+        .blend = {.meetings = &meeting, .meeting_count = 1},
+        .findings = {.list = &finding, .count = dearer_s > 0},
+    };
+    struct answer answers[ANSWERS];
+
+    report.totals.tally.op[OP_READ].latency_sum_ns = 10000000000;
+    assert_int_equal(answers_of(&report, answers), 0);
+    strcpy(verdict, answers[ANSWER_CHANGE].verdict);
+    strcpy(detail, answers[ANSWER_CHANGE].detail);
+    answers_clear(answers);
+}
+
+static void the_best_change_says_what_is_not_sure(void **state)
+{
+    char verdict[256], detail[256];
+
+    (void)state;
+    answered(1500, 0, verdict, detail);
+    assert_string_equal(verdict, "Running quiet while loud does not use v saves it 2 s.");
+    assert_null(strstr(detail, "up to"));
+    answered(4000, 1, verdict, detail); /* maybe it is as slow alone */
+    assert_string_equal(verdict, "Running quiet while loud does not use v saves it up to 2 s.");
+    assert_non_null(strstr(detail, "That is up to 20.0 % of"));
+    assert_null(strstr(detail, "Dearer"));
+    answered(1500, 3, verdict, detail);
+    assert_non_null(strstr(detail, "Dearer, but with a gain that cannot be told: fsync-bound-log."));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +467,7 @@ int main(void)
         cmocka_unit_test(who_updates_is_not_said_to_read_all_of_it),
         cmocka_unit_test(small_files_that_are_opened_once_may_be_fine),
         cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
+        cmocka_unit_test(the_best_change_says_what_is_not_sure),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
