@@ -57,3 +57,14 @@ bool identity_may(const struct identity *who, const char *cluster, const char *n
     return strcmp(who->node, node) == 0 && !strchr(cluster, '/') &&
            (!*who->cluster || strcmp(who->cluster, cluster) == 0);
 }
+
+const char *identity_wrong(const struct identity *who, const char *cluster, const char *node, const char **why)
+{
+    if (strcmp(who->node, node) != 0) {
+        *why = "the token belongs to another node";
+        return "node";
+    }
+    *why = strchr(cluster, '/') ? "must not hold a /: such clusters are other sites'"
+                                : "the token belongs to another cluster";
+    return "cluster";
+}

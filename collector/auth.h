@@ -37,4 +37,7 @@ bool hash_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE]);
 /* Whether somebody may write as that node; a site may as any, as it writes under clusters of its own. */
 bool identity_may(const struct identity *who, const char *cluster, const char *node);
 
+/* Of somebody who may not: the field that is wrong, and *why in words. */
+const char *identity_wrong(const struct identity *who, const char *cluster, const char *node, const char **why);
+
 #endif

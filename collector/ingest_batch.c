@@ -210,7 +210,9 @@ int ingest_read(const struct identity *who, const char *line, size_t size, struc
     if (err)
         return err;
     if (!identity_may(who, batch->cluster, batch->node)) {
-        ingest_answer(answer, 403, answer->line, "node", "the token belongs to another node");
+        const char *why, *field = identity_wrong(who, batch->cluster, batch->node, &why);
+
+        ingest_answer(answer, 403, answer->line, field, why);
         return 0;
     }
     err = move_to_site(who, batch);

@@ -173,8 +173,8 @@ class TestStrangers(TrustTest):
         self.post(401, batch(2, node="n2"), revoked)
         self.post(403, batch(1, node="n3"), self.token, words="another node")
         limited = self.enroll("n4", "--cluster", "c1")
-        self.post(403, batch(1, node="n4", cluster="c2"), limited)
-        self.post(403, batch(1, cluster="other/c1"), self.token)
+        self.post(403, batch(1, node="n4", cluster="c2"), limited, words="another cluster")
+        self.post(403, batch(1, cluster="other/c1"), self.token, words="must not hold a /")
         self.assertEqual(self.sql("select count(*) from unblend.node where node in ('n3', 'n4')"), "0")
 
     def test_join_tokens(self):

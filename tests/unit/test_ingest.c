@@ -227,6 +227,7 @@ static void every_bit_of_a_hash_counts(void **state)
 static void a_node_writes_as_itself(void **state)
 {
     const struct identity any = {.cluster = "", .node = "n1"}, one = {.cluster = "c", .node = "n1"};
+    const char *why;
 
     assert_true(identity_may(&any, "c", "n1"));
     assert_true(identity_may(&any, "d", "n1"));
@@ -235,6 +236,12 @@ static void a_node_writes_as_itself(void **state)
     assert_true(identity_may(&one, "c", "n1"));
     assert_false(identity_may(&one, "d", "n1"));
     assert_false(identity_may(&one, "", "n1"));
+    assert_string_equal(identity_wrong(&one, "c", "n2", &why), "node");
+    assert_string_equal(identity_wrong(&one, "d", "n2", &why), "node");
+    assert_string_equal(identity_wrong(&one, "d", "n1", &why), "cluster");
+    assert_string_equal(why, "the token belongs to another cluster");
+    assert_string_equal(identity_wrong(&any, "d/e", "n1", &why), "cluster");
+    assert_non_null(strstr(why, "must not hold a /"));
 }
 
 /* --- rows --- */
