@@ -19,6 +19,7 @@
 #include "probe/sampler.h"
 
 #define INTERVAL_NS_MIN 100000000
+#define NOT_GIVEN       UINT64_MAX /* of numbers */
 
 struct arguments {
     struct top_arguments top;
@@ -98,7 +99,7 @@ static int make_filter(struct arguments *a)
         fprintf(text, "%s ", a->filter);
     if (a->user)
         fprintf(text, "user:%s ", a->user);
-    if (a->pid)
+    if (a->pid != NOT_GIVEN)
         fprintf(text, "pid:%llu ", (unsigned long long)a->pid);
     fflush(text);
     if (a->top.filter && *a->top.filter)
@@ -132,6 +133,28 @@ static int choose_tab(struct arguments *a)
     return -EINVAL;
 }
 
+/* Numbers of which 0 means nothing; those that are not given become what that is. */
+static int check_numbers(struct arguments *a)
+{
+    const struct {
+        const char *name;
+        const uint64_t *value;
+    } numbers[] = {{"count", &a->top.count}, {"pid", &a->pid}, {"speed", &a->top.speed}};
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        if (!*numbers[i].value) {
+            log_error("%s--%s: give a whole number from 1", option_from(numbers[i].value), numbers[i].name);
+            return -EINVAL;
+        }
+    if (a->top.speed != NOT_GIVEN && !a->replay && !*option_from(&a->top.speed)) {
+        log_error("--speed does nothing without --replay: give both, or none");
+        return -EINVAL;
+    }
+    a->top.count = a->top.count == NOT_GIVEN ? 0 : a->top.count;
+    a->top.speed = a->top.speed == NOT_GIVEN ? 1 : a->top.speed;
+    return 0;
+}
+
 static int check(struct arguments *a)
 {
     a->top.replay = a->replay != NULL;
@@ -152,9 +175,8 @@ static int check(struct arguments *a)
         log_error("%sthere is no theme '%s': choose dark, light or mono", option_from(&a->top.theme), a->top.theme);
         return -EINVAL;
     }
-    a->top.speed = a->top.speed ? a->top.speed : 1;
     a->top.style.quiet = a->top.quiet > 3 ? 3 : (unsigned)a->top.quiet;
-    if (choose_tab(a) || make_filter(a))
+    if (check_numbers(a) || choose_tab(a) || make_filter(a))
         return -EINVAL;
     if (a->top.sort && column_find(a->top.sort, strlen(a->top.sort)) == column_count) {
         log_error("%sthere is no column '%s': 'unblend top --list' names them", option_from(&a->top.sort), a->top.sort);
@@ -195,7 +217,8 @@ static int open_source(struct arguments *a, bool terminal, bool *damaged, struct
 
 int command_top(int argc, char **argv)
 {
-    struct arguments a = {.top = {.interval_ns = 1000000000}, .max_cost = SAMPLER_MAX_COST};
+    struct arguments a = {.top = {.interval_ns = 1000000000, .count = NOT_GIVEN, .speed = NOT_GIVEN},
+                          .pid = NOT_GIVEN, .max_cost = SAMPLER_MAX_COST};
     struct source *source;
     bool damaged = false, terminal;
     int status = parse(argc, argv, &a);

@@ -225,6 +225,9 @@ class UsageTest(harness.SystemTest):
                 ("unblend-collector", ["--listen", "foo", *database], "it is no ADDR:PORT"),
                 ("unblend-collector", ["--forward", "ftp://x", "--token-file", "x", *database], "https:// only"),
                 ("unblend", ["report", "--format", "xml", RECORDING], "'xml'"),
+                ("unblend", ["top", "-b", "-p", "0"], "--pid: give a whole number from 1"),
+                ("unblend", ["top", "-b", "-n", "0", "--replay", RECORDING], "--count: give a whole number from 1"),
+                ("unblend", ["top", "-b", "--speed", "0", "--replay", RECORDING], "--speed: give a whole number from 1"),
                 ("unblend", ["report", "--since", "bla", RECORDING], "2026-03-01T12:00 or 2026-03-01, or 2h")):
             with self.subTest(arguments=arguments):
                 self.assertIn(words, self.say(2, program, *arguments))
@@ -255,6 +258,7 @@ class UsageTest(harness.SystemTest):
         for program, arguments, words in (
                 ("unblend", ["report", "--plain", "job", RECORDING], "nothing without --pseudonyms"),
                 ("unblend", ["report", "--site-key", "x", RECORDING], "nothing without --pseudonyms"),
+                ("unblend", ["top", "-b", "--speed", "4"], "nothing without --replay"),
                 ("unblend-agent", ["--token-file", "x"], "--collector is needed"),
                 ("unblend-agent", ["--join-file", "x"], "--collector is needed"),
                 ("unblend", ["export", "dlio", "--fill", RECORDING], "--fill is for fio alone")):
