@@ -31,6 +31,8 @@ static int check(const struct record_options *o)
         log_error("%stree-depth: give a number of folders from 1 to %d", option_from(&o->tree_depth), TREE_DEPTH_MAX);
     else if (!o->burst_factor)
         log_error("%sburst-factor: give a whole number from 1", option_from(&o->burst_factor));
+    else if (o->job && !*o->job)
+        log_error("%sjob: give it a name, or leave it out", option_from(&o->job));
     else if (finder_check_names(o->job_env, true))
         log_error("%sjob-env: %s: give up to seven names of variables, with commas", option_from(&o->job_env),
                   o->job_env);

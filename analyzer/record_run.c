@@ -209,6 +209,7 @@ static int launch(struct session *session, char **argv)
     if (!name)
         return 1;
     utf8_one_line(name);
+    utf8_cut(name, FINDER_JOB_MAX);
     job.name = name;
     job.command = basename(copy);
     job.user = geteuid() == 0 && sudo_user ? sudo_user : user ? user->pw_name : NULL;

@@ -75,6 +75,17 @@ size_t utf8_control(const char *s)
     return a == 0xe2 && ((b == 0x80 && c >= 0xaa && c <= 0xae) || (b == 0x81 && c >= 0xa6 && c <= 0xa9)) ? 3 : 0;
 }
 
+void utf8_cut(char *text, size_t most)
+{
+    size_t at = most;
+
+    if (strlen(text) <= most)
+        return;
+    while (at && most - at < 3 && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    text[at] = '\0';
+}
+
 void utf8_one_line(char *text)
 {
     for (; *text; text++)

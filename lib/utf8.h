@@ -21,6 +21,9 @@ void utf8_repair(char *to, const char *s);
    what turns the direction of text (U+202A to U+202E, U+2066 to U+2069). Else 0. */
 size_t utf8_control(const char *s);
 
+/* Shortens text to so many bytes at most, between two characters. */
+void utf8_cut(char *text, size_t most);
+
 /* Makes control characters '?': a line stays one line. */
 void utf8_one_line(char *text);
 

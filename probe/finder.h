@@ -17,6 +17,7 @@
 #include "probe/bpf/abi.h"
 #include "probe/origin.h"
 
+#define FINDER_JOB_MAX 123 /* bytes of a job's name that count */
 #define FINDER_JOB_ENV "SLURM_JOB_ID,TORCHELASTIC_RUN_ID,TRAINING_JOB_NAME"
 
 struct finder;

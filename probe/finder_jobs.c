@@ -11,6 +11,8 @@
 #include "probe/container.h"
 #include "probe/host.h"
 
+static_assert(FINDER_JOB_MAX == ABI_TICKET_MAX - 1, "what is given is as long as what is found");
+
 /* slurmstepd and its like run as root, and are not what somebody's job is named by. */
 static bool is_servant(const char *command)
 {

@@ -225,6 +225,8 @@ class UsageTest(harness.SystemTest):
                 ("unblend-collector", ["--listen", "foo", *database], "it is no ADDR:PORT"),
                 ("unblend-collector", ["--forward", "ftp://x", "--token-file", "x", *database], "https:// only"),
                 ("unblend", ["report", "--format", "xml", RECORDING], "'xml'"),
+                ("unblend", ["record", "-j", "", "--", "true"], "job: give it a name"),
+                ("unblend", ["record", "-j", "", "--agent", "/x", "--", "true"], "job: give it a name"),
                 ("unblend", ["top", "-b", "-p", "0"], "--pid: give a whole number from 1"),
                 ("unblend", ["top", "-b", "-n", "0", "--replay", RECORDING], "--count: give a whole number from 1"),
                 ("unblend", ["top", "-b", "--speed", "0", "--replay", RECORDING], "--speed: give a whole number from 1"),

@@ -137,6 +137,12 @@ class SocketTest(harness.SystemTest):
                       "/etc/passwd"])
         self.assertEqual("a?b", harness.report(recording).job()["job"])
 
+    def test_long_names_are_cut_as_without_an_agent(self):
+        recording, name = self.path("long.rec"), "ä" * 150
+        for way in (["--agent", self.socket], ["--flavour", "auto", "--platform-metrics", os.devnull]):
+            harness.must([harness.unblend(), "record", *way, "--job", name, "-o", recording, "--", "cat", "/etc/passwd"])
+            self.assertEqual("ä" * 61, harness.report(recording).job()["job"])
+
 
 class InUseTest(harness.SystemTest):
     """What another one has is told before the probe is loaded, which takes seconds, and which this one may not."""
