@@ -16,6 +16,8 @@
 #include "probe/finder.h"
 #include "probe/sampler.h"
 
+#define NOT_GIVEN UINT64_MAX /* of a number */
+
 static bool is_role(const char *role)
 {
     return strcmp(role, "client") == 0 || strcmp(role, "storage") == 0 ||
@@ -35,9 +37,10 @@ int main(int argc, char **argv)
         .kernel_memory = PROBE_MEMORY_DEFAULT,
         .max_cost = sampler_modest_cost(),
         .burst_factor = PROBE_BURST_FACTOR,
+        .tree_depth = NOT_GIVEN,
     };
     const char *flavour = "auto";
-    bool verbose = false;
+    bool verbose = false, no_depth;
     const struct option_spec options[] = {
         {"collector", 'c', OPTION_STRING, "URL", &agent.collector,
          "push to this collector (https://HOST:PORT); without it nothing leaves the node"},
@@ -117,8 +120,9 @@ int main(int argc, char **argv)
     if (parsed)
         return parsed > 0 ? output_end(0) : 2;
     log_verbose(verbose);
-    if (agent.trees && !agent.tree_depth)
-        agent.tree_depth = TREE_DEPTH_DEFAULT;
+    no_depth = !agent.tree_depth || (agent.tree_depth > TREE_DEPTH_MAX && agent.tree_depth != NOT_GIVEN);
+    if (agent.tree_depth == NOT_GIVEN)
+        agent.tree_depth = agent.trees ? TREE_DEPTH_DEFAULT : 0;
     if (first < argc)
         log_error("%s: no operand is expected here; see --help", argv[first]);
     else if (!is_role(agent.role))
@@ -136,8 +140,8 @@ int main(int argc, char **argv)
     else if (agent.pod_labels && finder_check_names(agent.pod_labels, false))
         log_error("%spod-labels: %s: give names of labels, with commas",
                   option_from(&agent.pod_labels), agent.pod_labels);
-    else if (agent.tree_depth > TREE_DEPTH_MAX)
-        log_error("%stree-depth: give a number of folders from 0 to %d",
+    else if (no_depth)
+        log_error("%stree-depth: give a number of folders from 1 to %d",
                   option_from(&agent.tree_depth), TREE_DEPTH_MAX);
     else if (!agent.burst_factor)
         log_error("%sburst-factor: give a whole number from 1", option_from(&agent.burst_factor));

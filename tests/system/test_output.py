@@ -220,6 +220,8 @@ class UsageTest(harness.SystemTest):
                 ("unblend", ["record", "--plain", "foo", "--pseudonyms", "--", "true"], "'foo' is no field"),
                 ("unblend", ["payload", "--fields", "foo", RECORDING], "'foo' is no field"),
                 ("unblend-agent", ["--fields", "foo"], "'foo' is no field"),
+                ("unblend-agent", ["--tree-depth", "0"], "from 1 to 4"),
+                ("unblend-agent", ["--tree-depth", "5"], "from 1 to 4"),
                 ("unblend-agent", ["--metrics", "foo"], "it is no ADDR:PORT"),
                 ("unblend-collector", ["--fields", "foo", *database], "'foo' is no field"),
                 ("unblend-collector", ["--listen", "foo", *database], "it is no ADDR:PORT"),
