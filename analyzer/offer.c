@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,9 +198,16 @@ static int load(json_t *root, const json_error_t *error, const char *name, struc
 
 int offer_load(const char *path, struct offer *out)
 {
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
     json_error_t error;
 
-    return load(json_load_file(path, JSON_REJECT_DUPLICATES, &error), &error, path, out);
+    if (!file) {
+        int err = -errno;
+
+        log_error("cannot use the platform %s: %s", path, log_why(err));
+        return err;
+    }
+    return load(json_loadf(file, JSON_REJECT_DUPLICATES, &error), &error, path, out);
 }
 
 int offer_parse(const char *text, const char *name, struct offer *out)

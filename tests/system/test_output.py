@@ -80,6 +80,8 @@ class AdviceTest(harness.SystemTest):
                          "wrote",
                          self.say(1, "report", "/etc/passwd"))
         self.assertIn(f"{missing}: No such file or directory: check the name", self.say(1, "payload", missing))
+        self.assertEqual(f"unblend: cannot use the platform {missing}: No such file or directory: check the name",
+                         self.say(1, "report", "--platform", missing, RECORDING))
 
     def test_directories_without_batches(self):
         """Nothing to print is an answer of an agent's directory only, and of one that can be read."""
