@@ -145,6 +145,7 @@ void backends_clear(struct backends *backends)
     }
     free(backends->list);
     lookup_clear(&backends->index);
+    lookup_clear(&backends->by_node);
     *backends = (struct backends){0};
 }
 
