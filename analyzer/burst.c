@@ -20,13 +20,19 @@ const uint32_t burst_window_ms[BURST_WINDOWS] = {100, 1000, 10000};
 #define UNSTEADY          0.06  /* so much of the lag sooner or later */
 #define PERIOD_ALPHA      0.001 /* chance of a false period in noise, over all lags */
 
-static double autocorrelation(const double *x, size_t count, double variance, size_t lag)
+/* Of all values that are so far apart. */
+static double products(const double *x, size_t count, size_t lag)
 {
     double sum = 0;
 
     for (size_t i = 0; i + lag < count; i++)
         sum += x[i] * x[i + lag];
-    return sum / variance / (double)(count - lag);
+    return sum;
+}
+
+static double autocorrelation(const double *x, size_t count, double variance, size_t lag)
+{
+    return products(x, count, lag) / variance / (double)(count - lag);
 }
 
 /* What correlates at about that lag: bursts may come a little sooner or later than the period says. */
@@ -62,12 +68,13 @@ static double shortest(const double *r, size_t from, size_t best)
  */
 double burst_period(const double *values, size_t count)
 {
-    size_t lags = count / PERIOD_CYCLES_MIN, lag = 1, best = 0, from;
+    const size_t lags = count / PERIOD_CYCLES_MIN, last = lags + lags / 8 + 2; /* with what is about the highest lag */
+    size_t lag = 1, best = 0, from;
     _cleanup_free_ double *x = NULL, *r = NULL;
     double mean = 0, variance = 0, threshold;
 
     if (count < PERIOD_VALUES_MIN || !(x = calloc(count, sizeof(*x))) ||
-        !(r = calloc(lags + lags / 8 + 3, sizeof(*r))))
+        !(r = calloc(last + 1, sizeof(*r))))
         return NAN;
     for (size_t i = 0; i < count; i++)
         mean += values[i] / (double)count;
@@ -77,7 +84,7 @@ double burst_period(const double *values, size_t count)
     }
     if (!(variance > 0))
         return NAN;
-    for (size_t i = 1; i <= lags + lags / 8 + 2; i++)
+    for (size_t i = 1; i <= last; i++)
         r[i] = autocorrelation(x, count, variance, i);
     while (lag <= lags && r[lag] >= 0)
         lag++;
@@ -142,12 +149,10 @@ static double middle_of(const double *x, size_t count, double period, double wit
     double sum = 0, weighed = 0;
 
     for (size_t lag = (size_t)fmax(1, ceil(period - within)); lag <= (size_t)(period + within); lag++) {
-        double products = 0;
+        double here = products(x, count, lag);
 
-        for (size_t i = 0; i + lag < count; i++)
-            products += x[i] * x[i + lag];
-        sum += products;
-        weighed += products * (double)lag;
+        sum += here;
+        weighed += here * (double)lag;
     }
     return sum > 0 ? weighed / sum : period;
 }
@@ -155,7 +160,8 @@ static double middle_of(const double *x, size_t count, double period, double wit
 double burst_period_coarse(double *x, size_t count)
 {
     _cleanup_free_ double *fine = calloc(count, sizeof(*fine));
-    double period = NAN, all = (double)count;
+    const size_t all = count;
+    double period = NAN;
 
     if (!fine)
         return NAN;
@@ -165,7 +171,7 @@ double burst_period_coarse(double *x, size_t count)
         double times = round(period / found);
 
         if (isnan(period) && !isnan(found))
-            period = step > 1 ? middle_of(fine, (size_t)all, found, step) : found;
+            period = step > 1 ? middle_of(fine, all, found, step) : found;
         else if (times >= 2 && fabs(period / times - found) <= step / 2)
             period /= times;
         for (size_t i = 0; i < count / 2; i++)

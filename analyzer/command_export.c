@@ -146,7 +146,6 @@ static int write_out(const struct arguments *a, size_t format, const char *volum
 static int run(const struct arguments *a, size_t format)
 {
     const struct source_window window = {.since_ns = INT64_MIN, .until_ns = INT64_MAX, .job = a->job};
-    struct offer *const none = NULL;
     _cleanup_free_ char *volume = NULL;
     struct aggregate totals = {0};
     struct source *source = NULL;
@@ -158,7 +157,7 @@ static int run(const struct arguments *a, size_t format)
     if (!err)
         err = progress_watch(progress, &source);
     if (!err)
-        err = source_outward(&a->outward, &none, &source);
+        err = source_outward(&a->outward, NULL, &source);
     if (!err)
         err = gather(source, &totals, NULL);
     progress_stop(progress); /* before what is written, perhaps to the same terminal */

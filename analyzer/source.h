@@ -81,8 +81,8 @@ int source_agent(const char *socket_path, uint64_t interval_ns, struct source **
 int source_live(uint64_t interval_ns, uint64_t max_cost, struct source **out);
 
 /* Puts itself in front of a source, when pseudonyms are asked for: names come as those outside of the site may see
-   them. What is asked for by name is found by its true one, and so are the volumes of platforms (NULL behind the last),
-   which then go by their other names, too. 0 or -errno (logged), and the source is as it was. */
+   them. What is asked for by name is found by its true one, and so are the volumes of platforms (NULL
+   behind the last, or for none), which then go by their other names, too. 0 or -errno (logged), and the source is as it was. */
 int source_outward(const struct outward_options *options, struct offer *const *offers, struct source **source);
 
 #endif

@@ -11,7 +11,7 @@ struct renamed {
     struct source source; /* first */
     struct source *from;
     struct outward outward;
-    struct offer *const *offers; /* NULL behind the last */
+    struct offer *const *offers; /* NULL behind the last, or for none */
 };
 
 /* A platform's volumes are given by their true names. */
@@ -29,7 +29,7 @@ static int tell_offers(const struct renamed *renamed, const struct batch *batch)
 {
     int err = 0;
 
-    for (struct offer *const *offer = renamed->offers; *offer; offer++)
+    for (struct offer *const *offer = renamed->offers; offer && *offer; offer++)
         for (uint32_t i = 0; !err && i < batch->volume_count; i++)
             err = hold(renamed, *offer, batch->volumes[i].name);
     return err;

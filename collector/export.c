@@ -68,6 +68,7 @@ int export_batches(const struct db *db, int64_t since_ns, int64_t until_ns, cons
 {
     struct export export = {.conn = db->conn, .outward = outward, .bundle = bundle};
     int err = run(&export, "begin isolation level repeatable read read only");
+
     if (!err)
         err = add_batches(&export, since_ns, until_ns);
     run(&export, "rollback");

@@ -82,6 +82,15 @@ static void who_unpacks_copies_nothing(void **state)
     }
 }
 
+/* So many files, asked for their attributes, and read by one read each, to their end. */
+static void read_files(struct batch *batch, enum file_size kind, uint64_t size, uint64_t count)
+{
+    history_ops(batch, "j", 9, OP_OPEN, size, count);
+    history_ops(batch, "j", 9, OP_STAT, 0, count);
+    history_pieces(batch, 9, kind, size, count, 0);
+    history_ops(batch, "j", 9, OP_READ, 0, count);
+}
+
 /* Who trains saves over what is there, and forces it to disk each time; who packs does so once, when it is whole. */
 static void who_saves_again_and_again_packs_nothing(void **state)
 {
@@ -89,10 +98,7 @@ static void who_saves_again_and_again_packs_nothing(void **state)
         struct batch *batch = history_batch(0);
         struct profile_list list;
 
-        history_ops(batch, "j", 9, OP_OPEN, 300 * KIB, 1100);
-        history_ops(batch, "j", 9, OP_STAT, 0, 1100);
-        history_pieces(batch, 9, FILE_MEDIUM, 300 * KIB, 1100, 0);
-        history_ops(batch, "j", 9, OP_READ, 0, 1100);
+        read_files(batch, FILE_MEDIUM, 300 * KIB, 1100);
         history_ops(batch, "j", 9, OP_CREATE, 0, 2);
         history_ops(batch, "j", 9, OP_WRITE, MIB, 460);
         history_ops(batch, "j", 9, OP_FSYNC, 0, packs ? 2 : 8);
@@ -112,10 +118,7 @@ static void commits_may_be_of_a_pack(void **state)
         struct batch *batch = history_batch(0);
         struct profile_list list;
 
-        history_ops(batch, "j", 9, OP_OPEN, 44 * KIB, 2500);
-        history_ops(batch, "j", 9, OP_STAT, 0, 2500);
-        history_pieces(batch, 9, FILE_SMALL, 44 * KIB, 2500, 0);
-        history_ops(batch, "j", 9, OP_READ, 0, 2500);
+        read_files(batch, FILE_SMALL, 44 * KIB, 2500);
         history_ops(batch, "j", 9, OP_CREATE, 0, 1);
         history_ops(batch, "j", 9, OP_WRITE, MIB, packs ? 110 : 60);
         history_ops(batch, "j", 9, OP_FSYNC, 0, 3);
