@@ -103,6 +103,8 @@ static int add_job_record(struct aggregate *a, struct places *places, uint32_t a
 
         manner->serves |= places->serves && places->serves[record->process];
         aggregate_turn(manner, batch, record);
+        if (operation_is_file(record->op))
+            presence_add(&unit->presence[busy_of(record->op)], batch->start_ns, batch->duration_ns, record->latency_sum_ns);
         unit->first_ns = unit->last_ns ? MIN(unit->first_ns, batch->start_ns) : batch->start_ns;
         unit->interval_ns = MAX(unit->interval_ns, (int64_t)batch->duration_ns);
         unit->last_ns = MAX(unit->last_ns, batch->start_ns + (int64_t)batch->duration_ns);

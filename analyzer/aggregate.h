@@ -20,6 +20,7 @@
 #include "analyzer/forest.h"
 #include "analyzer/kinds.h"
 #include "analyzer/overlap.h"
+#include "analyzer/presence.h"
 #include "analyzer/series.h"
 #include "analyzer/twice.h"
 #include "analyzer/windows.h"
@@ -125,6 +126,7 @@ struct unit {
     int64_t start_ns;
     int64_t first_ns, last_ns; /* from the start of its first interval to the end of its last one */
     int64_t interval_ns; /* the longest of them */
+    struct presence presence[BUSY_KINDS];
     struct manner manner; /* a process's, in its first unit */
     uint32_t actor;       /* where totals are by volume: among the totals'; the manner is there, too, and here once they are sorted */
     const char *node;

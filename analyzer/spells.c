@@ -12,17 +12,29 @@
 
 #define NEARLY_ALL 0.9
 
+/* Within the unit's intervals. */
+static void place(const struct unit *unit, const struct presence *presence, int64_t *first_ns, int64_t *last_ns)
+{
+    int64_t half = MIN(unit->interval_ns, unit->last_ns - unit->first_ns) / 2;
+
+    presence_span(presence, MAX(unit->interval_ns, 1), first_ns, last_ns);
+    *first_ns = MIN(MAX(*first_ns, unit->first_ns + half), unit->last_ns - half);
+    *last_ns = MAX(MIN(*last_ns, unit->last_ns - half), *first_ns);
+}
+
 int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const struct unit *unit,
                const double times[BUSY_KINDS])
 {
-    int64_t half = MIN(unit->interval_ns, unit->last_ns - unit->first_ns) / 2;
     struct spell *spell;
 
     if (vector_grow((void **)&spells->list, &spells->capacity, spells->count, sizeof(*spells->list)))
         return -ENOMEM;
     spell = &spells->list[spells->count++];
-    *spell = (struct spell){unit, volume, profile, unit->first_ns + half, unit->last_ns - half, {0}};
-    memcpy(spell->times, times, sizeof(spell->times));
+    *spell = (struct spell){.unit = unit, .volume = volume, .profile = profile};
+    for (unsigned k = 0; k < BUSY_KINDS; k++) {
+        spell->kinds[k].time = times[k];
+        place(unit, &unit->presence[k], &spell->kinds[k].first_ns, &spell->kinds[k].last_ns);
+    }
     return 0;
 }
 
@@ -60,6 +72,15 @@ static double time_of(const double times[BUSY_KINDS])
     return sum;
 }
 
+static double time_of_spell(const struct spell *spell)
+{
+    double sum = 0;
+
+    for (unsigned k = 0; k < BUSY_KINDS; k++)
+        sum += spell->kinds[k].time;
+    return sum;
+}
+
 /* What is of no process. */
 static double mingled_rest(const struct spells *spells, uint32_t volume, const double *times, uint32_t profiles)
 {
@@ -70,7 +91,7 @@ static double mingled_rest(const struct spells *spells, uint32_t volume, const d
 
         for (uint32_t i = 0; i < spells->count; i++)
             if (spells->list[i].volume == volume && spells->list[i].profile == p)
-                rest -= time_of(spells->list[i].times);
+                rest -= time_of_spell(&spells->list[i]);
         sum += fmax(rest, 0);
         most = fmax(most, rest);
     }
@@ -92,8 +113,8 @@ double spells_mingled(const struct spells *spells, uint32_t volume, const double
             sum = most = 0;
             unit = spell->unit;
         }
-        sum += time_of(spell->times);
-        most = fmax(most, time_of(spell->times));
+        sum += time_of_spell(spell);
+        most = fmax(most, time_of_spell(spell));
     }
     return mingled + if_mingled(sum, most);
 }
@@ -110,7 +131,7 @@ static void add_times(const struct spells *spells, uint32_t volume, enum busy ki
 {
     for (uint32_t i = 0; i < spells->count; i++)
         if (spells->list[i].volume == volume)
-            had[spells->list[i].profile] += spells->list[i].times[kind];
+            had[spells->list[i].profile] += spells->list[i].kinds[kind].time;
 }
 
 /* Each slot's changes of what there is of each profile. What was judged anew, as a whole, is less than its processes had. */
@@ -119,8 +140,8 @@ static void add_changes(const struct spells *spells, uint32_t volume, enum busy 
 {
     for (uint32_t i = 0; i < spells->count; i++) {
         const struct spell *spell = &spells->list[i];
-        size_t from = slot_at(slots, spell->first_ns), last = slot_at(slots, spell->last_ns);
-        double all = times[spell->profile * BUSY_KINDS + kind], time = spell->times[kind];
+        size_t from = slot_at(slots, spell->kinds[kind].first_ns), last = slot_at(slots, spell->kinds[kind].last_ns);
+        double all = times[spell->profile * BUSY_KINDS + kind], time = spell->kinds[kind].time;
 
         if (spell->volume != volume || !(time > 0))
             continue;

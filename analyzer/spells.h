@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * When processes did what they were judged to do: a job whose processes come one after the other does one thing at a time,
- * though its totals know of several. Of each process only the first and the last interval are known; in between its time is
- * taken to be even.
+ * though its totals know of several. Of each process it is only known when it was there, and the middle and the spread of
+ * its reading, its writing and its metadata (analyzer/presence.h): in between its time is taken to be even.
  */
 #ifndef UNBLEND_ANALYZER_SPELLS_H
 #define UNBLEND_ANALYZER_SPELLS_H
@@ -12,8 +12,10 @@
 struct spell {
     const struct unit *unit; /* whose; only to tell one from another */
     uint32_t volume, profile; /* of the job's; of the catalogue's, or its count: unknown */
-    int64_t first_ns, last_ns; /* between the middles of its first and last interval */
-    double times[BUSY_KINDS]; /* ns inside operations */
+    struct {
+        double time;               /* ns inside operations, */
+        int64_t first_ns, last_ns; /* between the middles of these intervals */
+    } kinds[BUSY_KINDS];
 };
 
 /* A zeroed struct is an empty one. */

@@ -139,6 +139,32 @@ static void what_comes_one_after_the_other_is_no_blend(void **state)
     check_index(false, 1);
 }
 
+/* The same two, which both were there all the time: each does next to nothing in the other's half. */
+static void waiting_is_no_blend(void **state)
+{
+    struct aggregate totals = {0};
+    struct profile_list list;
+    struct blend blend;
+
+    for (int at = 0; at < 20; at++) {
+        struct batch *batch = history_batch(at);
+
+        second(batch, at >= 10, at < 10);
+        history_ops(batch, "j", at < 10 ? 11 : 12, OP_READ, 0, 1);
+        for (uint32_t i = 0; i < batch->record_count; i++)
+            batch->records[i].latency_sum_ns += batch->records[i].latency_sum_ns ? 0 : 1000;
+        history_into(&totals, batch);
+    }
+    assert_int_equal(aggregate_sort(&totals), 0);
+    assert_int_equal(totals.job_count, 1);
+    assert_int_equal(classify_job(&classified_by, &totals.jobs[0], false, &list), 0);
+    assert_int_equal(blend_of(&totals, &list, classified_by.count + 1, &blend), 0);
+    assert_true(fabs(blend.effective - 1) < 0.01);
+    blend_clear(&blend);
+    profile_list_clear(&list);
+    aggregate_clear(&totals);
+}
+
 static void job_second(struct aggregate *totals, int at, bool loud)
 {
     struct batch *batch = history_batch(at);
@@ -327,6 +353,7 @@ int main(void)
         cmocka_unit_test(what_one_process_does_is_not_told_apart_in_time),
         cmocka_unit_test(blends_are_measured),
         cmocka_unit_test(what_comes_one_after_the_other_is_no_blend),
+        cmocka_unit_test(waiting_is_no_blend),
         cmocka_unit_test(victims_are_told_their_price),
         cmocka_unit_test(who_takes_no_time_takes_no_solitude),
         cmocka_unit_test(who_does_something_else_then_is_not_slowed_down),
