@@ -44,8 +44,8 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
                         "bytes read for each byte of the files opened, less what may have been written since", UNIT_RATIO},
     [TRAIT_READ_BYTES] = {"read_bytes", "bytes read", UNIT_BYTES},
     [TRAIT_MISSES_PER_BYTE] = {"fetched_per_opened_byte",
-                               "bytes that came from the device, for each byte of the files opened, less what may have been "
-                               "written since", UNIT_RATIO},
+                               "bytes that came from the device, for each byte of the different files opened, less what may "
+                               "have been written since", UNIT_RATIO},
     [TRAIT_MISS_SHARE] = {"missed", "bytes read that the page cache did not have", UNIT_SHARE},
     [TRAIT_DIRECT_SHARE] = {"direct", "reads that went past the page cache", UNIT_SHARE},
     [TRAIT_MISALIGNED] = {"misaligned",

@@ -17,6 +17,11 @@ double use_quantile_s(const struct histogram *h, double q);
 /* How often what was opened, so many bytes, is in that much, but for what was written to it since; NAN where most may be. */
 double use_covered(double bytes, const struct tally *tally, double opened);
 
+/* Of the files opened, the bytes of those that are others, as far as these are told apart; of each run of the job. After
+   use_of_files(). */
+double use_distinct(const struct aggregate *totals, const struct job_total *job, const struct volume_total *volume,
+                    const double *traits);
+
 /* Sets traits: which files were opened, and how large these are. */
 void use_of_files(const struct tally *tally, double *traits);
 

@@ -89,7 +89,7 @@ void use_of_cache(const struct aggregate *totals, const struct job_total *job, c
         return;
     }
     fetched = fmax((double)read->cache[CACHE_MISS_BYTES], device_bytes(job, volume));
-    v[TRAIT_MISSES_PER_BYTE] = use_covered(fetched, &volume->tally, v[TRAIT_OPENS] * v[TRAIT_FILE_MEAN]);
+    v[TRAIT_MISSES_PER_BYTE] = use_covered(fetched, &volume->tally, use_distinct(totals, job, volume, v));
     again = v[TRAIT_MISSES_PER_BYTE] > 1 ? 1 - 1 / v[TRAIT_MISSES_PER_BYTE] : 0;
     v[TRAIT_THRASH_HIGH] = slowest_s(read, missed * again);
     v[TRAIT_THRASH_LOW] = fmin(missed * again * use_quantile_s(&read->latency_ns, 0.5), v[TRAIT_THRASH_HIGH]);

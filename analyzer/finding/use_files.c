@@ -3,6 +3,7 @@
 #include "analyzer/finding/use.h"
 
 #include <math.h>
+#include <sys/param.h>
 
 #include "analyzer/figure.h"
 
@@ -13,6 +14,20 @@ double use_covered(double bytes, const struct tally *tally, double opened)
     double grown = working_grown(bytes, opened, (double)tally->op[OP_WRITE].bytes);
 
     return grown > MOSTLY_GROWN * bytes ? NAN : quotient(bytes - grown, opened);
+}
+
+/* What each run of a job on a node has to fetch of a volume, if memory keeps it: each of its files once. */
+double use_distinct(const struct aggregate *totals, const struct job_total *job, const struct volume_total *volume,
+                    const double *traits)
+{
+    double opened = traits[TRAIT_OPENS] * traits[TRAIT_FILE_MEAN], untold;
+    uint32_t runs = MAX(MAX(job->attempt_count, job->node_count), 1u);
+    struct working_opens files;
+
+    if (totals->grouping != GROUP_JOB || !working_opens(&volume->working, &files))
+        return opened;
+    untold = fmax(traits[TRAIT_OPENS] - (double)files.opens, 0);
+    return fmin(opened, files.bytes.high * runs + untold * traits[TRAIT_FILE_MEAN]);
 }
 
 void use_of_files(const struct tally *tally, double *v)

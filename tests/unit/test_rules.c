@@ -697,6 +697,27 @@ static void what_was_written_since_is_not_read_again(void **state)
     }
 }
 
+/* Ten files of 16 MiB are opened anew to be read, that many times each; the page cache never has them. */
+static struct batch *fetched(unsigned times, bool told)
+{
+    struct batch *batch = history_batch(0);
+
+    history_ops(batch, "j", 1, OP_OPEN, 16 << 20, 10 * times);
+    history_ops(batch, "j", 1, OP_READ, 4096, 40960 * times);
+    history_record(batch, "j", 1, OP_READ)->cache[CACHE_MISS_OPS] = 40960 * times;
+    history_record(batch, "j", 1, OP_READ)->cache[CACHE_MISS_BYTES] = (uint64_t)times * 160 << 20;
+    if (told)
+        history_told(batch, 10, 16 << 20);
+    return batch;
+}
+
+static void epochs_that_memory_does_not_keep_are_found(void **state)
+{
+    assert_int_equal(count_found(fetched(1, true), "cache-thrash"), 0);
+    assert_int_equal(count_found(fetched(4, true), "cache-thrash"), 1);
+    assert_int_equal(count_found(fetched(4, false), "cache-thrash"), 0); /* of other files, maybe */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -734,6 +755,7 @@ int main(void)
         cmocka_unit_test(who_waits_in_memory_waits_for_no_device),
         cmocka_unit_test(memory_is_no_silo),
         cmocka_unit_test(what_was_written_since_is_not_read_again),
+        cmocka_unit_test(epochs_that_memory_does_not_keep_are_found),
     };
 
     return cmocka_run_group_tests(tests, classified_load, classified_unload);
