@@ -71,12 +71,23 @@ static bool misses_page_cache(const struct aggregate *totals, const struct job_t
     return false;
 }
 
+/* Who waits for a page that another one has asked for misses it, too, though it comes once: whether the same file was
+   fetched again, only the device tells. */
+static double misses_per_byte(const struct aggregate *totals, const struct job_total *job,
+                              const struct volume_total *volume, const double *traits)
+{
+    double missed = (double)volume->tally.op[OP_READ].cache[CACHE_MISS_BYTES], device = device_bytes(job, volume);
+    double opened = traits[TRAIT_OPENS] * traits[TRAIT_FILE_MEAN], distinct = use_distinct(totals, job, volume, traits);
+
+    return fmax(use_covered(fmax(missed, device), &volume->tally, opened), use_covered(device, &volume->tally, distinct));
+}
+
 void use_of_cache(const struct aggregate *totals, const struct job_total *job, const struct volume_total *volume,
                      double *v)
 {
     const struct record *read = &volume->tally.op[OP_READ];
     double known = (double)read->cache[CACHE_HIT_OPS] + (double)read->cache[CACHE_MISS_OPS];
-    double missed = (double)read->cache[CACHE_MISS_OPS], again, fetched;
+    double missed = (double)read->cache[CACHE_MISS_OPS], again;
     double bytes = (double)read->cache[CACHE_HIT_BYTES] + (double)read->cache[CACHE_MISS_BYTES];
 
     v[TRAIT_DIRECT_SHARE] = misses_page_cache(totals, job) ? NAN : figure_direct(volume->fstype, read);
@@ -88,8 +99,7 @@ void use_of_cache(const struct aggregate *totals, const struct job_total *job, c
         v[TRAIT_RANDOM_HIGH] = use_seconds(&volume->tally, OP_READ);
         return;
     }
-    fetched = fmax((double)read->cache[CACHE_MISS_BYTES], device_bytes(job, volume));
-    v[TRAIT_MISSES_PER_BYTE] = use_covered(fetched, &volume->tally, use_distinct(totals, job, volume, v));
+    v[TRAIT_MISSES_PER_BYTE] = misses_per_byte(totals, job, volume, v);
     again = v[TRAIT_MISSES_PER_BYTE] > 1 ? 1 - 1 / v[TRAIT_MISSES_PER_BYTE] : 0;
     v[TRAIT_THRASH_HIGH] = slowest_s(read, missed * again);
     v[TRAIT_THRASH_LOW] = fmin(missed * again * use_quantile_s(&read->latency_ns, 0.5), v[TRAIT_THRASH_HIGH]);
