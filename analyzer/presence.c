@@ -6,10 +6,13 @@
 /* One by one: squares of times since 1970 have no digits left for what is sought (Welford, 1962; with weights, West, 1979). */
 void presence_add(struct presence *presence, int64_t start_ns, uint64_t duration_ns, uint64_t time_ns)
 {
-    double at = (double)start_ns + (double)duration_ns / 2, apart = at - presence->middle;
+    double at = (double)start_ns + (double)duration_ns / 2, apart;
 
     if (!time_ns)
         return;
+    if (!(presence->time > 0))
+        presence->middle = at; /* exactly: it is far from 0 */
+    apart = at - presence->middle;
     presence->time += (double)time_ns;
     presence->middle += apart * (double)time_ns / presence->time;
     presence->spread += (double)time_ns * apart * (at - presence->middle);

@@ -11,29 +11,32 @@
 #include "lib/vector.h"
 
 #define NEARLY_ALL 0.9
+#define ELSEWHERE  0.001 /* of a process's time may be in any of its intervals: where nobody is as a rule, it is of who was there */
 
-/* Within the unit's intervals. */
-static void place(const struct unit *unit, const struct presence *presence, int64_t *first_ns, int64_t *last_ns)
+/* When it did operations of a kind, within the spell. */
+static void place(struct spell *spell, const struct unit *unit, enum busy kind)
 {
-    int64_t half = MIN(unit->interval_ns, unit->last_ns - unit->first_ns) / 2;
+    int64_t first_ns, last_ns;
 
-    presence_span(presence, MAX(unit->interval_ns, 1), first_ns, last_ns);
-    *first_ns = MIN(MAX(*first_ns, unit->first_ns + half), unit->last_ns - half);
-    *last_ns = MAX(MIN(*last_ns, unit->last_ns - half), *first_ns);
+    presence_span(&unit->presence[kind], MAX(unit->interval_ns, 1), &first_ns, &last_ns);
+    spell->kinds[kind].first_ns = MIN(MAX(first_ns, spell->first_ns), spell->last_ns);
+    spell->kinds[kind].last_ns = MAX(MIN(last_ns, spell->last_ns), spell->kinds[kind].first_ns);
 }
 
 int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const struct unit *unit,
                const double times[BUSY_KINDS])
 {
+    int64_t half = MIN(unit->interval_ns, unit->last_ns - unit->first_ns) / 2;
     struct spell *spell;
 
     if (vector_grow((void **)&spells->list, &spells->capacity, spells->count, sizeof(*spells->list)))
         return -ENOMEM;
     spell = &spells->list[spells->count++];
-    *spell = (struct spell){.unit = unit, .volume = volume, .profile = profile};
+    *spell = (struct spell){.unit = unit, .volume = volume, .profile = profile,
+                            .first_ns = unit->first_ns + half, .last_ns = unit->last_ns - half};
     for (unsigned k = 0; k < BUSY_KINDS; k++) {
         spell->kinds[k].time = times[k];
-        place(unit, &unit->presence[k], &spell->kinds[k].first_ns, &spell->kinds[k].last_ns);
+        place(spell, unit, k);
     }
     return 0;
 }
@@ -134,20 +137,31 @@ static void add_times(const struct spells *spells, uint32_t volume, enum busy ki
             had[spells->list[i].profile] += spells->list[i].kinds[kind].time;
 }
 
+/* So much time of a profile in all slots between two times. */
+static void add_change(const struct spell_slots *slots, int64_t first_ns, int64_t last_ns, double time, uint32_t profiles,
+                       double *changes)
+{
+    size_t from = slot_at(slots, first_ns), last = slot_at(slots, last_ns);
+
+    time /= (double)(last - from + 1);
+    changes[from * profiles] += time;
+    changes[(last + 1) * profiles] -= time;
+}
+
 /* Each slot's changes of what there is of each profile. What was judged anew, as a whole, is less than its processes had. */
 static void add_changes(const struct spells *spells, uint32_t volume, enum busy kind, const double *times, const double *had,
                         const struct spell_slots *slots, uint32_t profiles, double *changes)
 {
     for (uint32_t i = 0; i < spells->count; i++) {
         const struct spell *spell = &spells->list[i];
-        size_t from = slot_at(slots, spell->kinds[kind].first_ns), last = slot_at(slots, spell->kinds[kind].last_ns);
         double all = times[spell->profile * BUSY_KINDS + kind], time = spell->kinds[kind].time;
 
         if (spell->volume != volume || !(time > 0))
             continue;
-        time *= fmin(1, all / had[spell->profile]) / (double)(last - from + 1);
-        changes[from * profiles + spell->profile] += time;
-        changes[(last + 1) * profiles + spell->profile] -= time;
+        time *= fmin(1, all / had[spell->profile]);
+        add_change(slots, spell->kinds[kind].first_ns, spell->kinds[kind].last_ns, (1 - ELSEWHERE) * time, profiles,
+                   changes + spell->profile);
+        add_change(slots, spell->first_ns, spell->last_ns, ELSEWHERE * time, profiles, changes + spell->profile);
     }
 }
 

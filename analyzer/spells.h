@@ -12,9 +12,10 @@
 struct spell {
     const struct unit *unit; /* whose; only to tell one from another */
     uint32_t volume, profile; /* of the job's; of the catalogue's, or its count: unknown */
+    int64_t first_ns, last_ns; /* the middles of its first and last interval */
     struct {
         double time;               /* ns inside operations, */
-        int64_t first_ns, last_ns; /* between the middles of these intervals */
+        int64_t first_ns, last_ns; /* as if all were between the middles of these */
     } kinds[BUSY_KINDS];
 };
 

@@ -139,30 +139,69 @@ static void what_comes_one_after_the_other_is_no_blend(void **state)
     check_index(false, 1);
 }
 
-/* The same two, which both were there all the time: each does next to nothing in the other's half. */
-static void waiting_is_no_blend(void **state)
+/* Two processes that read one after the other, each so long in each second; how many profiles that is at a time. */
+static double one_after_the_other(uint64_t (*small_ns)(int at), uint64_t (*stream_ns)(int at))
 {
     struct aggregate totals = {0};
     struct profile_list list;
     struct blend blend;
+    double effective;
 
     for (int at = 0; at < 20; at++) {
         struct batch *batch = history_batch(at);
 
-        second(batch, at >= 10, at < 10);
-        history_ops(batch, "j", at < 10 ? 11 : 12, OP_READ, 0, 1);
-        for (uint32_t i = 0; i < batch->record_count; i++)
-            batch->records[i].latency_sum_ns += batch->records[i].latency_sum_ns ? 0 : 1000;
+        if (small_ns(at))
+            history_small_files(batch, 11);
+        if (stream_ns(at))
+            history_shards(batch, 12);
+        for (uint32_t i = 0; i < batch->record_count; i++) {
+            struct record *record = &batch->records[i];
+            uint64_t time = batch->processes[record->process].pid == 11 ? small_ns(at) : stream_ns(at);
+
+            record->latency_sum_ns = record->op == OP_READ ? time : 0;
+        }
         history_into(&totals, batch);
     }
     assert_int_equal(aggregate_sort(&totals), 0);
-    assert_int_equal(totals.job_count, 1);
     assert_int_equal(classify_job(&classified_by, &totals.jobs[0], false, &list), 0);
     assert_int_equal(blend_of(&totals, &list, classified_by.count + 1, &blend), 0);
-    assert_true(fabs(blend.effective - 1) < 0.01);
+    effective = blend.effective;
     blend_clear(&blend);
     profile_list_clear(&list);
     aggregate_clear(&totals);
+    return effective;
+}
+
+static uint64_t in_the_second_half(int at)
+{
+    return at < 10 ? 1000 : 900000000;
+}
+
+static uint64_t in_the_first_half(int at)
+{
+    return at < 10 ? 900000000 : 1000;
+}
+
+static uint64_t once_and_later(int at)
+{
+    return at == 0 ? 500000000 : at >= 6 && at < 10 ? 900000000 : 0;
+}
+
+static uint64_t after_that(int at)
+{
+    return at < 10 ? 0 : 900000000;
+}
+
+/* Both are there all the time: each does next to nothing in the other's half. */
+static void waiting_is_no_blend(void **state)
+{
+    assert_true(fabs(one_after_the_other(in_the_second_half, in_the_first_half) - 1) < 0.01);
+}
+
+/* What is far from the middle of all that a process does is still of who was there. */
+static void what_comes_early_is_of_who_was_there(void **state)
+{
+    assert_true(fabs(one_after_the_other(once_and_later, after_that) - 1) < 0.01);
 }
 
 static void job_second(struct aggregate *totals, int at, bool loud)
@@ -354,6 +393,7 @@ int main(void)
         cmocka_unit_test(blends_are_measured),
         cmocka_unit_test(what_comes_one_after_the_other_is_no_blend),
         cmocka_unit_test(waiting_is_no_blend),
+        cmocka_unit_test(what_comes_early_is_of_who_was_there),
         cmocka_unit_test(victims_are_told_their_price),
         cmocka_unit_test(who_takes_no_time_takes_no_solitude),
         cmocka_unit_test(who_does_something_else_then_is_not_slowed_down),
