@@ -44,12 +44,13 @@ static double device_bytes(const struct job_total *job, const struct volume_tota
     return bytes;
 }
 
-/* Requests that wrote to the volume's device for the job itself, as no writing back of what the page cache took is; and
-   their median time, of the slowest such device, NAN without any. */
-static double device_writes(const struct job_total *job, const struct volume_total *volume, double *median_s)
+/* Requests that wrote to the volume's device for the job itself, as no writing back of what the page cache took is; those
+   that flushed its cache; and the writes' median time, of the slowest such device, NAN without any. */
+static double device_writes(const struct job_total *job, const struct volume_total *volume, double *flushes, double *median_s)
 {
     double requests = 0;
 
+    *flushes = 0;
     *median_s = NAN;
     for (uint32_t i = 0; i < job->volume_count; i++) {
         const struct record *write = &job->volumes[i].tally.op[OP_BLOCK_WRITE];
@@ -57,6 +58,7 @@ static double device_writes(const struct job_total *job, const struct volume_tot
         if (!is_device_of(&job->volumes[i], volume))
             continue;
         requests += (double)record_ops(write);
+        *flushes += (double)record_ops(&job->volumes[i].tally.op[OP_BLOCK_FLUSH]);
         *median_s = fmax(*median_s, use_quantile_s(&write->latency_ns, 0.5));
     }
     return requests;
@@ -121,16 +123,18 @@ static double odd_sizes(const struct histogram *sizes, uint64_t unit)
     return odd;
 }
 
-/* Writes that are no direct I/O and yet take as long as a request to the device, of which there is one for each: nobody
-   but who asked for it (O_SYNC, O_DSYNC) waits so. */
+/* Writes that take as long as a request to the device, of which there is one for each, and are no direct I/O, by their sizes,
+   or beside which the device's cache is flushed without a sync: nobody but who asked for it (O_SYNC, O_DSYNC) waits so. */
 void use_of_sync_writes(const struct job_total *job, const struct volume_total *volume, double *v)
 {
     const struct record *write = &volume->tally.op[OP_WRITE];
-    double median_s, requests = device_writes(job, volume, &median_s);
+    double flushes, median_s, requests = device_writes(job, volume, &flushes, &median_s), sure;
 
     v[TRAIT_SYNC_WRITES] = 0;
+    flushes = fmax(flushes - (double)record_ops(&volume->tally.op[OP_FSYNC]), 0);
+    sure = fmax(odd_sizes(&write->size, SECTOR), fmin(flushes, v[TRAIT_WRITES]));
     if (use_quantile_s(&write->latency_ns, 0.5) >= median_s)
-        v[TRAIT_SYNC_WRITES] = fmin(requests, odd_sizes(&write->size, SECTOR)) / v[TRAIT_WRITES];
+        v[TRAIT_SYNC_WRITES] = fmin(requests, sure) / v[TRAIT_WRITES];
 }
 
 static double invalid(const struct record *record)

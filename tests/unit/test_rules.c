@@ -547,6 +547,24 @@ static void writes_that_wait_for_the_device_are_found(void **state)
     assert_int_equal(count_found(through(logged(300, 5000, 0), 5000, 500), "small-writes"), 0);
 }
 
+/* So many of them behind a flush of the device's cache. */
+static struct batch *flushed(struct batch *batch, uint64_t requests)
+{
+    struct record *record;
+
+    assert_int_equal(batch_record(batch, 0, batch->volume_count - 1, NO_INDEX, OP_BLOCK_FLUSH, &record), 0);
+    assert_int_equal(histogram_add(&record->latency_ns, 500, requests), 0);
+    return batch;
+}
+
+/* Sizes tell that 300 bytes are no direct I/O, and nothing of 4,096. */
+static void flushes_tell_who_waits_for_the_device(void **state)
+{
+    assert_int_equal(count_found(flushed(through(logged(4096, 5000, 0), 10000, 500), 5000), "sync-writes"), 1);
+    assert_int_equal(count_found(flushed(through(logged(4096, 5000, 0), 10000, 500), 500), "sync-writes"), 0);
+    assert_int_equal(count_found(flushed(through(logged(4096, 5000, 5000), 10000, 500), 5000), "sync-writes"), 0);
+}
+
 /* What the page cache took is written by others, or later; direct I/O waits by itself, and syncs have a finding. */
 static void writes_that_wait_for_nothing_are_not(void **state)
 {
@@ -757,6 +775,7 @@ int main(void)
         cmocka_unit_test(small_writes_are_found),
         cmocka_unit_test(writes_that_wait_for_the_device_are_found),
         cmocka_unit_test(writes_that_wait_for_nothing_are_not),
+        cmocka_unit_test(flushes_tell_who_waits_for_the_device),
         cmocka_unit_test(a_gain_that_cannot_be_told_is_none),
         cmocka_unit_test(what_saves_next_to_nothing_is_not_severe),
         cmocka_unit_test(many_small_files_are_found),
