@@ -42,6 +42,9 @@ const struct trait_info trait_infos[TRAIT_COUNT] = {
     [TRAIT_REOPENED] = {"reopened", "opens by a process that had opened the file before, at least", UNIT_SHARE},
     [TRAIT_COVERAGE] = {"read_per_opened_byte",
                         "bytes read for each byte of the files opened, less what may have been written since", UNIT_RATIO},
+    [TRAIT_JUMPED_COVERAGE] = {"jumped_per_opened_byte",
+                               "bytes that who jumps reads for each byte of the files opened, less what may have been "
+                               "written since", UNIT_RATIO},
     [TRAIT_READ_BYTES] = {"read_bytes", "bytes read", UNIT_BYTES},
     [TRAIT_MISSES_PER_BYTE] = {"fetched_per_opened_byte",
                                "bytes that came from the device, for each byte of the different files opened, less what may "
@@ -242,7 +245,7 @@ const struct rule finding_rules[] = {
     {.id = "random-reads",
      .on = SUBJECT_USE,
      .bounds = {MOST(TRAIT_READ_FORWARD, 0.3, "who reads forward has 1"),
-                LEAST(TRAIT_COVERAGE, 0.7, "who needs parts only has to jump"),
+                LEAST(TRAIT_JUMPED_COVERAGE, 0.7, "who needs parts only has to jump"),
                 LEAST(TRAIT_READS, 500, "fewer cost nobody much"),
                 MAYBE_LEAST(TRAIT_MISS_SHARE, 0.05, "the page cache does not mind jumps"),
                 LEAST(TRAIT_READ_TIME_SHARE, 0.2, "else something else takes the time")},

@@ -186,6 +186,8 @@ int subjects_use(const struct finding_matter *matter, subject_take take, void *t
                 continue;
             subject_init(&subject, SUBJECT_USE, &totals->jobs[j], volume);
             use_of_files(&volume->tally, subject.values);
+            subject.values[TRAIT_JUMPED_COVERAGE] =
+                use_jumped(&totals->jobs[j], volume, subject.values[TRAIT_COVERAGE]);
             of_reads(&volume->tally, subject.values);
             of_writes(&volume->tally, subject.values);
             use_of_sync_writes(&totals->jobs[j], volume, subject.values);

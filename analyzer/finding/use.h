@@ -25,6 +25,9 @@ double use_distinct(const struct aggregate *totals, const struct job_total *job,
 /* Sets traits: which files were opened, and how large these are. */
 void use_of_files(const struct tally *tally, double *traits);
 
+/* The same as use_covered() says of all that was read, but of who jumps. */
+double use_jumped(const struct job_total *job, const struct volume_total *volume, double covered);
+
 /* Sets traits of the same files as far as they are told apart, after use_of_files(). 0 or -ENOMEM. */
 int use_of_working_set(const struct aggregate *totals, const struct job_total *job, const struct volume_total *volume,
                        struct subject *subject);

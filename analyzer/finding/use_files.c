@@ -7,6 +7,7 @@
 
 #include "analyzer/figure.h"
 
+#define FORWARD      0.5 /* of the reads whose order is known: who has more does not jump */
 #define MOSTLY_GROWN 0.5 /* of the bytes read: what the files had by then nobody has seen */
 
 double use_covered(double bytes, const struct tally *tally, double opened)
@@ -39,6 +40,24 @@ void use_of_files(const struct tally *tally, double *v)
     v[TRAIT_FILE_MEAN] = quotient(bytes, opens);
     v[TRAIT_COVERAGE] = use_covered((double)tally->op[OP_READ].bytes, tally, bytes);
     v[TRAIT_OPEN_TIME] = use_seconds(tally, OP_OPEN) + use_seconds(tally, OP_CLOSE);
+}
+
+/* Of processes of which most reads jump, as far as these are known, how much they read of what they open; what others read of
+   their files says nothing of it. After use_of_files(). */
+double use_jumped(const struct job_total *job, const struct volume_total *volume, double covered)
+{
+    double bytes = 0, opened = 0;
+
+    for (uint32_t i = 0; i < job->unit_count; i++) {
+        const struct tally *tally = &job->units[i].tally;
+        const struct record *read = &tally->op[OP_READ];
+
+        if (job->units[i].volume != volume->name || !((double)read->order[ORDER_CONSECUTIVE] <= FORWARD * figure_ordered(read)))
+            continue;
+        bytes += (double)read->bytes;
+        opened += figure_bytes_of(&tally->op[OP_OPEN].size, 0);
+    }
+    return opened > 0 ? fmin(covered, use_covered(bytes, &volume->tally, opened)) : covered;
 }
 
 /* Of a job's opens those by a process that had opened the file before: at least what it opens more often than there

@@ -339,6 +339,27 @@ static void what_was_written_since_is_said_to_be_left_out(void **state)
     report_clear(&report);
 }
 
+/* One process takes samples of its file, here and there; what others read of theirs, from front to back, does not make that
+   more. */
+static void who_reads_all_is_not_who_jumps(void **state)
+{
+    (void)state;
+    for (unsigned parts = 0; parts < 2; parts++) {
+        struct batch *batch = history_batch(0);
+        struct given given = one(batch);
+        struct report report;
+
+        history_ops(batch, "j", 1, OP_OPEN, (parts ? 16000 : 8000) * 4096, 1);
+        dear(batch, OP_READ, 4096, 8000);
+        history_order(batch, "j", 1, OP_READ, ORDER_RANDOM, 8000);
+        history_ops(batch, "j", 2, OP_OPEN, 2 << 20, 64);
+        history_ops(batch, "j", 2, OP_READ, 1 << 20, 128);
+        history_order(batch, "j", 2, OP_READ, ORDER_CONSECUTIVE, 128);
+        assert_int_equal(find_named(&given, "random-reads", GROUP_JOB, &report) != NULL, !parts);
+        report_clear(&report);
+    }
+}
+
 /* Nobody knows how much of a file was read that had next to nothing when it was opened, and is updated since. */
 static void who_updates_is_not_said_to_read_all_of_it(void **state)
 {
@@ -464,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_log_beside_large_files_is_no_checkpoint),
         cmocka_unit_test(new_files_that_are_synced_each_are_no_log),
         cmocka_unit_test(what_was_written_since_is_said_to_be_left_out),
+        cmocka_unit_test(who_reads_all_is_not_who_jumps),
         cmocka_unit_test(who_updates_is_not_said_to_read_all_of_it),
         cmocka_unit_test(small_files_that_are_opened_once_may_be_fine),
         cmocka_unit_test(what_costs_little_is_a_trifle_but_when_it_is_critical),
