@@ -11,7 +11,7 @@
 
 const uint32_t burst_window_ms[BURST_WINDOWS] = {100, 1000, 10000};
 
-#define PERIOD_VALUES_MIN 32
+#define PERIOD_VALUES_MIN 20 /* by fewer a correlation of 1 is chance, too */
 #define PERIOD_VALUES_MAX 4096 /* more are added up in pairs: the lags are compared in O(n^2) */
 #define PERIOD_CYCLES_MIN 3
 #define PERIOD_STRENGTH   0.3   /* a weaker rhythm is of no use to anybody, however significant */

@@ -174,6 +174,10 @@ static void periods(void **state)
         assert_true(isnan(burst_period(x, 600)));
     }
     assert_true(isnan(burst_period(x, 31)));
+    for (size_t i = 0; i < 30; i++)
+        x[i] = i % 4 == 2 ? 65 + (double)(i % 3) : 0;
+    near(burst_period(x, 30), 4); /* half a minute, second by second */
+    assert_true(isnan(burst_period(x, 19)));
 }
 
 /* Bursts of a step each, which come up to so many steps sooner or later: no multiple that they meet by chance is the period. */
