@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define TIME_MAX 9e18 /* ns that an int64_t holds: clocks may have been set far apart */
+
 /* One by one: squares of times since 1970 have no digits left for what is sought (Welford, 1962; with weights, West, 1979). */
 void presence_add(struct presence *presence, int64_t start_ns, uint64_t duration_ns, uint64_t time_ns)
 {
@@ -27,6 +29,6 @@ void presence_span(const struct presence *presence, int64_t interval_ns, int64_t
         return;
     variance = presence->spread / presence->time / (length * length);
     half = (sqrt(12 * variance + 1) - 1) / 2 * length;
-    *first_ns = (int64_t)(presence->middle - half);
-    *last_ns = (int64_t)(presence->middle + half);
+    *first_ns = (int64_t)fmax(presence->middle - half, -TIME_MAX);
+    *last_ns = (int64_t)fmin(presence->middle + half, TIME_MAX);
 }
