@@ -67,10 +67,26 @@ static void second(struct batch *batch, bool small, bool stream)
         batch->records[i].latency_sum_ns = batch->records[i].op == OP_READ ? 500000000 : 0;
 }
 
+/* The figures of one job's blend, whose totals are cleared. */
+static struct blend blend_one(struct aggregate *totals)
+{
+    struct profile_list list;
+    struct blend blend, figures;
+
+    assert_int_equal(aggregate_sort(totals), 0);
+    assert_int_equal(classify_job(&classified_by, &totals->jobs[0], false, &list), 0);
+    assert_int_equal(blend_of(totals, &list, classified_by.count + 1, &blend), 0);
+    figures = blend;
+    figures.meetings = NULL;
+    blend_clear(&blend);
+    profile_list_clear(&list);
+    aggregate_clear(totals);
+    return figures;
+}
+
 static void check_index(bool together, double effective)
 {
     struct aggregate totals = {0};
-    struct profile_list list;
     struct blend blend;
 
     for (int at = 0; at < 10; at++) {
@@ -79,24 +95,16 @@ static void check_index(bool together, double effective)
         second(batch, together || at >= 5, together || at < 5);
         history_into(&totals, batch);
     }
-    assert_int_equal(aggregate_sort(&totals), 0);
-    assert_int_equal(classify_job(&classified_by, &totals.jobs[0], false, &list), 0);
-    assert_int_equal(blend_of(&totals, &list, classified_by.count + 1, &blend), 0);
+    blend = blend_one(&totals);
     assert_true(fabs(blend.effective - effective) < 0.01);
     assert_true(fabs(blend.blend - (1 - 1 / effective)) < 0.01);
     assert_int_equal(blend.meeting_count, 0); /* one job meets nobody */
-    blend_clear(&blend);
-    profile_list_clear(&list);
-    aggregate_clear(&totals);
 }
 
 /* Whether most of the time of a job is of processes that did several things each. Two processes: each does its own. */
 static double mingled(uint32_t pid, uint32_t other)
 {
     struct aggregate totals = {0};
-    struct profile_list list;
-    struct blend blend;
-    double share;
 
     for (int at = 0; at < 10; at++) {
         struct batch *batch = history_batch(at);
@@ -109,14 +117,7 @@ static double mingled(uint32_t pid, uint32_t other)
             batch->records[i].latency_sum_ns = batch->records[i].op == OP_READ ? 500000000 : 0;
         history_into(&totals, batch);
     }
-    assert_int_equal(aggregate_sort(&totals), 0);
-    assert_int_equal(classify_job(&classified_by, &totals.jobs[0], false, &list), 0);
-    assert_int_equal(blend_of(&totals, &list, classified_by.count + 1, &blend), 0);
-    share = blend.mingled;
-    blend_clear(&blend);
-    profile_list_clear(&list);
-    aggregate_clear(&totals);
-    return share;
+    return blend_one(&totals).mingled;
 }
 
 static void what_one_process_does_is_not_told_apart_in_time(void **state)
@@ -143,9 +144,6 @@ static void what_comes_one_after_the_other_is_no_blend(void **state)
 static double one_after_the_other(uint64_t (*small_ns)(int at), uint64_t (*stream_ns)(int at))
 {
     struct aggregate totals = {0};
-    struct profile_list list;
-    struct blend blend;
-    double effective;
 
     for (int at = 0; at < 20; at++) {
         struct batch *batch = history_batch(at);
@@ -162,14 +160,7 @@ static double one_after_the_other(uint64_t (*small_ns)(int at), uint64_t (*strea
         }
         history_into(&totals, batch);
     }
-    assert_int_equal(aggregate_sort(&totals), 0);
-    assert_int_equal(classify_job(&classified_by, &totals.jobs[0], false, &list), 0);
-    assert_int_equal(blend_of(&totals, &list, classified_by.count + 1, &blend), 0);
-    effective = blend.effective;
-    blend_clear(&blend);
-    profile_list_clear(&list);
-    aggregate_clear(&totals);
-    return effective;
+    return blend_one(&totals).effective;
 }
 
 static uint64_t in_the_second_half(int at)
