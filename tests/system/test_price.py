@@ -58,7 +58,7 @@ class PriceTest(harness.SystemTest):
         """A busy command that then waits: down to the last step, and up again when it is quiet."""
         recording = self.path("steps.rec")
         # What is much and what is little depends on what else the machine does: other programs' calls cost, too.
-        for limit in ("2", "4", "1"):
+        for limit in ("2", "4", "1", "0.7"):
             done = harness.record(recording, [self.crowd, "-p", "4", "-r", "100000", "-s", "8000", self.memory],
                                   "-i", "100ms", "--max-cost", limit)
             self.assertEqual((0, ""), (done.returncode, done.stderr))
