@@ -11,7 +11,7 @@
 #include "lib/vector.h"
 
 #define NEARLY_ALL 0.9
-#define ELSEWHERE  0.001 /* of a process's time may be in any of its intervals: where nobody is as a rule, it is of who was there */
+#define ELSEWHERE  0.001 /* of a process's time, in any of its intervals: tells whose a slot is in which nobody is as a rule */
 
 /* When it did operations of a kind, within the spell. */
 static void place(struct spell *spell, const struct unit *unit, enum busy kind)
@@ -19,8 +19,8 @@ static void place(struct spell *spell, const struct unit *unit, enum busy kind)
     int64_t first_ns, last_ns;
 
     presence_span(&unit->presence[kind], MAX(unit->interval_ns, 1), &first_ns, &last_ns);
-    spell->kinds[kind].first_ns = MIN(MAX(first_ns, spell->first_ns), spell->last_ns);
-    spell->kinds[kind].last_ns = MAX(MIN(last_ns, spell->last_ns), spell->kinds[kind].first_ns);
+    spell->span[kind].first_ns = MIN(MAX(first_ns, spell->first_ns), spell->last_ns);
+    spell->span[kind].last_ns = MAX(MIN(last_ns, spell->last_ns), spell->span[kind].first_ns);
 }
 
 int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const struct unit *unit,
@@ -34,10 +34,9 @@ int spells_add(struct spells *spells, uint32_t volume, uint32_t profile, const s
     spell = &spells->list[spells->count++];
     *spell = (struct spell){.unit = unit, .volume = volume, .profile = profile,
                             .first_ns = unit->first_ns + half, .last_ns = unit->last_ns - half};
-    for (unsigned k = 0; k < BUSY_KINDS; k++) {
-        spell->kinds[k].time = times[k];
+    memcpy(spell->times, times, sizeof(spell->times));
+    for (enum busy k = 0; k < BUSY_KINDS; k++)
         place(spell, unit, k);
-    }
     return 0;
 }
 
@@ -75,15 +74,6 @@ static double time_of(const double times[BUSY_KINDS])
     return sum;
 }
 
-static double time_of_spell(const struct spell *spell)
-{
-    double sum = 0;
-
-    for (unsigned k = 0; k < BUSY_KINDS; k++)
-        sum += spell->kinds[k].time;
-    return sum;
-}
-
 /* What is of no process. */
 static double mingled_rest(const struct spells *spells, uint32_t volume, const double *times, uint32_t profiles)
 {
@@ -94,7 +84,7 @@ static double mingled_rest(const struct spells *spells, uint32_t volume, const d
 
         for (uint32_t i = 0; i < spells->count; i++)
             if (spells->list[i].volume == volume && spells->list[i].profile == p)
-                rest -= time_of_spell(&spells->list[i]);
+                rest -= time_of(spells->list[i].times);
         sum += fmax(rest, 0);
         most = fmax(most, rest);
     }
@@ -116,8 +106,8 @@ double spells_mingled(const struct spells *spells, uint32_t volume, const double
             sum = most = 0;
             unit = spell->unit;
         }
-        sum += time_of_spell(spell);
-        most = fmax(most, time_of_spell(spell));
+        sum += time_of(spell->times);
+        most = fmax(most, time_of(spell->times));
     }
     return mingled + if_mingled(sum, most);
 }
@@ -134,7 +124,7 @@ static void add_times(const struct spells *spells, uint32_t volume, enum busy ki
 {
     for (uint32_t i = 0; i < spells->count; i++)
         if (spells->list[i].volume == volume)
-            had[spells->list[i].profile] += spells->list[i].kinds[kind].time;
+            had[spells->list[i].profile] += spells->list[i].times[kind];
 }
 
 /* So much time of a profile in all slots between two times. */
@@ -154,12 +144,12 @@ static void add_changes(const struct spells *spells, uint32_t volume, enum busy 
 {
     for (uint32_t i = 0; i < spells->count; i++) {
         const struct spell *spell = &spells->list[i];
-        double all = times[spell->profile * BUSY_KINDS + kind], time = spell->kinds[kind].time;
+        double all = times[spell->profile * BUSY_KINDS + kind], time = spell->times[kind];
 
         if (spell->volume != volume || !(time > 0))
             continue;
         time *= fmin(1, all / had[spell->profile]);
-        add_change(slots, spell->kinds[kind].first_ns, spell->kinds[kind].last_ns, (1 - ELSEWHERE) * time, profiles,
+        add_change(slots, spell->span[kind].first_ns, spell->span[kind].last_ns, (1 - ELSEWHERE) * time, profiles,
                    changes + spell->profile);
         add_change(slots, spell->first_ns, spell->last_ns, ELSEWHERE * time, profiles, changes + spell->profile);
     }

@@ -13,10 +13,10 @@ struct spell {
     const struct unit *unit; /* whose; only to tell one from another */
     uint32_t volume, profile; /* of the job's; of the catalogue's, or its count: unknown */
     int64_t first_ns, last_ns; /* the middles of its first and last interval */
+    double times[BUSY_KINDS];  /* ns inside operations, */
     struct {
-        double time;               /* ns inside operations, */
         int64_t first_ns, last_ns; /* as if all were between the middles of these */
-    } kinds[BUSY_KINDS];
+    } span[BUSY_KINDS];
 };
 
 /* A zeroed struct is an empty one. */

@@ -25,7 +25,8 @@ double use_distinct(const struct aggregate *totals, const struct job_total *job,
 /* Sets traits: which files were opened, and how large these are. */
 void use_of_files(const struct tally *tally, double *traits);
 
-/* The same as use_covered() says of all that was read, but of who jumps. */
+/* How often what processes that jump have opened is in what they read, as use_covered(); at most `covered`, which is what
+   that says of all, and that where no process is known to have opened anything. */
 double use_jumped(const struct job_total *job, const struct volume_total *volume, double covered);
 
 /* Sets traits of the same files as far as they are told apart, after use_of_files(). 0 or -ENOMEM. */

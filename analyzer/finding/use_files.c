@@ -42,8 +42,7 @@ void use_of_files(const struct tally *tally, double *v)
     v[TRAIT_OPEN_TIME] = use_seconds(tally, OP_OPEN) + use_seconds(tally, OP_CLOSE);
 }
 
-/* Of processes of which most reads jump, as far as these are known, how much they read of what they open; what others read of
-   their files says nothing of it. After use_of_files(). */
+/* Of processes of which most reads jump, or that read nothing; what others read of their files says nothing of it. */
 double use_jumped(const struct job_total *job, const struct volume_total *volume, double covered)
 {
     double bytes = 0, opened = 0;
